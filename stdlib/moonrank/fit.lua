@@ -150,7 +150,7 @@ end
 ---A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
----same script, started again, goes on from there, to the same bits as if it had never been interrupted, and says from which epoch. A file of another
+---same script, started again, goes on from there, to the same bits as if it had never been interrupted. With `progress` it says from which epoch. A file of another
 ---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed;
 ---functions of the script are not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
 ---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
