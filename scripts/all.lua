@@ -1,25 +1,17 @@
 -- All that is reproduced here in one report: the thesis, four documents beside it, and the grid. Runs what is missing, makes every table and figure,
--- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in results/DOCUMENT. With
+-- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in a store of its own. With
 -- --kept it shows what is there.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here .. "sections.lua")
+local results_file = dofile(here .. "results_file.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
 
--- Who wrote each, and its title.
-local written = {
-  thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
-  sigir21 = { "Li, Urbano & Hanjalic (2021)", "New insights into metric optimization for ranking-based recommendation" },
-  objectives = { "Tang, Lupău & Bonfanti (2023)", "Neural learning-to-rank models: a comparison between objective functions" },
-  lecture = { "Seguí (2022)", "Learning to rank, a lecture" },
-  cmu = { "Li & Wu", "Application of neural networks in ranking" },
-  grid = { "The grid", "every loss under every bound" },
-}
-local names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
+local listed = dofile(here .. "documents.lua")
 
 local args = mr.args{
-  documents = { default = names, choices = names, distinct = true, help = "what the report has, in this order" },
+  documents = { default = listed.names, choices = listed.names, distinct = true, help = "what the report has, in this order" },
   out = { path = "new file", default = "results/report.html", endings = { ".html" }, help = "file of the report" },
   workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" },
   data = { path = "data folder", default = "",
@@ -29,7 +21,8 @@ local args = mr.args{
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
   kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
     help = "show the runs that are kept and make none; sections that lack runs say so" },
-  smoke = { default = false, ignores = { "data" }, help = "made-up data, one fold, two epochs: to see that it runs" },
+  results = { path = "new folder", default = "", help = "folder for results files: CSV, one for each section" },
+  smoke = { default = false, ignores = { "data", "results" }, help = "made-up data, one fold, two epochs: to see that it runs" },
 }
 local of_runs = { data = args.data, device = args.device, workers = args.workers, force = args.force, mix_numerics = args.mix_numerics,
   kept = args.kept, smoke = args.smoke }
@@ -75,8 +68,8 @@ local function document_of(name)
   else
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
   end
-  local title = table.concat(written[name], ", ")
-  return { name = name, short = written[name][1], title = args.smoke and title .. ", on made-up data" or title,
+  local title = listed.title_of(name)
+  return { name = name, short = listed.written[name][1], title = args.smoke and title .. ", on made-up data" or title,
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
@@ -90,4 +83,5 @@ report.write(args.out, {
   opening = opening_of(documents, args.smoke), documents = documents,
 })
 print("\nReport: " .. args.out)
+if args.results ~= "" then print(("Results files: %d"):format(results_file.write_all(args.results, documents))) end
 if #failed > 0 then error(core.exit(1, "without results: " .. table.concat(failed, ", ")), 0) end

@@ -10,12 +10,26 @@ local M = {}
 ---@return table
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
+-- The folder of stores that outlive a checkout: MOONRANK_RESULTS, or one in the user's data folder.
+local function results_folder()
+  local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
+  if own and own ~= "" then return own end
+  if data and data ~= "" then return data .. "/moonrank/results" end
+  return home and home ~= "" and home .. "/.local/share/moonrank/results" or "results"
+end
+
+-- Where a script's runs are kept: made-up runs beside its figures, real ones in the folder of results.
+local function store_of(args, document)
+  if args.smoke then return ("results/%s/smoke.db"):format(document) end
+  return ("%s/%s/runs.db"):format(results_folder(), document)
+end
+
 ---Options of a script beside its own: where runs are and how those that are missing are made.
 ---@param own table  as in mr.args; "data" is taken from here where it is there
----@param o { folder: string, smoke?: table<string, any> }  of the store ("results/thesis"); which of its own --smoke sets
+---@param o { document: string, smoke?: table<string, any> }  the folder of scripts ("thesis"); which of its own --smoke sets
 function M.args(own, o)
   own.store = { path = "new file", type = "string",
-    help = ("where runs are kept; those that are missing are made (default %s/runs.db; smoke.db there with --smoke)"):format(o.folder) }
+    help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
   own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = own.data or { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
@@ -27,8 +41,9 @@ function M.args(own, o)
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
   local args = mr.args(own)
-  args.store = args.store or ("%s/%s.db"):format(o.folder, args.smoke and "smoke" or "runs")
+  args.store = args.store or store_of(args, o.document)
   args.made_up = args.smoke
+  args.studies = {}
   return args
 end
 
@@ -89,6 +104,12 @@ local function found_in_store(args, name)
   end
 end
 
+-- A study whose runs a script reads: figure.finish says which these were.
+local function noted(args, results)
+  if args.studies then args.studies[#args.studies + 1] = results end
+  return results
+end
+
 ---A study of the store as it is, whatever script made its runs; nil where it is not there. One of another space or other settings, which
 ---the script would take for its own, is an error.
 ---@param args table
@@ -100,7 +121,7 @@ function M.there(args, o)
   if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
-  return found
+  return noted(args, found)
 end
 
 -- A study with all its runs.
@@ -129,11 +150,11 @@ end
 function M.study(args, o)
   if args.kept then return whole(args, o) end
   if args.force then check_settings(args, o) end
-  return mr.sweep{
+  return noted(args, mr.sweep{
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
     mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,
     space = o.space, run = o.run,
-  }
+  })
 end
 
 return M

@@ -1,5 +1,7 @@
 -- Tables and figures of other scripts, run one after another for a report (report.lua).
+local core = require "moonrank.core"
 local definitions = require "moonrank.definitions"
+local seen = require "moonrank.data.seen"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "kept_runs.lua")
@@ -38,19 +40,60 @@ end
 ---@return string
 function M.command(script) return table.concat({ "moonrank", script.path, table.unpack(script.words) }, " ") end
 
+-- Options that say where or how, not what: with a value, and without.
+local places = { ["--store"] = 1, ["--data"] = 1, ["--out"] = 1, ["--workers"] = 1, ["--device"] = 1, ["--retry"] = 1, ["--kept"] = 0,
+  ["--force"] = 0, ["--mix_numerics"] = 0 }
+
+---The words of a script without those that say where its files are and how missing runs are made.
+---@param words string[]
+---@return string[]
+function M.plain_words(words)
+  local plain, i = {}, 1
+  while i <= #words do
+    local skipped = places[words[i]]
+    if not skipped then plain[#plain + 1] = words[i] end
+    i = i + 1 + (skipped or 0)
+  end
+  return plain
+end
+
+---The name of a script's results file: its own, and the values that are names, e.g. "table_1_paper" for `table_1.lua --recipe paper`.
+---@param script { path: string, words: string[] }
+---@return string
+function M.file_name(script)
+  local parts = { script.path:match "([^/]+)%.lua$" }
+  for _, word in ipairs(M.plain_words(script.words)) do
+    if word:find "^%a" then parts[#parts + 1] = word:gsub("%W+", "_") end
+  end
+  return table.concat(parts, "_")
+end
+
+-- Runs a script. Where it has no studies, its data and numerics are those of this process.
+local function made(script)
+  seen.begin()
+  local section = M.call(script.path, script.words)
+  if seen.listening() then
+    local data = {}
+    for _, each in ipairs(seen.finish()) do data[#data + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil end
+    section.used = { runs = 0, numerics = core.numerics(), data = data, date = os.date "!%Y-%m-%d" }
+  end
+  return section
+end
+
 ---What a script returns, with its title and command. Of one that takes no new runs (--kept) and lacks some, a section that says so.
 ---@param script { path: string, title: string, words: string[] }
 ---@return report.Section
 function M.run(script)
   print(("\n== %s\n"):format(script.title))
-  local ok, section = pcall(M.call, script.path, script.words)
+  local ok, section = pcall(made, script)
   local lacked = not ok and kept.lacked(section)
   if not ok and not lacked then error(section, 0) end
   if lacked then
     print(lacked)
     section = { text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"), tables = {}, lacking = true }
   end
-  section.title, section.command = script.title, M.command(script)
+  section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
+  section.made_by = M.command{ path = script.path, words = M.plain_words(script.words) }
   return section
 end
 

@@ -28,7 +28,7 @@ function M.args(own, o)
   end
   local sets = { features = own.features and "" or nil }
   for name, value in pairs(smoke) do sets[name] = value end
-  local args = kept.args(own, { folder = "results/cmu", smoke = sets })
+  local args = kept.args(own, { document = "cmu", smoke = sets })
   args.table_3 = o and o.features or false
   if not args.table_3 then args.features = "" end
   return args

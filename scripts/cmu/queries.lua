@@ -31,7 +31,7 @@ function M.args(own)
   own.trees = { default = 300, least = 1, help = "of the random forest" }
   own.data = { path = "data folder", default = "",
     help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K (default: where the program looks for data)" }
-  local args = kept.args(own, { folder = "results/cmu",
+  local args = kept.args(own, { document = "cmu",
     smoke = { sets = { "mslr" }, seeds = { 1 }, epochs = 2, rounds = 3, trees = 5 } })
   return args
 end

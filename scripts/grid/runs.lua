@@ -13,7 +13,7 @@ function M.args(own, smoke)
   own.sets = { default = data.names, choices = data.names, help = "which settings" }
   own.cap = { default = 30.0, least = 0.1, help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
   own.full = { default = false, ignores = { "cap" }, help = "no run ends by a cap" }
-  return kept.args(own, { folder = "results/grid", smoke = smoke })
+  return kept.args(own, { document = "grid", smoke = smoke })
 end
 
 ---The options of `M.args` as words, for another script.

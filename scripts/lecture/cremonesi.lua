@@ -15,7 +15,7 @@ local own = figure.options("cremonesi", {
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
 })
 own.out.default = "results/lecture/cremonesi.svg"
-local args = kept_runs.args(own, { folder = "results/lecture" })
+local args = kept_runs.args(own, { document = "lecture" })
 local deepest, folds = 20, args.smoke and 1 or 5
 local ratings, title = data.ratings(args)
 

@@ -76,7 +76,7 @@ function M.args(own)
   own.losses = { default = names, choices = names,
     help = "which losses are trained, beside squared error; another choice takes another store" }
   own.folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" }
-  return kept_runs.args(own, { folder = "results/lecture", smoke = { folds = 1 } })
+  return kept_runs.args(own, { document = "lecture", smoke = { folds = 1 } })
 end
 
 local opened = kept_runs.cache()

@@ -12,7 +12,7 @@ local scores, fold_of = dofile(here .. "../thesis/scores.lua"), require "moonran
 local args = kept_runs.args({
   seed = { default = 1, help = "seed of splits, negatives, models and profits" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" },
-}, { folder = "results/lecture", smoke = { folds = 1 } })
+}, { document = "lecture", smoke = { folds = 1 } })
 local epochs, step, most = args.smoke and 2 or 30, args.smoke and 1 or 5, 20
 local ratings, title = data.ratings(args)
 local liked = ratings:binarize(4):min_relevant(args.smoke and 5 or 25)

@@ -24,7 +24,7 @@ function M.args(own, more)
   own.recipe = { default = "paper", choices = { "paper", "code" }, help = "our protocol, or what the authors' code does" }
   own.seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" }
   for _, name in ipairs(more and more.without or {}) do own[name] = nil end
-  return kept.args(own, { folder = "results/objectives", smoke = more and more.smoke })
+  return kept.args(own, { document = "objectives", smoke = more and more.smoke })
 end
 
 -- Recipe `code`: three seeds, to show what one of them is worth; of made-up data one.

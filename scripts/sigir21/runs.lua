@@ -58,7 +58,7 @@ function M.args(own, more)
   local smoke = { nsr = { 1 }, epochs = 2 }
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
-  local args = kept.args(own, { folder = "results/sigir21", smoke = smoke })
+  local args = kept.args(own, { document = "sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
   if args.smoke and not args.workers then args.workers = 0 end  -- processes would take longer than the runs
   check_folder(args)

@@ -250,7 +250,7 @@ function M.finish(args, fig, caption, ...)
     print("Saved as " .. args.out)
     if args.show then fig:show() end
   end
-  return { figure = fig and args.out, text = caption, tables = tables, captions = captions }
+  return { figure = fig and args.out, text = caption, tables = tables, captions = captions, studies = rawget(args, "studies") }
 end
 
 return M

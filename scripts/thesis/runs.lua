@@ -36,7 +36,7 @@ function M.args(own, more)
   own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, least = 1, help = "random orders per list shape for the thesis' distribution bound" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
-  return kept.args(own, { folder = "results/thesis", smoke = smoke })
+  return kept.args(own, { document = "thesis", smoke = smoke })
 end
 
 ---The options of `M.args` as words, for another script; those with their default values, and those that it is `without`, are left out.

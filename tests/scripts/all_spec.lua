@@ -90,7 +90,7 @@ end)
 scripts.it("--kept: a study that was interrupted is not whole", {}, function(folder)
   local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
   local study = [[
-    local args = kept.args({ stop = 0, most = 3, epochs = 1 }, { folder = "results" })
+    local args = kept.args({ stop = 0, most = 3, epochs = 1 }, { document = "own" })
     local ok, found = pcall(kept.study, args, { name = "own", settings = { epochs = args.epochs },
       space = { x = require("moonrank").range(1, args.most) },
       run = function(trial)
@@ -100,15 +100,15 @@ scripts.it("--kept: a study that was interrupted is not whole", {}, function(fol
     print(ok and found:best().value or kept.lacked(found) or "another error: " .. tostring(found))]]
   sweeps.write(folder .. "/reads.lua", kept .. study)
   local function said(words) return (select(2, sweeps.run(folder, "reads.lua", words))):match "([^\n]*)\n*$" end
-  equal(said "--kept", "results/runs.db has none of the runs of 'own'; without --kept they are made")
+  equal(said "--kept", "results/own/runs.db has none of the runs of 'own'; without --kept they are made")
   said "--stop 2 --workers 0"
-  equal(said "--kept":gsub("%d of", "N of"), "results/runs.db has N of 3 runs of 'own'; without --kept the others are made")
+  equal(said "--kept":gsub("%d of", "N of"), "results/own/runs.db has N of 3 runs of 'own'; without --kept the others are made")
   said "--workers 0"
   equal(said "--kept", "3.0")
   sweeps.write(folder .. "/text.db", "no store")
   equal(said "--kept --store text.db", "another error: text.db is no SQLite database")
   for _, other in ipairs{ "--most 2", "--epochs 2" } do
-    equal(said("--kept " .. other), "results/runs.db has runs of 'own' by other options; with those of then they are shown")
+    equal(said("--kept " .. other), "results/own/runs.db has runs of 'own' by other options; with those of then they are shown")
   end
 end)
 

@@ -24,11 +24,19 @@ end)
 
 scripts.it("--smoke is of made-up data, and has a store of its own", {}, function(folder)
   sweeps.write(folder .. "/options.lua", ([[
-    local args = dofile "%s/scripts/kept_runs.lua".args({}, { folder = "results/x" })
+    local args = dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" })
     print(args.made_up, args.store)]]):format(scripts.root))
   local function said(words) return (select(2, sweeps.run(folder, "options.lua", words))) end
   equal({ said "", said "--smoke", said "--smoke --store s.db" },
     { "false\tresults/x/runs.db\n", "true\tresults/x/smoke.db\n", "true\ts.db\n" })
+end)
+
+scripts.it("stores outlive a checkout: MOONRANK_RESULTS, else the user's data folder", {}, function(folder)
+  sweeps.write(folder .. "/options.lua", ([[
+    print(dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" }).store)]]):format(scripts.root))
+  local function said(before) return (select(2, sweeps.run(folder, "options.lua", "", before))) end
+  equal({ said "MOONRANK_RESULTS=/r", said "MOONRANK_RESULTS= XDG_DATA_HOME=/d", said "MOONRANK_RESULTS= XDG_DATA_HOME= HOME=/h" },
+    { "/r/x/runs.db\n", "/d/moonrank/results/x/runs.db\n", "/h/.local/share/moonrank/results/x/runs.db\n" })
 end)
 
 it("force goes on with kept runs after a change of the script, and is an error after a change of settings", function()

@@ -37,9 +37,13 @@ function M.read(path)
   return text
 end
 
+-- Scripts keep their runs in the folder of the test, not in the user's.
+local own_results = "MOONRANK_RESULTS=results"
+
 ---Runs a script to its end: exit status, output, errors.
 function M.run(folder, script, arguments, before)
-  local _, _, status = os.execute(("cd %s && %s %s %s %s >out 2>err"):format(folder, before or "", M.moonrank, script, arguments or ""))
+  local command = ("cd %s && %s %s %s %s %s >out 2>err"):format(folder, own_results, before or "", M.moonrank, script, arguments or "")
+  local _, _, status = os.execute(command)
   return status, M.read(folder .. "/out"), M.read(folder .. "/err")
 end
 
@@ -54,7 +58,7 @@ end
 
 ---Starts a script; returns the number of its process. `M.finish` waits for it.
 function M.start(folder, script, arguments, before)
-  local command = ("%s %s %s %s >out 2>err &"):format(before or "", M.moonrank, script, arguments or "")
+  local command = ("%s %s %s %s %s >out 2>err &"):format(own_results, before or "", M.moonrank, script, arguments or "")
   local lines = { "cd " .. folder, command, "echo $! >pid", "wait $!", "echo $? >status" }
   M.write(folder .. "/start.sh", table.concat(lines, "\n") .. "\n")
   os.execute(("rm -f %s/pid %s/status; sh %s/start.sh >/dev/null 2>&1 &"):format(folder, folder, folder))

@@ -1,0 +1,20 @@
+-- The documents that are reproduced here, and the grid, in the order of reports.
+local M = {}
+
+M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
+
+-- Who wrote each, and its title.
+M.written = {
+  thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
+  sigir21 = { "Li, Urbano & Hanjalic (2021)", "New insights into metric optimization for ranking-based recommendation" },
+  objectives = { "Tang, Lupău & Bonfanti (2023)", "Neural learning-to-rank models: a comparison between objective functions" },
+  lecture = { "Seguí (2022)", "Learning to rank, a lecture" },
+  cmu = { "Li & Wu", "Application of neural networks in ranking" },
+  grid = { "The grid", "every loss under every bound" },
+}
+
+---@param name string
+---@return string  "Seguí (2022), Learning to rank, a lecture"
+function M.title_of(name) return table.concat(M.written[name], ", ") end
+
+return M

@@ -1,0 +1,215 @@
+-- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
+-- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its 95 % interval where the script computes one, how many
+-- training runs the table was made from, their numerics version, the fingerprint of their data, the day of the last run, and the command.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local text_of_csv = require("moonrank.table").text_of_csv
+
+local M = {}
+
+M.columns = { "section", "table", "row", "column", "value", "low", "high", "runs", "numerics", "data", "date", "command" }
+
+local function has_fraction(value) return type(value) == "number" and value == value and value % 1 ~= 0 end
+
+-- How many columns at the left name a row: those before the first one with a fraction, or the texts at the left where no column has one.
+local function key_columns(one)
+  local texts = 0
+  for c = 1, #one.columns do
+    local is_text = true
+    for _, row in ipairs(one.rows) do
+      if has_fraction(row[c]) then return math.max(c - 1, 1) end
+      is_text = is_text and type(row[c]) ~= "number"
+    end
+    if is_text and texts == c - 1 then texts = c end
+  end
+  return math.max(1, math.min(texts, #one.columns - 1))
+end
+
+-- Six significant digits of a number: more than any table prints.
+local function written(value)
+  if math.type(value) == "float" then return ("%.6g"):format(value) end
+  return tostring(value)
+end
+
+local function row_name(row, keys)
+  local parts = {}
+  for c = 1, keys do parts[#parts + 1] = row[c] ~= nil and written(row[c]) or nil end
+  return table.concat(parts, "; ")
+end
+
+-- One fingerprint for several; "" for none.
+local function digest(fingerprints)
+  if #fingerprints <= 1 then return fingerprints[1] or "" end
+  table.sort(fingerprints)
+  return core.sha256(table.concat(fingerprints, "\n")):sub(1, 16)
+end
+
+local tested = [[SELECT DISTINCT d.fingerprint AS data FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1 AND d.role = 'test']]
+local ended = [[SELECT count(*) AS n, max(date(ended)) AS day FROM trials WHERE study = ?1 AND state = 'done']]
+
+-- What studies say of their trials: how many ended, under which numerics, on which test data, and the last day.
+local function provenance(studies)
+  local runs, date, numerics, data = 0, "", {}, {}
+  local function add(list, value)
+    if value and not list[value] then list[#list + 1], list[value] = value, true end
+  end
+  for _, results in ipairs(studies) do
+    local store, id = results._store, results.study.id
+    for _, each in ipairs(store:numerics(results.study)) do add(numerics, each.numerics) end
+    for _, each in ipairs(store:rows(tested, id)) do add(data, each.data) end
+    local last = store:rows(ended, id)[1]
+    runs, date = runs + last.n, math.max(date, last.day or "")
+  end
+  return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
+end
+
+---The lines of a results file: a cell of a table each.
+---@param section report.Section  as sections.run returns it; `intervals[t][column][row]` has the ends of an interval of table t
+---@return any[][]
+function M.lines(section)
+  local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
+  local data = digest(from.data)
+  for t, one in ipairs(section.tables or {}) do
+    local keys, caption = key_columns(one), section.captions and section.captions[t] or ""
+    for r, row in ipairs(one.rows) do
+      for c = keys + 1, #one.columns do
+        local ends = section.intervals and section.intervals[t] and (section.intervals[t][one.columns[c]] or {})[r] or {}
+        if row[c] ~= nil then
+          local low, high = ends[1] and written(ends[1]) or "", ends[2] and written(ends[2]) or ""
+          lines[#lines + 1] = { section.title, caption, row_name(row, keys), one.columns[c], written(row[c]), low, high,
+            from.runs, from.numerics, data, from.date, section.made_by }
+        end
+      end
+    end
+  end
+  return lines
+end
+
+---Writes a results file.
+---@param path string
+---@param lines any[][]
+function M.write(path, lines)
+  core.make_folder(path)
+  core.write_file(path, mr.table{ columns = M.columns, rows = lines }:to_csv())
+end
+
+---Writes the results files of documents: FOLDER/DOCUMENT/SECTION.csv for each section with a table. Sections that failed or lack
+---runs leave their files as they are.
+---@param folder string
+---@param documents { name: string, sections: report.Section[] }[]
+---@return integer  how many were written
+function M.write_all(folder, documents)
+  local count = 0
+  for _, document in ipairs(documents) do
+    for _, section in ipairs(document.sections) do
+      local is_whole = section.file and not section.lacking and not section.failed and #(section.tables or {}) > 0
+      if is_whole then
+        M.write(("%s/%s/%s.csv"):format(folder, document.name, section.file), M.lines(section))
+        count = count + 1
+      end
+    end
+  end
+  return count
+end
+
+-- The field of CSV that begins at a byte, and the byte after it.
+local function field_at(text, at)
+  if text:sub(at, at) ~= '"' then
+    local stop = text:find("[,\n]", at) or #text + 1
+    return text:sub(at, stop - 1), stop
+  end
+  local parts = {}
+  repeat
+    local part, stop = text:match('^([^"]*)"()', at + 1)
+    parts[#parts + 1], at = part, stop - 1
+    local doubled = text:sub(stop, stop) == '"'
+    if doubled then parts[#parts + 1], at = '"', stop end
+  until not doubled
+  return table.concat(parts), at + 1
+end
+
+---The cells of a results file, in their order, with the columns as names; numbers are numbers.
+---@param path string
+---@return table<string, any>[]
+function M.read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  local text, at, cells, fields = file:read "a", 1, {}, {}
+  while at <= #text do
+    fields[#fields + 1], at = field_at(text, at)
+    if text:sub(at, at) ~= "," then
+      if #fields ~= #M.columns then error(("%s: line %d has %d fields, expected %d"):format(path, #cells + 1, #fields, #M.columns), 0) end
+      cells[#cells + 1], fields = fields, {}
+    end
+    at = at + 1
+  end
+  for i = 2, #cells do
+    local cell = {}
+    for c, name in ipairs(M.columns) do cell[name] = text_of_csv(cells[i][c]) end
+    for _, name in ipairs{ "value", "low", "high", "runs" } do cell[name] = tonumber(cell[name]) or cell[name] end
+    cells[i - 1] = cell
+  end
+  cells[#cells] = nil
+  return cells
+end
+
+-- A number as a page shows it: four decimals, or two digits of a small one.
+local function shown(cell)
+  local value = cell.value
+  if math.type(value) ~= "float" then return value end
+  local format = math.abs(value) < 0.001 and "%.2g" or math.abs(value) < 1000 and "%.4f" or "%.6g"
+  local ends = cell.low ~= "" and (" (%s to %s)"):format(format, format):format(cell.low, cell.high) or ""
+  return format:format(value) .. ends
+end
+
+-- Cells of one table as a table of the page.
+local function as_table(cells)
+  local columns, rows, at, of = { "" }, {}, {}, {}
+  for _, cell in ipairs(cells) do
+    if not at[cell.column] then
+      columns[#columns + 1] = cell.column
+      at[cell.column] = #columns
+    end
+    if not of[cell.row] then
+      rows[#rows + 1] = { cell.row }
+      of[cell.row] = rows[#rows]
+    end
+    of[cell.row][at[cell.column]] = shown(cell)
+  end
+  return mr.table{ columns = columns, rows = rows }:to_markdown()
+end
+
+-- "315 runs, numerics 2026-11e, test data 0123456789abcdef, 2026-11-25".
+local function origin(cell)
+  local parts = {}
+  if cell.runs ~= 0 then parts[1] = cell.runs .. " training runs" end
+  if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
+  if cell.data ~= "" then parts[#parts + 1] = "data fingerprint " .. cell.data end
+  parts[#parts + 1] = cell.date ~= "" and cell.date or nil
+  return table.concat(parts, ", ")
+end
+
+---A section of a page, in Markdown, from the cells of a results file.
+---@param path string  of the file, from the page
+---@param cells table<string, any>[]  of `read`
+---@return string
+function M.page_section(path, cells)
+  local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
+  local parts, caption, of_table = { head:format(cells[1].section, cells[1].command, origin(cells[1]), path, path) }, nil, {}
+  local function flush()
+    if #of_table == 0 then return end
+    if caption ~= "" then parts[#parts + 1] = caption .. ":\n" end
+    parts[#parts + 1] = as_table(of_table)
+    of_table = {}
+  end
+  for _, cell in ipairs(cells) do
+    if cell.table ~= caption then
+      flush()
+      caption = cell.table
+    end
+    of_table[#of_table + 1] = cell
+  end
+  flush()
+  return table.concat(parts, "\n")
+end
+
+return M

@@ -1,0 +1,96 @@
+-- Results files: what a script's tables become, read back, and the pages that are made of them.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+local sweeps, program = dofile "tests/support/sweeps.lua", dofile "tests/support/program.lua"
+local describe, it, equal, check = test.describe, test.it, test.equal, test.check
+local results_file, documents = dofile "scripts/results_file.lua", dofile "scripts/documents.lua"
+local sections = dofile "scripts/sections.lua"
+
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+-- Two trials of a study in a store of the folder.
+local function study(folder)
+  return mr.sweep{ name = "own", store = folder .. "/runs.db", workers = 0, metric = "ndcg", space = { seed = mr.range(1, 2) },
+    run = function(trial)
+      local queries = mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = 1 }
+      local run = mr.fit{ model = mr.models.linear{ inputs = 2, seed = trial.seed }, loss = mr.losses.ndcg{}, train = queries,
+        valid = queries, test = queries, epochs = 1, metrics = { "ndcg" }, progress = false }
+      return { ndcg = run.test.ndcg }
+    end }
+end
+
+describe("a results file", function()
+  it("has a line for each cell, with where it comes from", function()
+    sweeps.in_folder(function(folder)
+      local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
+        rows = { { 1, "nDCG", 0.5, -0.25 }, { 2, "AP", 1 / 3 }, { 3, "AP", 0 / 0, "0.9 (of 3)\nsecond line" } } }
+      local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1", studies = { study(folder) },
+        made_by = "moonrank table_1.lua", intervals = { { none = { { 0.4, 0.6 } } } } }
+      local lines = { name = "thesis", sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
+      equal(results_file.write_all(folder, { lines }), 1)
+      check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
+      local cells = results_file.read(folder .. "/thesis/table_1.csv")
+      equal(#cells, 5)
+      local first = cells[1]
+      equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs, first.command },
+        { "Table 1", "by users", "1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
+      equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
+      check(first.data:find "^%x+$" and #first.data == 16, first.data)
+      equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
+      equal({ cells[3].row, cells[3].value }, { "2; AP", 0.333333 })
+      equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
+    end)
+  end)
+
+  it("is named by its script and the choices, not by places", function()
+    local function name(...) return sections.file_name{ path = "scripts/x/table_1.lua", words = { ... } } end
+    equal(name("--recipe", "paper", "--out", "results/a.svg", "--kept", "--seed", "1"), "table_1_paper")
+    equal(name("--sets", "movielens,mq2008", "--store", "s.db"), "table_1_movielens_mq2008")
+    equal(sections.plain_words{ "--data", "d", "--seed", "1", "--force" }, { "--seed", "1" })
+  end)
+end)
+
+-- Numbers of a text, as they stand there.
+local function count_files(folder)
+  local count = 0
+  for _, name in ipairs(documents.names) do
+    for _, file in ipairs(core.is_folder(folder .. "/" .. name) and core.list_folder(folder .. "/" .. name) or {}) do
+      count = count + (file:find "%.csv$" and 1 or 0)
+    end
+  end
+  return count
+end
+
+describe("the project's results", function()
+  it("have whole lines of one origin each", function()
+    for _, name in ipairs(documents.names) do
+      local folder = "docs/results/" .. name
+      for _, file in ipairs(core.is_folder(folder) and core.list_folder(folder) or {}) do
+        local cells = results_file.read(folder .. "/" .. file)
+        check(#cells > 0, file)
+        for _, cell in ipairs(cells) do
+          check(cell.command:find("^moonrank scripts/" .. name .. "/") and cell.date:find "^%d%d%d%d%-%d%d%-%d%d$", file)
+          equal({ cell.command, cell.numerics, cell.data }, { cells[1].command, cells[1].numerics, cells[1].data }, file)
+        end
+      end
+    end
+  end)
+
+  it("stand on the pages as in the files", function()
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    sweeps.in_folder(function(folder)
+      assert(os.execute(("cp -r docs/results %s/"):format(folder)))
+      local well, said = program.run(("%s scripts/results.lua --folder %s/results"):format(program.moonrank, folder))
+      check(well, said)
+      for _, name in ipairs(documents.names) do
+        local page = ("/%s.md"):format(name)
+        if core.file_exists("docs/results" .. page) then equal(read(folder .. "/results" .. page), read("docs/results" .. page), name) end
+      end
+      check(count_files "docs/results" > 0, "there are results")
+    end)
+  end)
+end)
