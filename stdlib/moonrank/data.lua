@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
 local fold = require "moonrank.data.fold"
+local join = require "moonrank.data.join"
 local ratings = require "moonrank.data.ratings"
 local scored = require "moonrank.data.scored"
 
@@ -243,7 +244,7 @@ end
 local function read_parts(paths, o, name)
   local parts = {}
   for path in paths:gmatch("[^\n]+") do parts[#parts + 1] = letor_file(path, o, name) end
-  return dataset.join(parts, name)
+  return join(parts, name)
 end
 
 local function read_fold(files, o, number, count)

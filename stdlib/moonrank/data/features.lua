@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local join = require "moonrank.data.join"
 
 ---@class mr.Dataset
 local Dataset = dataset.class
@@ -155,7 +156,7 @@ function Dataset:concat(...)
       end
     end
   end
-  return dataset.join(parts, self.name)
+  return join(parts, self.name)
 end
 
 ---The same lists with more features to the right.
