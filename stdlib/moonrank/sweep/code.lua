@@ -1,7 +1,8 @@
 -- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT" that a later run compares with its own:
 --   function   a Lua function, reached by this path: the tokens of its text, so that comments and white space do not count
 --   value      a captured number, text or flag; a tensor or data by its content; a function of the library by its name
---   holds      all that a table or a function holds, at any depth. It is the only line where an object is reached by a second path
+--   holds      all that a table or a function holds, at any depth; "listed" where the lines below its path say all of it. An object that is
+--              reached by a second path has no other line there
 --   module     a module that was loaded when the study began, by the tokens of its file
 --   loaded module, loaded file   what a trial loaded
 --   unseen     something that cannot be compared, so that the whole script counts
@@ -103,8 +104,10 @@ local most_named = 16     -- entries of a table that have lines of their own; a 
 local most_nested = 10000
 local most_said = 12      -- changes
 
+local function has_lines(path) return path and #path <= longest_path end
+
 local function path_of(path, key)
-  if not path or #path > longest_path then return nil end
+  if not has_lines(path) then return nil end
   return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
 end
 
@@ -127,18 +130,18 @@ end
 -- Adds the lines of a value; returns a text that is equal for equal content.
 function Walk:visit(path, value)
   local kind = type(value)
-  local form, text = "value", plain_kinds[kind] and plain_text(value) or self.own[value]
+  local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
   if not text and self.open[value] then return ("up %d"):format(self.depth - self.open[value]) end
   if not text and self.done[value] then form, text = table.unpack(self.done[value], 1, 2) end
   if not text then
     self.open[value], self.depth = self.depth, self.depth + 1
     if self.depth > most_nested then form, text = "unseen", ("nested more than %d deep"):format(most_nested)
     elseif kind == "thread" then form, text = "unseen", "a coroutine"
-    else form, text = self[kind == "function" and "func" or kind](self, path, value) end
+    else form, text, listed = self[kind == "function" and "func" or kind](self, path, value) end
     self.open[value], self.depth = nil, self.depth - 1
     self.done[value] = { form, text }
   end
-  self:add(form, path, text)
+  self:add(form, path, listed and text .. " listed" or text)
   return text
 end
 
@@ -161,12 +164,14 @@ function Walk:contents(path, t, meta, is_ours)
   table.sort(parts)
   local names = check.names(by_text)
   local named = #names <= most_named and path or nil
+  local listed = has_lines(named) and #parts == 0
   for _, text in ipairs(names) do
     local key, is_private = by_text[text], is_ours and text:match '^"_'
+    listed = listed and not is_private
     parts[#parts + 1] = text .. "\0" .. self:visit(path_of(not is_private and named, key), rawget(t, key))
   end
   if meta then parts[#parts + 1] = self:visit(path_of(path, "metatable"), meta) end
-  return "holds", digest(table.concat(parts, "\0"))
+  return "holds", digest(table.concat(parts, "\0")), listed
 end
 
 function Walk:table(path, t)
@@ -211,7 +216,7 @@ function Walk:func(path, f, all)
     end
   end
   if not ours and type(environment) == "table" then self:note_globals(environment, variables) end
-  return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0"))
+  return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
 
 -- The globals that a function names, or all where it names their table: they are visited after what waits.
@@ -270,7 +275,9 @@ local function parsed(text)
   for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
     local key = start:gsub("^loaded ", "")
     keys[#keys + 1] = key
-    by_key[key] = { rest = rest, line = line, loaded = key ~= start, is_file = key:match "^module " or key:match "^file " }
+    local whole, listed = rest:match(key:match "^holds " and "^(%x+)(.*)" or "^$")
+    by_key[key] = { rest = whole or rest, line = line, loaded = key ~= start, is_listed = listed == " listed",
+      is_file = key:match "^module " or key:match "^file " }
   end
   return keys, by_key
 end
@@ -303,8 +310,7 @@ end
 ---@param before string  from `of`, before they ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
-  local _, now = parsed(table.concat(lines, "\n"))
-  left[lines[2]] = { keys = keys, was = was, now = now }
+  left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
 -- The digest now of a module or a file in a study's text.
@@ -337,10 +343,10 @@ local function differences(was, now)
     local before, after = old[key] and old[key].rest, new[key] and new[key].rest
     if is_file and not after then after = digest_now(key, old[key]) end
     local is_whole = key:match "^holds "
-    local same = before == after or is_whole and holding[path] or is_file and not before
+    local is_said = is_whole and (holding[key] or old[key] and new[key] and old[key].is_listed and new[key].is_listed)
+    local same = before == after or is_said or is_file and not before
     if same or not (before and after) and is_moved(path) then return end
-    holding[path] = true
-    for _, holder in ipairs(holders(path)) do holding[holder:sub(7)] = true end
+    for _, holder in ipairs(holders(path .. ".")) do holding[holder] = true end
     if not after then out[#out + 1] = key .. " was removed"
     elseif not before then out[#out + 1] = key .. " is new"
     elseif key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, before, after)

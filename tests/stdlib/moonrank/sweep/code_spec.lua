@@ -202,6 +202,23 @@ describe("a study", function()
     check(code.of(run) ~= before, "a change of the script")
   end)
 
+  it("is not changed by what trials of an earlier study left behind, also where the script changed something between them", function()
+    local cache, epochs = {}, 1
+    local function run(trial)
+      cache[trial] = epochs
+      return #cache
+    end
+    local first = code.of(run)
+    run(7)
+    code.settle(run, nil, first)
+    epochs = 2
+    local second = code.of(run)
+    cache[7] = nil  -- as in a later run of the script, which has the results of the first study
+    equal(code.changes(second, code.of(run)), nil)
+    epochs = 3
+    equal(code.changes(second, code.of(run)), "  value run.epochs: then 2, now 3")
+  end)
+
   it("leaves out what a weak table holds, wherever it was put there", function()
     for mode, kept in pairs{ k = false, v = false, plain = true } do
       local cache = setmetatable({}, { __mode = mode ~= "plain" and mode or nil })
