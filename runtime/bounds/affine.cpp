@@ -134,7 +134,7 @@ Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& li
   });
 }
 
-/// The same from numbers, for metrics whose statistics are estimated.
+/// Slope and offset of a bound from given statistics, for metrics whose statistics are estimated.
 std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
                                           double sd) {
   const Line line = bound.line({.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});

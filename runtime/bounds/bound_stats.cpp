@@ -22,7 +22,7 @@ struct ShapeKey {
   auto operator<=>(const ShapeKey&) const = default;
 };
 
-/// What the sum is divided by: where nothing else is said, the largest that it can be.
+/// The divisor of the sum: its largest possible value, unless the metric defines another one.
 double norm_of(const Metric& metric, const ListShape& shape, const std::vector<double>& gains,
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);
@@ -44,7 +44,7 @@ BoundStats computed(const Metric& metric, const ListShape& shape, bool variance)
   return linear_stats(gains, d, norm_of(metric, shape, gains, d));
 }
 
-/// Of two grades the number of rows says all: the rows of the higher one are the relevant ones.
+/// A list with two grades is described by its counts: the rows of the higher grade are the relevant ones.
 ListShape compared_shape(const float* grades, int64_t n, double beta) {
   if (n == 0) return {0, 0, {}, beta};
   const auto [low, high] = std::minmax_element(grades, grades + n);

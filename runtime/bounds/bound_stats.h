@@ -10,7 +10,7 @@ namespace mr {
 
 /// The closed forms of a metric; throws where there are none.
 const ClosedForms& closed_forms_of(const Metric& metric);
-/// Whether the metric has one value over all rankings: also where its cut-off takes in the whole list.
+/// True if the metric has one value over all rankings, also because its cut-off includes the whole list.
 bool degenerate(const Metric& metric, const ListShape& shape);
 /// The shape of a list of n rows with these grades.
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta = 0);

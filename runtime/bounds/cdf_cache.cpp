@@ -100,7 +100,7 @@ Cache& cache() {
   return the_cache;
 }
 
-/// Whether the distribution of this shape is computed exactly; throws where it has to be and cannot.
+/// True if the distribution of this shape is computed exactly. Throws if it has to be and cannot.
 bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
   return finding.method != Method::sampled &&
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
@@ -184,7 +184,7 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
 
 std::atomic<int64_t> nanoseconds_of_making = 0, rejected = 0;
 
-/// Whether a kept table can be used; a table of a file, only where it has the moments of its shape.
+/// True if a kept table can be used. A table from a file must have the moments of its shape.
 bool is_sound(const Kept& entry, const Metric& metric, const ListShape& shape, const Finding& finding,
               const Smoothing& how) {
   if (entry.checked) return true;

@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// What is kept of values that are equally likely.
+/// Equally likely values, sorted and counted.
 struct CountedValues {
   std::vector<double> distinct = {};  // ascending
   std::vector<uint32_t> before =
@@ -25,7 +25,7 @@ class Distribution {
   /// there are none.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// The same with probabilities.
+  /// A distribution of values that have different probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }

@@ -27,13 +27,13 @@ DistributionForm to_form(const std::string& form) {
   throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
 }
 
-/// What the bound of every list reads. The tables themselves belong to `owned`.
+/// The table that the bound of each list reads. The tables belong to `owned`.
 struct ListTables {
   std::vector<std::optional<SmoothCdf>> owned;
   DeviceArray<LogitView> views;
 };
 
-/// What the tables of lists are of.
+/// Identifies the tables that lists keep.
 struct TablesKey {
   int64_t metric;
   Method method;
@@ -131,7 +131,7 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric&
   return by_tables(score, tables, form, metric.minimize());
 }
 
-/// The same where all lists have one distribution, e.g. of a metric that a script defined.
+/// Like `distribution_bound`, for lists that share one distribution, e.g. of a metric that a script defined.
 Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
                              bool minimize) {
   check::floating("score", score);

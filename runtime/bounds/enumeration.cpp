@@ -18,7 +18,7 @@ constexpr int64_t most_rows_of_grades = 300;  // of a list with several grades w
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-/// Whether `inversions_pmf` applies, at sizes where its subtractions lose few digits.
+/// True if `inversions_pmf` applies and the list is small enough that its subtractions lose few digits.
 bool has_pmf(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   if (!shape.grades.empty()) return shape.n <= most_rows_of_grades;

@@ -15,7 +15,7 @@ struct Atoms {
 /// At most so many arrangements are enumerated.
 constexpr double most_arrangements = 1e6;
 
-/// Whether `atoms_of` can list the distribution: the nRBP loss up to long lists where all rankings are equally likely,
+/// True if `atoms_of` can list the distribution: the nRBP loss up to long lists where all rankings are equally likely,
 /// RR, precision and recall always, the others where there are few arrangements of rows.
 bool has_atoms(const Metric& metric, const ListShape& shape);
 Atoms atoms_of(const Metric& metric, const ListShape& shape);

@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-/// The same from the table that bounds read.
+/// Like `smooth_of`, read from the table that bounds use.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
   check::not_nan("smooth", "s", s);

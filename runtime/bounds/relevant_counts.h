@@ -9,7 +9,7 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Of n rows p are relevant, each with this weight, where the others have 1. No ranks yet.
+  /// Starts before the first rank. p of n rows are relevant; each has this weight, the others have weight 1.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;

@@ -17,10 +17,10 @@ std::optional<Distribution> read_sample_file(const std::string& path, const std:
 /// Replaces such files only, by io::NewFile. Throws std::runtime_error with the path.
 void write_sample_file(const std::string& path, const std::string& key, const Distribution& distribution);
 
-/// Of its file, at most.
+/// The largest size that the file of a distribution can have.
 int64_t sample_file_bytes(const Distribution& distribution);
 
-/// Whether a file begins as these do.
+/// True if the file begins as files of `write_sample_file` do.
 bool is_sample_file(const std::string& path);
 
 }  // namespace mr

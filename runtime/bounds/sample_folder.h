@@ -22,14 +22,14 @@ class SampleFolder {
   /// $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read when it is first asked for.
   static SampleFolder& of_user();
 
-  /// Whether anything is kept.
+  /// True if the folder may keep anything.
   bool is_open() const { return most_bytes_ > 0; }
   bool has(const std::string& key) const;
   /// Null where it is not there or not as it was written; else it is the most recently used.
   std::shared_ptr<const Distribution> find(const std::string& key) const;
   void keep(const std::string& key, const Distribution& distribution);
 
-  /// Whether no other process, nor thread, has the turn to draw these rankings; also where locks cannot be had.
+  /// The turn to draw some rankings: `mine` if no other process or thread has it, or if locks are not available.
   struct Turn {
     bool mine = true;
     std::optional<io::FileLock> lock = {};

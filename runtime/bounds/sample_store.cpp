@@ -44,7 +44,7 @@ Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, cons
   return out[0];
 }
 
-/// What the folder keeps, where it is what would be drawn.
+/// The folder's values for the key, or null if they cannot be those that `sampling` draws.
 Shared kept(const SampleFolder& folder, const std::string& key, const MetricSampling& sampling) {
   Shared found = folder.find(key);
   return found && sampling.drew(*found) ? found : nullptr;

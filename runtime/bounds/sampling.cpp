@@ -15,8 +15,8 @@
 namespace mr {
 namespace {
 
-/// Of the way that values are drawn and added up, for keys: to be raised whenever a change of the code can change the
-/// numbers that come of the same increments.
+/// Names, in keys, the way that values are drawn and added up. Raise it whenever a change of the code can change the
+/// numbers for the same increments.
 constexpr const char* version = "moonrank samples 1";
 
 RandomKey key_of(const ListShape& shape, int64_t seed) {
@@ -56,7 +56,7 @@ RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& 
   return sampler;
 }
 
-/// What `sampler` draws on the GPU: the same bits.
+/// Fills `values` on the GPU, with the same bits that `sampler` draws on the CPU.
 void fill_there(RankingSampler sampler, std::vector<double>& values, Device device) {
   const Tensor d = Tensor::from(std::vector<double>(sampler.d, sampler.d + sampler.n), device);
   const Tensor out = Tensor::empty({static_cast<int64_t>(values.size())}, Dtype::float64, device);
@@ -119,7 +119,7 @@ void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, 
   });
 }
 
-/// Whether mean and standard deviation, as a file says them, are those of the values.
+/// True if the mean and standard deviation that the file states are those of its values.
 bool has_own_moments(const Distribution& d) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < d.values().size(); ++i) mean += d.probability(i) * d.values()[i];

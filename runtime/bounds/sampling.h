@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// What the values of one metric are computed from, and nothing else.
+/// The inputs from which the values of one metric are computed.
 class MetricSampling {
  public:
   /// Throws where `samples` is not 1 to 100 million.
@@ -20,13 +20,13 @@ class MetricSampling {
   std::string key() const;
   /// Equal where the rankings are.
   std::string rankings_key() const;
-  /// Whether its values can be drawn together with those of another one.
+  /// True if both metrics can be computed from the same drawn rankings.
   bool goes_with(const MetricSampling& other) const;
   /// Rows to be drawn in all.
   int64_t rows() const { return samples_ * shape_.n; }
   std::vector<double> draw(Device device) const;
-  /// Whether values from a file can be those that `draw` gives: as many, with their mean and standard deviation, and
-  /// the first few hundred, drawn again, are among them and distributed like them.
+  /// True if `found`, read from a file, can be what `draw` gives: it has as many values, with their mean and standard
+  /// deviation; the first few hundred, drawn again, are among them and distributed like them.
   bool drew(const Distribution& found) const;
 
   /// Values of each, from rankings that are drawn once; all go with the first. The same bits as `draw`.

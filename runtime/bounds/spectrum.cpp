@@ -51,7 +51,7 @@ double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   return phi;
 }
 
-/// Whether the characteristic function is that product.
+/// True if the characteristic function is that product.
 bool is_product(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;

@@ -15,8 +15,8 @@ struct Smoothed {
   double value, derivative;
 };
 
-/// Whether a metric's characteristic function is feasible for a shape: not for graded lists of many levels, nor for a
-/// reciprocal rank (which has few values instead).
+/// True if a metric's characteristic function is feasible for a shape. It is not for graded lists of many levels, nor
+/// for the reciprocal rank, which has few values.
 bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
@@ -30,7 +30,7 @@ class Spectrum {
 
   /// F~ and its derivative, to about 1e-12.
   Smoothed at(double s) const;
-  /// The same at cpu::frequency_lanes points.
+  /// Like `at`, for cpu::frequency_lanes points at once.
   void at(const double* s, Smoothed* out) const;
   /// Where F~ passes a level, within a millionth of the standard deviation.
   double quantile(double level) const;
@@ -39,7 +39,7 @@ class Spectrum {
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
-  /// What makes the terms of one series.
+  /// Makes the terms of one series.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
   /// phi(k dt) for the next `blocks` of k, each times the kernel's transform; whether the terms have become negligible.

@@ -1,5 +1,5 @@
-// Whether a table that was read from a file can be the smoothed distribution function of a shape: its moments are those
-// of the closed forms. A forged table costs the time to make it anew, never a wrong result.
+// Checks that a table read from a file can be the smoothed distribution function of a shape: its moments are those of
+// the closed forms. A forged table costs the time to make it anew, never a wrong result.
 #include "runtime/bounds/table_check.h"
 
 #include <algorithm>

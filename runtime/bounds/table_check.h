@@ -14,7 +14,7 @@ struct TableError {
 
 TableError table_error(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
-/// Whether the errors are those of a table that was made here. The error of an integral grows with the step.
+/// True if the errors are as small as those of tables made here. The error of an integral grows with the step.
 bool agrees(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
 }  // namespace mr

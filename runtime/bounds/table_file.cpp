@@ -16,7 +16,7 @@
 namespace mr {
 namespace {
 
-/// Of the layout; numbers are those of the numerics that are named beside it.
+/// Names the layout of the file. The numerics version is stored beside it.
 constexpr const char* format = "moonrank tables 2";
 
 std::string_view bytes_of(const Tensor& x) {

@@ -96,16 +96,17 @@ namespace {
 
 constexpr size_t most_shown = 12;
 
-std::string columns_text(const CsvRecord& first) {
-  const size_t count = first.fields.size();
-  std::string found = count == 1 ? "the column " : "the columns ";
-  for (size_t i = 0; i < std::min(count, most_shown); ++i) found += (i == 0 ? "" : ", ") + quoted(first.fields[i]);
-  return count <= most_shown ? found : found + " and " + std::to_string(count - most_shown) + " more";
-}
-
 std::string delimiter_text(char delimiter) { return delimiter == '\t' ? "'\\t'" : quoted({&delimiter, 1}); }
 
 }  // namespace
+
+std::string columns_text(const CsvReader& file, const CsvRecord& first) {
+  const size_t count = first.fields.size();
+  std::string found = count == 1 ? "the column " : "the columns ";
+  for (size_t i = 0; i < std::min(count, most_shown); ++i) found += (i == 0 ? "" : ", ") + quoted(first.fields[i]);
+  if (count > most_shown) found += " and " + std::to_string(count - most_shown) + " more";
+  return found + " (delimiter " + delimiter_text(file.delimiter()) + ")";
+}
 
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header) {
   const size_t column = find_column(file, first, name, header);
@@ -116,8 +117,7 @@ size_t column_of(const CsvReader& file, const CsvRecord& first, const std::strin
                          " columns and no header, expected a column number, got " + quoted(name));
   }
   throw ParseError(file.path(), first.line, 1,
-                   "found " + columns_text(first) + " (delimiter " + delimiter_text(file.delimiter()) +
-                       "), expected one named " + quoted(name));
+                   "found " + columns_text(file, first) + ", expected one named " + quoted(name));
 }
 
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width) {

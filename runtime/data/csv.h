@@ -44,6 +44,8 @@ constexpr size_t no_column = static_cast<size_t>(-1);
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// The same, or ParseError that says which columns there are.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
+/// The names in the first line and the delimiter, for messages.
+std::string columns_text(const CsvReader& file, const CsvRecord& first);
 /// As many fields as the first line has.
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width);
 /// A field that is not empty: the id of `what`.

@@ -109,26 +109,31 @@ class RatingsReader {
     return required ? column_of(file, first, name, header) : find_column(file, first, name, header);
   }
 
-  /// As many columns as the caller named, and without names none that may be the rating and is not read.
-  void check_columns(const CsvReader& file, const CsvRecord& first, std::vector<size_t> read) const {
+  /// Throws unless there are as many columns as the caller named.
+  void check_count(const CsvReader& file, const CsvRecord& first) const {
     const size_t width = first.fields.size();
-    if (columns_.width > 0 && static_cast<int64_t>(width) != columns_.width) {
-      throw ParseError(file.path(), first.line, 1,
-                       "found " + std::to_string(width) + " columns, expected the " + std::to_string(columns_.width) +
-                           " that columns names (false stands for a column that is not read)");
-    }
-    if (columns_.header || columns_.rating_required || !columns_.rating.empty()) return;
-    std::sort(read.begin(), read.end());
-    read.erase(std::unique(read.begin(), read.end()), read.end());
-    const auto named =
-        static_cast<size_t>(std::count_if(read.begin(), read.end(), [](size_t c) { return c != no_column; }));
-    if (named == width) return;
-    throw ParseError(
-        file.path(), first.line, 1,
-        "found " + std::to_string(width) +
-            " columns without names, expected to be told which is the "
-            "rating: columns = {\"user\", \"item\", \"rating\", \"timestamp\"} in the order of the file, or "
-            "columns = {rating = false} where none is");
+    if (columns_.width == 0 || static_cast<int64_t>(width) == columns_.width) return;
+    throw ParseError(file.path(), first.line, 1,
+                     "found " + std::to_string(width) + " columns, expected the " + std::to_string(columns_.width) +
+                         " that columns names (false stands for a column that is not read)");
+  }
+
+  /// Where no rating is read and the caller did not ask for that, throws if a column is left that may hold the rating.
+  void check_unread(const CsvReader& file, const CsvRecord& first, const std::vector<size_t>& read) const {
+    if (columns_.rating_required) return;
+    size_t left = 0;
+    while (left < first.fields.size() && (std::find(read.begin(), read.end(), left) != read.end() ||
+                                          (columns_.header && first.fields[left] == "timestamp")))
+      ++left;
+    if (left == first.fields.size()) return;
+    const std::string found =
+        columns_.header
+            ? columns_text(file, first) +
+                  ", expected to be told which is the rating: columns = {rating = " + quoted(first.fields[left]) + "}"
+            : std::to_string(first.fields.size()) +
+                  " columns without names, expected to be told which is the rating: columns = {\"user\", \"item\", "
+                  "\"rating\", \"timestamp\"} in the order of the file";
+    throw ParseError(file.path(), first.line, 1, "found " + found + ", or columns = {rating = false} where none is");
   }
 
   void read_file(size_t number) {
@@ -141,7 +146,8 @@ class RatingsReader {
     const size_t user = column_of(file, record, c.user, named), item = column_of(file, record, c.item, named);
     const size_t rating = optional_column(file, record, c.rating, c.rating_required, named),
                  time = optional_column(file, record, c.time, c.time_required, named);
-    check_columns(file, record, {user, item, rating, time});
+    check_count(file, record);
+    if (rating == no_column) check_unread(file, record, {user, item, time});
     if (rating != no_column) ++rated_files_;
     const size_t before = origins_.size();
     bool more = c.header ? file.next(record) : true;

@@ -13,8 +13,8 @@ namespace mr {
 enum class Duplicates : int8_t { error, last, first, max, sum };
 
 /// Which columns hold what: a name of the header, else (and always where there is no header) a number from 1. Without a
-/// rating column (an empty name, or one that is not required and not there) all ratings are 1. Without a header an
-/// empty name that is not required is an error where a column is left that may hold the rating.
+/// rating column (an empty name, or one that is not required and not there) all ratings are 1. A rating that is neither
+/// required nor there is an error where a column is left that may hold it: any but user, item and "timestamp".
 struct RatingColumns {
   std::string user = "userId", item = "movieId", rating = "rating";
   bool rating_required = true, header = true;

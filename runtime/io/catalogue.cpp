@@ -109,7 +109,7 @@ const DataSet& catalogue_entry(const std::string& name) {
     if (set.name == name) return set;
     known += (known.empty() ? "" : ", ") + set.name;
   }
-  throw std::runtime_error("no data set is called '" + name + "'; known: " + known);
+  throw std::runtime_error("no data set is called " + mr::quoted(name) + "; known: " + known);
 }
 
 std::string data_set_state(const DataSet& set, const fs::path& data_folder) {

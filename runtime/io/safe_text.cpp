@@ -65,10 +65,4 @@ std::string safe_text(std::string_view text, Breaks breaks) {
   return safe;
 }
 
-std::string without_zeros(std::string_view text) {
-  std::string whole(text);
-  for (size_t at = whole.find('\0'); at != std::string::npos; at = whole.find('\0', at)) whole.replace(at, 1, "\\x00");
-  return whole;
-}
-
 }  // namespace mr::io

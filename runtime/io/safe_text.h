@@ -12,7 +12,4 @@ enum class Breaks { kept, escaped };  // whether ends of lines and tabs are kept
 /// \x1b, \u{202e}, \xff. All else is kept.
 std::string safe_text(std::string_view text, Breaks breaks);
 
-/// The text with zero bytes written as \x00: std::exception::what() is a C string, which the first zero byte would end.
-std::string without_zeros(std::string_view text);
-
 }  // namespace mr::io

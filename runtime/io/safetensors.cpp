@@ -64,8 +64,8 @@ std::string header_of(const TensorFile& file) {
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     if (!header.emplace(file.names[i], entry_of(file.tensors[i], at)).second)
-      throw std::invalid_argument("no tensor can be called '" + file.names[i] +
-                                  "': there is one already, or it is reserved");
+      throw std::invalid_argument("no tensor can be called " + mr::quoted(file.names[i]) +
+                                  ": there is one already, or it is reserved");
     at += file.tensors[i].bytes();
   }
   std::string text = io::json_object(header);

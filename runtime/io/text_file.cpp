@@ -78,7 +78,7 @@ std::string read_text_file(const std::string& path, int64_t max_bytes) {
 
 std::string quoted(std::string_view word) {
   constexpr size_t shown = 40;
-  return "'" + io::without_zeros(word.substr(0, shown)) + (word.size() > shown ? "..." : "") + "'";
+  return "'" + without_zeros(word.substr(0, shown)) + (word.size() > shown ? "..." : "") + "'";
 }
 
 bool read_number(const char* begin, const char* end, float& value, const char*& stop) {

@@ -8,6 +8,7 @@
 
 #include "runtime/io/regular_file.h"
 #include "runtime/io/safe_text.h"
+#include "runtime/tensor/without_zeros.h"
 
 namespace mr {
 
@@ -27,7 +28,7 @@ class ParseError : public std::runtime_error {
  public:
   ParseError(const std::string& path, int64_t line, int64_t column, const std::string& text)
       : std::runtime_error(path + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " +
-                           io::without_zeros(text)) {}
+                           without_zeros(text)) {}
 };
 
 /// Whether the number at the start of [begin, end) is finite in float32; `stop` is where it ends.

@@ -21,7 +21,7 @@ std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n) {
     if (lua_isinteger(L, -1) != 0 && lua_tointegerx(L, -1, nullptr) >= 1 && lua_tointegerx(L, -1, nullptr) <= n)
       continue;
     std::string key = "of another type";
-    if (lua_type(L, -1) == LUA_TSTRING) key = lua_tolstring(L, -1, nullptr);
+    if (lua_type(L, -1) == LUA_TSTRING) key = without_zeros(Arg<std::string>::get(L, lua_gettop(L)));
     if (lua_isinteger(L, -1) != 0) key = std::to_string(lua_tointegerx(L, -1, nullptr));
     lua_pop(L, 1);
     return key;

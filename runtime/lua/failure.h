@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/lua/lua.h"
+#include "runtime/tensor/without_zeros.h"
 
 namespace mr::lua {
 
@@ -61,7 +62,7 @@ namespace mr {
 class ArgumentError : public std::invalid_argument {
  public:
   ArgumentError(std::string argument, const std::string& text)
-      : std::invalid_argument(text), argument_(std::move(argument)) {}
+      : std::invalid_argument(without_zeros(text)), argument_(std::move(argument)) {}
   const std::string& argument() const { return argument_; }
 
  private:

@@ -1,5 +1,5 @@
-// What is known of a metric over all rankings of a list, as far as its definition says it; runtime/bounds makes
-// statistics and distributions of it.
+// Closed forms of a metric over all rankings of a list, as its definition gives them; runtime/bounds makes statistics
+// and distributions of them.
 #pragma once
 
 #include <limits>
@@ -37,11 +37,11 @@ struct ClosedForms {
   Discounts discounts = Discounts::any;
   /// d(r), for rank 1 ..
   double (*discount)(const Metric&, int64_t rank) = nullptr;
-  /// Whether d counts up to rank k; the others are not known with a cut-off.
+  /// True if d counts up to rank k. Other closed forms are not known with a cut-off.
   bool with_cutoff = false;
   /// Ranks below P count nothing.
   bool first_relevant_only = false;
-  /// What the sum is divided by; null: by the largest that it can be.
+  /// The divisor of the sum; null: the largest value that the sum can have.
   double (*norm)(const Metric&, const ListShape&) = nullptr;
   double (*shift)(const ListShape&) = nullptr;
   /// Statistics where there is something simpler than the sum; the variance apart where it takes long.
@@ -49,7 +49,7 @@ struct ClosedForms {
   double (*variance)(int64_t n, int64_t p) = nullptr;
   double without_relevant = std::numeric_limits<double>::quiet_NaN();
 
-  /// What a row of such a list adds.
+  /// The kind of term that a row of such a list adds.
   Increment kind_of(const ListShape& shape) const { return shape.grades.empty() ? kind : of_grades; }
   /// How many of the first ranks count.
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {

@@ -24,7 +24,7 @@ struct OwnedSwaps {
   std::vector<Tensor> owned;
 };
 
-/// What stands for one metric, whatever its parameters are. Fields that are left out say: not so, or not known.
+/// Defines one metric for all values of its parameters. Fields that are left out mean "does not apply" or "unknown".
 struct MetricDefinition {
   enum Takes : int8_t { never, maybe, always };
   /// The number in parentheses after a name, rbp(0.8): its name among options, its default, and between what it is.
@@ -45,11 +45,11 @@ struct MetricDefinition {
   bool loss_needs_top = false;            // without `top` a list's value depends on its batch
   /// One value per list; null where a script's function says it.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
-  /// What a swap of two rows changes, for LambdaRank.
+  /// The change of the metric by a swap of two rows, for LambdaRank.
   OwnedSwaps (*swaps)(const Ranking&, const Metric&) = nullptr;
   /// The smooth form, differentiable in the scores.
   Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double gain) = nullptr;
-  /// What is known of it over all rankings of a list.
+  /// Closed forms of the metric over all rankings of a list.
   const ClosedForms* closed = nullptr;
   const char* about = "";  // what it is and its source, where mr.metrics does not say so
   int64_t script = 0;      // number of the script's function, 0: none
@@ -77,14 +77,14 @@ struct Metric {
   bool minimize() const { return definition->minimize; }
   /// The least grade of a row that counts.
   float threshold() const;
-  /// What is known over all rankings, or null. Both this and the smooth form are those of the default options.
+  /// Closed forms over all rankings, or null. They and the smooth form are those of the default options.
   const ClosedForms* closed() const;
   bool has_smooth() const;
   /// The definition's name with k and the parameter: the same for equal ones, however they were written.
   std::string canonical() const;
 };
 
-/// What a list without relevant rows counts as; `skip` shows as NaN and is left out of means by who makes them.
+/// The value of a list without relevant rows. `skip` gives NaN, which the caller leaves out of means.
 double to_empty(const std::string& rule);
 /// Instead of such a rule: the sum that DCG is, also where no row of a list is relevant.
 constexpr double by_definition = std::numeric_limits<double>::infinity();

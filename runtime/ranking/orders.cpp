@@ -32,7 +32,7 @@ void check_first(int64_t first) {
     throw ArgumentError("first", std::to_string(first) + ", expected 0 to " + std::to_string(most));
 }
 
-/// What sorting needs.
+/// Sorting needs an order: throws if a value is NaN.
 void check_numbers(const char* name, const std::vector<double>& values) {
   for (const double v : values) {
     if (std::isnan(v)) throw ArgumentError(name, "NaN is among them, expected numbers");
@@ -57,7 +57,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   return out;
 }
 
-/// The same of rows that are drawn without replacement with weights e^pull.
+/// Ranks of rows that are drawn without replacement with weights e^pull.
 Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
   const auto rows = static_cast<int64_t>(pulls.size());
   check_first(first);
@@ -76,8 +76,8 @@ Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t coun
   return out;
 }
 
-/// Whether there are more than `most` ways to put grades, sorted, in order: the multinomial coefficient, factor by
-/// factor, where every partial product is an integer.
+/// True if sorted grades have more than `most` orders. Multiplies the multinomial coefficient factor by factor, where
+/// every partial product is an integer.
 bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   double ways = 1;
   for (size_t at = 0, run = 0; at < sorted.size(); ++at) {

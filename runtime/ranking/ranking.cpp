@@ -35,7 +35,7 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
 }
 
-/// The same ranking, of which metrics give float64 values.
+/// A copy of the ranking for which metrics give float64 values.
 Ranking with_double(const Ranking& ranking) {
   Ranking out = ranking;
   out.dtype = Dtype::float64;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/device/gpu.h"
+#include "runtime/tensor/without_zeros.h"
 
 namespace mr {
 namespace {
@@ -21,7 +22,8 @@ Device& the_default() {
 
 Device to_device(std::string_view name) {
   if (name == "cpu") return Device::cpu;
-  if (name != "cuda") throw std::invalid_argument("no device '" + std::string(name) + "': there are 'cpu' and 'cuda'");
+  if (name != "cuda")
+    throw std::invalid_argument("no device '" + without_zeros(name) + "': there are 'cpu' and 'cuda'");
   if (!cuda::gpu().available()) throw std::invalid_argument("cuda is not available: " + cuda::gpu().reason());
   return Device::cuda;
 }

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
 local fold = require "moonrank.data.fold"
+local join = require "moonrank.data.join"
 local ratings = require "moonrank.data.ratings"
 local scored = require "moonrank.data.scored"
 
@@ -124,8 +125,10 @@ end
 
 ---Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise:
 ---`columns = {user = "uid", rating = 4}` by name or number, or `columns = {"user", "item", false, "timestamp"}` in the order of the file, where
----false stands for a column that is not read (beside a list `header` has to be given). Without header user and item are columns 1 and 2, and a file with further columns needs to know
----which is the rating. Where there is no rating column, or `rating = false`, all ratings are 1, and print(ratings) says so. Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
+---false stands for a column that is not read (beside a list `header` has to be given). Without header user and item are columns 1 and 2.
+---A file without a known rating column, and with further columns than user, item and timestamp, is an error: one of them may be the rating. Name
+---it, or pass `rating = false`. Then all ratings are 1, as in a file of nothing but users, items and timestamps, and print(ratings) says so.
+---Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
 ---value where all are whole numbers, else in order of appearance. A pair that occurs again is an error, or becomes one row: the "last" or "first"
 ---by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
 ---time. `{train = path, test = path}`, and `valid`: files of one split, for `folds{by = "given"}`; duplicates are settled within each, and
@@ -243,7 +246,7 @@ end
 local function read_parts(paths, o, name)
   local parts = {}
   for path in paths:gmatch("[^\n]+") do parts[#parts + 1] = letor_file(path, o, name) end
-  return dataset.join(parts, name)
+  return join(parts, name)
 end
 
 local function read_fold(files, o, number, count)

@@ -8,6 +8,7 @@ local make_table = require("moonrank.table").new
 local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
 local record = require("moonrank.record").new
+local text = require "moonrank.results.text"
 
 local M = {}
 
@@ -18,9 +19,6 @@ local M = {}
 local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
-
--- The name of the study's metric, for people.
-local function metric_of(study) return study.metric or "value" end
 
 ---The results of a study. Reading does not disturb a sweep that is running on the store.
 ---@param path string
@@ -69,8 +67,6 @@ function Results:copy(path)
   self._store:copy(path)
 end
 
-local every_state = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
-
 ---How many trials are in which state.
 ---@return table<string, integer>
 function Results:counts()
@@ -85,7 +81,7 @@ end
 ---@param options? { states?: string[], where?: table<string, any>, columns?: string[] }
 ---@return mr.Table
 function Results:trials(options)
-  local o = check.options("results:trials", options, { states = every_state, where = {}, columns = check.none })
+  local o = check.options("results:trials", options, { states = text.states, where = {}, columns = check.none })
   local data = self:columns(o.states)
   local names = o.columns
   if names then check.sequence("results:trials", "columns", names) end
@@ -173,7 +169,7 @@ end
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
 function Results:per_list(number, name)
-  return require("moonrank.results.lists").scores(self, number, name or false, metric_of(self.study))
+  return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
 end
 
 ---The numbers of the users or queries of a trial's lists; nil where it returned none.
@@ -204,7 +200,7 @@ function Results:sign(name, direction)
   if type(name) ~= "string" then
     check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
   end
-  local metric = metric_of(self.study)
+  local metric = text.metric_of(self.study)
   local counts = name == "value" or name == metric
   local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
   check.choice("results", "direction", own or "maximize", { "maximize", "minimize" })
@@ -344,43 +340,10 @@ function Results:to_markdown() return self:trials():to_markdown() end
 ---@return string
 function Results:to_latex() return self:trials():to_latex() end
 
--- "12 done, 1 failed"
-local function counts_text(counts)
-  local parts = {}
-  for _, state in ipairs(every_state) do
-    if counts[state] then parts[#parts + 1] = ("%d %s"):format(counts[state], state) end
-  end
-  return #parts > 0 and table.concat(parts, ", ") or "no trials"
-end
-
 function Results:__tostring()
   local note = self._store:note()
-  return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, counts_text(self:counts())))
+  return core.safe_text(("mr.Results '%s' in %s: %s"):format(self.name, self.path, text.counts(self:counts())))
     .. (note and "\n(" .. note .. ")" or "")
-end
-
--- The best trials as a table.
-local function best_text(results)
-  local data, rows = results:columns(), {}
-  local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
-  for i = 1, math.min(5, #order) do
-    local line = { data:column("results", "number")[order[i]], value[order[i]] }
-    for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
-    rows[i] = line
-  end
-  local made = make_table{ columns = { "trial", metric_of(results.study), table.unpack(data.params) }, rows = rows }
-  return tostring(conventions.below(results, made, data, order))
-end
-
--- Why the first of those that failed did.
-local function failures_text(results)
-  local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
-  local lines = {}
-  for i = 1, math.min(5, #failed) do
-    lines[i] = core.safe_text(("trial %s %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*"))
-  end
-  if #failed > 5 then lines[6] = ("... and %d more"):format(#failed - 5) end
-  return table.concat(lines, "\n")
 end
 
 ---The studies of a store with their best trials and why others failed, as `moonrank results store.db` prints them.
@@ -388,19 +351,7 @@ end
 ---@return string
 function M.text(path)
   local store = stores.open(path, "read")
-  local lines = {}
-  local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
-  for _, name in ipairs(names_of(store)) do
-    local results = M.results(path, name)
-    local counts = results:counts()
-    local planned = results.study.planned and " of " .. results.study.planned or ""
-    lines[#lines + 1] = core.safe_text(("%s: %s%s"):format(name, counts_text(counts), planned))
-    if counts.done then add(best_text(results)) end
-    if counts.failed or counts.killed then add(failures_text(results)) end
-  end
-  if #lines == 0 then lines[1] = path .. " has no studies" end
-  if store:note() then lines[#lines + 1] = "(" .. store:note() .. ")" end
-  return table.concat(lines, "\n")
+  return text.of(path, names_of(store), M.results, store:note())
 end
 
 M.Results = Results

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
+local files = require "moonrank.sweep.files"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
 local metrics = require "moonrank.metrics.registry"
@@ -138,26 +139,6 @@ local function runners_of(o)
   if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
 end
 
--- A folder beside the store for files: checkpoints, the output of workers, the lock. By whatever link a store is named, it is the same.
-local function folder_of(o)
-  local plain = o.name:gsub("[^%w_-]", "_")
-  if plain ~= o.name then plain = plain .. "_" .. core.sha256(o.name):sub(1, 8) end
-  local folder = ("%s.files/%s"):format(core.followed(o.store), plain)
-  core.make_folder(folder .. "/lock")
-  return folder
-end
-
--- Raises where the folder has checkpoints of a study that the store does not have: trials would go on from those of another study.
-local function check_folder(o, opened, folder)
-  if opened:study(o.name) then return end
-  for _, name in ipairs(core.list_folder(folder)) do
-    if name:find "^trial_%d+/$" and #core.list_folder(folder .. "/" .. name) > 0 then
-      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
-        folder, o.store, o.name)
-    end
-  end
-end
-
 -- Trials one after another in this process; returns whether Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
@@ -183,11 +164,11 @@ end
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
   store.look(o.store)  -- raises where it is no store, before folders are made
-  local folder = folder_of(o)
+  local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
-  check_folder(o, opened, folder)
+  files.check(folder, opened, o.name)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
@@ -204,6 +185,7 @@ local function run_study(o, call, study, fingerprint, context)
     interrupted = run_here(o, plan, view, context)
   end
   view:finish()
+  plan:tidy()
   if interrupted then error("interrupted", 0) end
 end
 

@@ -7,7 +7,7 @@ local M = {}
 
 ---@class mr.Table
 ---@field columns string[]
----@field rows any[][]   nil entries show as blanks
+---@field rows any[][]   nil entries show as blanks, NaN as "nan"
 ---@field mark table<string, "max"|"min"|number>  what is set in bold where the table goes out as HTML, LaTeX or Markdown
 ---@field within string[]  columns whose values divide the rows among which "max" and "min" are found
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
@@ -79,7 +79,7 @@ local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end
   if type(value) == "number" then
-    if value ~= value then return "-" end
+    if value ~= value then return "nan" end
     return format and formatted(format, value, self.columns[c]) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
   end
   return tostring(value)

@@ -111,8 +111,9 @@ end
 ---@return mr.Tensor
 ---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
-function M.uniform(sizes, options, ...)
-  if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, ...) end
+function M.uniform(sizes, options, part_options)
+  if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
+  if part_options ~= nil then check.fail("mr.uniform: argument 3 is %s, expected sizes and options alone", tostring(part_options)) end
   options = seeded(kind("mr.uniform", options, { low = 0, high = 1, seed = check.none, stream = "uniform" }))
   check.finite("mr.uniform", options, { "low", "high" })
   sizes = room.take("mr.uniform", sizes)

@@ -2,13 +2,24 @@
 -- same on x86-64 with AVX2 and FMA or better; tests/golden/numerics.txt keeps them (numerics_spec). Where results changed on purpose,
 -- kernels/core/numerics.h gets another name, and the file is made anew from the root of the repository:
 --   build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
+-- Bounds and losses under them take most of the time. `--parts 4 --part 1` runs every fourth of those groups, from the second on, and all else.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
 local registry = require "moonrank.metrics.registry"
 
+local args = mr.args{ parts = 1, part = 0 }
+
 mr.device "cpu"
 require("moonrank.check").warn = function() end  -- about lists that are left out on purpose
+
+local groups = 0  -- of cases that take long
+
+-- Whether the next group of cases is one of this part.
+local function is_due()
+  groups = groups + 1
+  return (groups - 1) % args.parts == args.part
+end
 
 local function case(name, ...) print(("%s %s"):format(name:gsub(" ", "_"), fingerprint.combined(...))) end
 
@@ -128,7 +139,7 @@ local function lambda_all()
   for _, base in ipairs(registry.names "swaps") do
     local name = pcall(mr.metrics.parse, base) and base or base .. "@10"
     local metric = given[base] or name
-    if not pairwise["lambdarank_" .. base] then
+    if not pairwise["lambdarank_" .. base] and is_due() then
       for _, bound in ipairs{ "none", "minmax" } do
         for _, kind in ipairs{ "mf", "mlp" } do
           trained(("%s lambdarank_%s %s"):format(kind, name, bound), models[kind](), mr.losses.lambdarank{ metric = metric, bound = bound })
@@ -160,20 +171,24 @@ local function evaluate_all()
   end
 end
 
+local function bound_one(metric, s)
+  local of = mr.bounds.stats(metric, train.lists, { dtype = "float64" })
+  case("stats " .. metric, of.min, of.max, of.expectation)
+  for _, shape in ipairs{ { 5, 2 }, { 60, 20 }, { 120, 30 } } do
+    local distribution = mr.bounds.distribution(metric, { n = shape[1], p = shape[2] })
+    local value, derivative = distribution:smooth(s)
+    local sampled = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], method = "sampled", samples = 3000 })
+    case(("distribution %s %d %d"):format(metric, shape[1], shape[2]), value, derivative, distribution:mean(), distribution:sd(),
+      distribution:quantile(0.3), sampled:mean(), sampled:sd(), (sampled:smooth(s)))
+    local better = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], beta = 0.7 })
+    case(("distribution better %s %d %d"):format(metric, shape[1], shape[2]), (better:smooth(s)), better:mean())
+  end
+end
+
 local function bound_all()
   local s = mr.uniform({ 50 }, { seed = 1, dtype = "float64" })
   for _, metric in ipairs{ "ndcg", "dcg@5", "ap", "rr", "nrbp(0.95)", "rbp(0.9)", "nrbp_loss", "precision@3", "recall@10" } do
-    local of = mr.bounds.stats(metric, train.lists, { dtype = "float64" })
-    case("stats " .. metric, of.min, of.max, of.expectation)
-    for _, shape in ipairs{ { 5, 2 }, { 60, 20 }, { 120, 30 } } do
-      local distribution = mr.bounds.distribution(metric, { n = shape[1], p = shape[2] })
-      local value, derivative = distribution:smooth(s)
-      local sampled = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], method = "sampled", samples = 3000 })
-      case(("distribution %s %d %d"):format(metric, shape[1], shape[2]), value, derivative, distribution:mean(), distribution:sd(),
-        distribution:quantile(0.3), sampled:mean(), sampled:sd(), (sampled:smooth(s)))
-      local better = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], beta = 0.7 })
-      case(("distribution better %s %d %d"):format(metric, shape[1], shape[2]), (better:smooth(s)), better:mean())
-    end
+    if is_due() then bound_one(metric, s) end
   end
 end
 
@@ -286,7 +301,7 @@ end
 -- Every loss that the library names, without a bound and with min-max, and a step of a list of it.
 local function train_every_loss()
   for _, name in ipairs(mr.losses.names()) do
-    for _, bound in ipairs{ "none", "minmax" } do
+    for _, bound in ipairs(is_due() and { "none", "minmax" } or {}) do
       trained(("every mf %s %s"):format(name, bound), models.mf(), mr.losses[name]{ bound = bound })
     end
     for _, n in ipairs{ 5, 33, 100 } do
@@ -326,8 +341,19 @@ local function data_under_bounds(rows, count)
   return under_bounds[key]
 end
 
--- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models. The time of attention
--- grows with the square of a list's rows: it gets more lists instead of longer ones.
+local function step_under(kind, name, bound, batch)
+  mr.seed(1)
+  local model = models[kind]()
+  local values = mr.losses[name]{ bound = bound }(model(batch), batch.lists)
+  values:sum():backward()
+  local found = { values:detach() }
+  for _, parameter in ipairs(model:parameters()) do found[#found + 1] = parameter.grad end
+  case(("under %s %s %s"):format(kind, name, bound), table.unpack(found))
+end
+
+-- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models. Time and memory of
+-- attention grow with the square of a list's rows: 40,000 rows would need 6 GB for the weights of each head. It gets ten lists of 300 rows
+-- instead.
 local function step_of_every_loss_under_every_bound()
   for _, kind in ipairs(sorted(models)) do
     for _, name in ipairs(mr.losses.names()) do
@@ -335,13 +361,7 @@ local function step_of_every_loss_under_every_bound()
       if kind == "self_attention" then rows, count = 300, longest[name] and 1 or 10 end
       local batch = data_under_bounds(rows, count)
       for _, bound in ipairs((mr.losses.bounds(name))) do
-        mr.seed(1)
-        local model = models[kind]()
-        local values = mr.losses[name]{ bound = bound }(model(batch), batch.lists)
-        values:sum():backward()
-        local found = { values:detach() }
-        for _, parameter in ipairs(model:parameters()) do found[#found + 1] = parameter.grad end
-        case(("under %s %s %s"):format(kind, name, bound), table.unpack(found))
+        if is_due() then step_under(kind, name, bound, batch) end
       end
     end
   end

@@ -1,9 +1,17 @@
 -- Sweeps for specs: folders of their own, and scripts that run as programs.
 local mr = require "moonrank"
+local test = require "moonrank.test"
 
 local M = {}
 
 M.moonrank = os.getenv "MOONRANK"
+
+---Registers a test that is skipped, where the program is not named or `why` says what else is missing. Returns whether it did.
+function M.is_skipped(name, why)
+  if M.moonrank and not why then return false end
+  test.it(name, function() test.skip(why or "MOONRANK does not name the program") end)
+  return true
+end
 
 local function capture(command)
   local pipe = assert(io.popen(command, "r"))

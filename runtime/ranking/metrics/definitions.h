@@ -1,5 +1,5 @@
-// What every file of this folder offers: the definitions of one family of metrics, `<file>_metrics()`. The build lists
-// the files; nothing else names them.
+// Every file of this folder offers the definitions of one family of metrics, `<file>_metrics()`. The build lists the
+// files; nothing else names them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Of all families.
+/// The definitions of all families.
 std::vector<MetricDefinition> metric_definitions();
 
 }  // namespace mr

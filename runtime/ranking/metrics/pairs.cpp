@@ -43,7 +43,7 @@ const ClosedForms closed{
     .without_relevant = 0,
 };
 
-/// Of a list with two grades these are the wrongly ordered pairs of a relevant and another row.
+/// Closed forms by grades. With two grades, pairs are wrongly ordered pairs of a relevant and another row.
 const ClosedForms closed_of_grades = [] {
   ClosedForms forms = closed;
   forms.of_grades = Increment::pairs;

@@ -1,4 +1,4 @@
-// What the definitions of metrics share: a kernel run over the rows that count, and the parts of swap differences.
+// Helpers of the definitions of metrics: run a kernel over the rows that count, and make parts of swap differences.
 #pragma once
 
 #include "runtime/ranking/closed_forms.h"
@@ -25,7 +25,7 @@ Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, 
   return out;
 }
 
-/// The same over the relevant rows and the metric's k.
+/// Like `metric_values` with `counted`, over the relevant rows and with the metric's k.
 template <class Work>
 Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work work) {
   return metric_values(r, relevant_rows(r), metric.k, empty, work);

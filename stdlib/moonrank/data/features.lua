@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local join = require "moonrank.data.join"
 
 ---@class mr.Dataset
 local Dataset = dataset.class
@@ -145,8 +146,9 @@ end
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 3}:concat(mr.data.synthetic{kind = "queries", queries = 2}).count   --> 5`
 function Dataset:concat(...)
-  local parts = { self, ... }
-  for i, part in ipairs(parts) do
+  local parts = table.pack(self, ...)
+  for i = 1, parts.n do
+    local part = parts[i]
     if not dataset.is(part) then check.fail("concat: argument %d is a %s, expected a dataset", i - 1, type(part)) end
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
@@ -155,7 +157,7 @@ function Dataset:concat(...)
       end
     end
   end
-  return dataset.join(parts, self.name)
+  return join(parts, self.name)
 end
 
 ---The same lists with more features to the right.

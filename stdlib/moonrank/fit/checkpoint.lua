@@ -7,6 +7,7 @@ local kept_steps = require "moonrank.fit.kept_steps"
 local paths = require "moonrank.paths"
 local runs = require "moonrank.fit.run"
 local setting = require "moonrank.settings"
+local files = require "moonrank.sweep.files"
 local trials = require "moonrank.sweep.trial"
 
 local M = {}
@@ -25,7 +26,7 @@ function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
     if not trial then check.fail("mr.fit: checkpoint = true writes to the folder of a trial, but trial is missing; give a path") end
-    given = trial.checkpoint .. "/fit.safetensors"
+    given = files.of_fit(trial.checkpoint)
   end
   if type(given) == "string" then given = { path = given } end
   if type(given) ~= "table" then check.fail("mr.fit: checkpoint is a %s, expected a path or a table with one", type(given)) end

@@ -1,4 +1,4 @@
--- The store of sweeps, table by table: columns and types from its own statements (sweep/store), what they mean from here.
+-- The store of sweeps, table by table: columns and types from its own statements (sweep/schema), what they mean from here.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local markup = require "moonrank.manual.markup"

@@ -13,7 +13,7 @@ function aggregates.mean(values)
 end
 
 function aggregates.sd(values)
-  if #values < 2 then return 0 / 0 end
+  if #values < 2 then return nil end  -- one value has no deviation: the cell is blank
   local mean, sum = aggregates.mean(values), 0
   for _, value in ipairs(values) do sum = sum + (value - mean) ^ 2 end
   return (sum / (#values - 1)) ^ 0.5

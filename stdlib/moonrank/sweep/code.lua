@@ -1,10 +1,11 @@
--- The code and the values on which the trials of a study depend, as lines of text that a later run compares with its own:
---   function PATH DIGEST   a Lua function, reached by this path: the tokens of its text, so that comments and white space do not count
---   value PATH = VALUE     a captured number, text or flag; a tensor or data by its content; a function of the library by its name
---   table PATH DIGEST      a captured table by its content
---   module NAME DIGEST     a module that was loaded when the study began, by the tokens of its file
---   loaded module NAME DIGEST, loaded file PATH DIGEST   what a trial loaded
---   unseen PATH: WHY       something that cannot be compared, so that the whole script counts
+-- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT" that a later run compares with its own:
+--   function   a Lua function, reached by this path: the tokens of its text, so that comments and white space do not count
+--   value      a captured number, text or flag; a tensor or data by its content; a function of the library by its name
+--   holds      all that a table or a function holds, at any depth; "listed" where the lines below its path say all of it. An object that is
+--              reached by a second path has no other line there
+--   module     a module that was loaded when the study began, by the tokens of its file
+--   loaded module, loaded file   what a trial loaded
+--   unseen     something that cannot be compared, so that the whole script counts
 -- From the trial's function the walk follows upvalues, the globals that a function names, and tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -15,21 +16,21 @@ local record = require "moonrank.record"
 
 local M = {}
 
-local rule = "rule 2: tokens"  -- the first line; texts of earlier versions begin otherwise
+local rule = "rule 3: tokens"  -- the first line; texts of earlier versions begin otherwise
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
 
 local function is_stdlib(f) return type(f) == "function" and debug.getinfo(f, "S").source:find("@stdlib/", 1, true) == 1 end
 
-local texts = {}  -- by text its tokens, and its stripped bytecode
+local tokens_by_text = {}
 
-local function read(text)
-  if texts[text] then return texts[text] end
-  local plain = text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")
-  local chunk, tokens = load(plain, "=text"), lexer.tokens(plain)
-  if #tokens > 0 and tokens[#tokens].kind == "open" then table.remove(tokens) end  -- a comment that ends with the text
-  texts[text] = { tokens = tokens, bytes = chunk and string.dump(chunk, true) or "" }
-  return texts[text]
+local function tokens_of(text)
+  if not tokens_by_text[text] then
+    local tokens = lexer.tokens((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")))
+    if #tokens > 0 and tokens[#tokens].kind == "open" then table.remove(tokens) end  -- a comment that ends with the text
+    tokens_by_text[text] = tokens
+  end
+  return tokens_by_text[text]
 end
 
 local function join(tokens, first, last)
@@ -40,30 +41,28 @@ end
 
 local function file_digest(path, text)
   local file <close> = not text and core.is_file(path) and io.open(path, "rb") or nil
-  local tokens = (text or file) and read(text or file:read "a").tokens
+  local tokens = (text or file) and tokens_of(text or file:read "a")
   return tokens and digest(join(tokens, 1, #tokens)) or "missing"
 end
 
--- A function as text, and the names of variables in it. A function whose text is not known is its bytecode.
+-- The digest of a function's text, and the names of variables in it. A function whose text is not known counts by its bytecode and all globals.
 local function code_of(f)
-  local info, bytes, variables, parts = debug.getinfo(f, "S"), string.dump(f, true), {}, {}
+  local info, variables, parts = debug.getinfo(f, "S"), {}, {}
   local path = info.source:match "^@(.*)"
   if path then core.remember_source(path) end
   local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
-  -- the file may have been changed since: the bytecode of the text has that of the function in it, without the header of a chunk
-  if text and read(text).bytes:find(bytes:sub(33), 1, true) then
-    local tokens = read(text).tokens
-    for _, span in ipairs(info.what == "main" and { { 1, #tokens } } or lexer.functions(tokens, info.linedefined, info.lastlinedefined)) do
-      parts[#parts + 1] = join(tokens, span[1], span[2])
-      for i = span[1], span[2] do
-        local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
-        if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
-      end
+  local tokens = text and tokens_of(text)
+  local spans = not tokens and {} or info.what == "main" and { { 1, #tokens } }
+    or lexer.functions(tokens, info.linedefined, info.lastlinedefined)
+  for _, span in ipairs(spans) do
+    parts[#parts + 1] = join(tokens, span[1], span[2])
+    for i = span[1], span[2] do
+      local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
+      if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
     end
   end
-  if #parts > 0 then return table.concat(parts, "\0\0"), variables end
-  for word in bytes:gmatch "[%a_][%w_]*" do variables[word] = true end
-  return bytes, variables
+  if #parts == 0 then return digest(string.dump(f, true)), { _G = true } end
+  return digest(table.concat(parts, "\0\0")), variables
 end
 
 -- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
@@ -91,11 +90,6 @@ local function own_values()
   return names, replaced
 end
 
----@class mr.sweep.Reached
-local Reached = check.class("mr.sweep.Reached")
-
-local function add(self, form, ...) self.lines[#self.lines + 1] = form:format(...) end
-
 local plain_kinds = { number = true, string = true, boolean = true }
 
 local function plain_text(value)
@@ -105,140 +99,138 @@ local function plain_text(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
-local longest_path = 240
+local longest_path = 240  -- what is nested deeper has no line of its own
+local most_named = 16     -- entries of a table that have lines of their own; a larger table has one
+local most_nested = 10000
+local most_said = 12      -- changes
 
--- The path of an entry. What is nested deeply has a digest in the place of the end of a long path.
+local function has_lines(path) return path and #path <= longest_path end
+
 local function path_of(path, key)
-  local longer = type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
-  return #longer <= longest_path and longer or ("%s...%s"):format(longer:sub(1, longest_path // 2), digest(longer))
+  if not has_lines(path) then return nil end
+  return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
 end
 
-local function reached(own, brief, seen, is_apart)
-  local fields = { lines = {}, seen = seen, own = own, brief = brief, waiting = {}, digests = {}, is_apart = is_apart or false }
-  return setmetatable(fields, Reached)
+---@class mr.sweep.Walk
+local Walk = check.class("mr.sweep.Walk")
+
+-- A walk within another one reads what that one has done, and adds to its lines.
+local function walk(fields, outer)
+  local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
+  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
+    done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
 end
 
--- What one key that is an object is, apart from all else, or its value. Keys that are objects within it count by their kind: they may lead back to
--- it, and in a graph each would lead to all.
-function Reached:apart(value)
+-- What has no path has no line of its own, unless it cannot be compared.
+function Walk:add(form, path, text)
+  if form == "unseen" then path = path or "within a table" end
+  if form and path then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
+end
+
+-- Adds the lines of a value; returns a text that is equal for equal content.
+function Walk:visit(path, value)
+  local kind = type(value)
+  local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
+  if not text and self.open[value] then return ("up %d"):format(self.depth - self.open[value]) end
+  if not text and self.done[value] then form, text = table.unpack(self.done[value], 1, 2) end
+  if not text then
+    self.open[value], self.depth = self.depth, self.depth + 1
+    if self.depth > most_nested then form, text = "unseen", ("nested more than %d deep"):format(most_nested)
+    elseif kind == "thread" then form, text = "unseen", "a coroutine"
+    else form, text, listed = self[kind == "function" and "func" or kind](self, path, value) end
+    self.open[value], self.depth = nil, self.depth - 1
+    self.done[value] = { form, text }
+  end
+  self:add(form, path, listed and text .. " listed" or text)
+  return text
+end
+
+-- The content of one key that is an object, or of its value, apart from other keys. Keys that are objects within it count by their kind: they may
+-- lead back to it, and in a graph each would lead to all.
+function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
-  if self.is_apart then return self.seen[value] or type(value) end
-  if not self.digests[value] then
-    local other = reached(self.own, self.brief, setmetatable({}, { __index = self.seen }), true)
-    other:value("", value)
-    other:settle(0)
-    self.digests[value] = digest(table.concat(other.lines, "\n"))
-  end
-  return self.digests[value]
+  if self.is_inner then return self.own[value] or type(value) end
+  if not self.apart[value] then self.apart[value] = walk(self, self):visit(nil, value) end
+  return self.apart[value]
 end
 
-local most_named = 16  -- fields of a table that have lines of their own; of more there is one digest, and the lines of functions
-
-function Reached:contents(path, t)
-  local keys, by_object, plain, outer, inner = {}, {}, {}, self.lines, {}
+-- What a table holds. Private fields of an object of the library have no lines: those that scripts know say what changed.
+function Walk:contents(path, t, meta, is_ours)
+  local by_text, parts = {}, {}
   for key, value in next, t do
-    if plain_kinds[type(key)] then keys[#keys + 1] = key else by_object[#by_object + 1] = self:apart(key) .. self:apart(value) end
+    if plain_kinds[type(key)] then by_text[plain_text(key)] = key
+    else parts[#parts + 1] = self:content(key) .. "\0" .. self:content(value) end
   end
-  table.sort(keys, function(a, b)
-    if type(a) ~= type(b) then return type(a) < type(b) end
-    if type(a) == "boolean" then return b and not a end
-    return a < b
-  end)
-  if #keys > most_named then self.lines = inner end
-  local mark = #self.waiting
-  for _, key in ipairs(keys) do self:value(path_of(path, key), rawget(t, key)) end
-  if #keys > most_named then self:settle(mark) end
-  self.lines = outer
-  for _, line in ipairs(inner) do table.insert((line:match "^function " or line:match "^unseen ") and outer or plain, line) end
-  table.sort(by_object)
-  add(self, "table %s %s", path, digest(("%d\n%s\n%s"):format(#keys, table.concat(by_object), table.concat(plain, "\n"))))
+  table.sort(parts)
+  local names = check.names(by_text)
+  local named = #names <= most_named and path or nil
+  local listed = has_lines(named) and #parts == 0
+  for _, text in ipairs(names) do
+    local key, is_private = by_text[text], is_ours and text:match '^"_'
+    listed = listed and not is_private
+    parts[#parts + 1] = text .. "\0" .. self:visit(path_of(not is_private and named, key), rawget(t, key))
+  end
+  if meta then parts[#parts + 1] = self:visit(path_of(path, "metatable"), meta) end
+  return "holds", digest(table.concat(parts, "\0")), listed
 end
 
-function Reached:table(path, t)
+function Walk:table(path, t)
   local meta = debug.getmetatable(t)
   if type(meta) ~= "table" then return self:contents(path, t) end
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
-  if class == "mr.Args" or rawget(meta, "__mode") then return end  -- options are compared as `settings`; what a cache has is chance
-  if class == "mr.Results" then return add(self, "value %s = results of %s", path, plain_text(t.name)) end
+  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
+  if class == "mr.Results" then return "value", "results of " .. plain_text(t.name) end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
-  if is_data then return add(self, "value %s = %s", path, self.brief and class or fingerprint.of(t)) end
-  self:contents(path, t)
-  if not is_ours and not self.own[meta] then self:value(path .. " metatable", meta) end
+  if is_data then return "value", self.brief and class or fingerprint.of(t) end
+  return self:contents(path, t, not is_ours and not self.own[meta] and meta or nil, is_ours)
 end
 
-function Reached:userdata(path, x)
+function Walk:userdata(_, x)
   local meta = debug.getmetatable(x)
   local class = type(meta) == "table" and rawget(meta, "__name")
-  if type(class) ~= "string" or not class:match "^mr%." then return add(self, "unseen %s: a %s", path, class or "userdata") end
+  if type(class) ~= "string" or not class:match "^mr%." then return "unseen", "a " .. (class or "userdata") end
   local text = tostring(x):find "0x%x+" and class or tostring(x):match "[^\n]*"
   if self.brief then text = class
   elseif check.is_tensor(x) then text = ("tensor %s %s"):format(x.dtype, core.fingerprint_of_tensor(x))
   elseif check.is_lists(x) then text = "lists " .. core.fingerprint_of_lists(x)
   elseif class == "mr.Metric" then text = ("%s{%s}"):format(text, record.fields(x.options))
-  elseif class == "mr.OptimizerState" then text = "optimizer " .. self:apart({ core.optimizer_numbers(x) }) end
-  add(self, "value %s = %s", path, core.safe_text(text))
+  elseif class == "mr.OptimizerState" then text = "optimizer " .. self:content({ core.optimizer_numbers(x) }) end
+  return "value", core.safe_text(text)
 end
 
 -- A function. One of the library, e.g. in a loss, counts by the functions of the script that it holds, or by all that it holds.
-function Reached:func(path, f, all)
-  local info, ours, environment, variables = debug.getinfo(f, "Su"), is_stdlib(f), nil, nil
-  if info.what == "C" then return add(self, "unseen %s: a function of another library", path) end
+function Walk:func(path, f, all)
+  local info, ours, parts, environment, variables = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil
+  if info.what == "C" then return "unseen", "a function of another library" end
   if not ours then
-    local text
-    text, variables = code_of(f)
-    add(self, "function %s %s", path, digest(text))
+    parts[1], variables = code_of(f)
+    self:add("function", path, parts[1])
   end
   for i = 1, info.nups do
     local name, value = debug.getupvalue(f, i)
     if name == "_ENV" then environment = value
-    elseif not ours or (all or type(value) == "function") and not self.own[value] then self:value(path_of(path, name), value) end
+    elseif value ~= nil and (not ours or (all or type(value) == "function") and not self.own[value]) then
+      parts[#parts + 1] = name .. "\0" .. self:visit(path_of(path, name), value)
+    end
   end
-  if not ours and type(environment) == "table" then self:globals(environment, variables) end
+  if not ours and type(environment) == "table" then self:note_globals(environment, variables) end
+  return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
 
--- The globals that a function names; all of the script's where it names their table.
-function Reached:globals(environment, variables)
+-- The globals that a function names, or all where it names their table: they are visited after what waits.
+function Walk:note_globals(environment, variables)
   local all = variables._G or variables._ENV
   for _, name in ipairs(check.names(all and environment or variables)) do
-    local value, path = rawget(environment, name), path_of("global", name)
-    if value == nil and environment ~= _G then value = select(2, check.attempt(function() return environment[name] end)) end
+    local value = rawget(environment, name)
+    if value == nil and environment ~= _G then value = check.field(environment, name) end
     if name == "arg" then value = not all and { table.unpack(value) } or nil end  -- without the program's name
-    if value ~= nil and not self.own[value] and not self.seen[path] then
-      self.seen[path] = true
-      self:value(path, value)
+    if value ~= nil and not self.own[value] and not self.roots[name] then
+      self.roots[name] = true
+      self.roots[#self.roots + 1] = { path_of("global", name), value }
     end
   end
-end
-
--- Values wait for their turn in a list, since tables may be nested deeper than calls.
-function Reached:value(path, value)
-  if value ~= nil then self.waiting[#self.waiting + 1] = { path, value } end
-end
-
--- Visits what waits after the first `mark`, each with all that it holds before the next one.
-function Reached:settle(mark)
-  local waiting, first = self.waiting, mark + 1
-  while true do
-    for i = 0, (#waiting - first - 1) // 2 do
-      waiting[first + i], waiting[#waiting - i] = waiting[#waiting - i], waiting[first + i]
-    end
-    if #waiting == mark then return end
-    local last = table.remove(waiting)
-    first = #waiting + 1
-    self:visit(last[1], last[2])
-  end
-end
-
-function Reached:visit(path, value)
-  local kind = type(value)
-  if plain_kinds[kind] then return add(self, "value %s = %s", path, plain_text(value)) end
-  local known = self.own[value] or self.seen[value]
-  if known then return add(self, "value %s = %s", path, known) end
-  self.seen[value] = path
-  if kind == "thread" then return add(self, "unseen %s: a coroutine", path) end
-  self[kind == "function" and "func" or kind](self, path, value)
 end
 
 local by_trials = {}  -- modules that trials of this process loaded
@@ -257,43 +249,40 @@ function M.loaded()
   return loaded
 end
 
--- The lines of a text by kind and path, and these keys in order.
-local function parsed(text)
-  local keys, by_key = {}, {}
-  for line in text:gmatch "[^\n]+" do
-    local key, rest = line:match "^(value .-) = (.*)$"
-    if not key then key, rest = line:match "^(.*) (%S+)$" end
-    key = key or line
-    local plain = key:gsub("^loaded ", "")
-    keys[#keys + 1] = plain
-    by_key[plain] = { rest = rest, line = line, loaded = plain ~= key, is_file = plain:match "^module " or plain:match "^file " }
-  end
-  return keys, by_key
-end
-
 local function lines_of(run, space, brief)
   local own, replaced = own_values()
-  local self = reached(own, brief, {})
-  self.lines[1] = rule
-  self:value("run", run)
-  for _, entry in ipairs(space and space:entries() or {}) do
-    local named = rawget(entry.part, "named") or {}
-    for _, key in ipairs(check.names(named)) do self:value(path_of("space." .. entry.name, key), named[key]) end
+  local roots = { { "run", run } }
+  local function add_roots(prefix, named)
+    for _, name in ipairs(check.names(named)) do roots[#roots + 1] = { prefix and path_of(prefix, name) or name, named[name] } end
   end
-  for _, named in ipairs{ definitions.all, replaced } do
-    for _, name in ipairs(check.names(named)) do self:value(name, named[name]) end
-  end
-  self:settle(0)
+  for _, entry in ipairs(space and space:entries() or {}) do add_roots("space." .. entry.name, rawget(entry.part, "named") or {}) end
+  add_roots(nil, definitions.all)
+  add_roots(nil, replaced)
+  local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0 }
+  for _, root in ipairs(roots) do self:visit(root[1], root[2]) end  -- globals are added meanwhile
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
     if package.loaded[name] ~= nil then
-      add(self, "%s%s %s", by_trials[key] and "loaded " or "", key, file_digest(path, core.sources[path]))
+      self.lines[#self.lines + 1] = ("%s%s\t%s"):format(by_trials[key] and "loaded " or "", key, file_digest(path, core.sources[path]))
     end
   end
   return self.lines
 end
 
-local left = {}  -- by the code of a trial's function and a line what the line was before trials of this process changed it; false: not there
+-- The lines of a text by kind and path, and these keys in order.
+local function parsed(text)
+  local keys, by_key = {}, {}
+  for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
+    local key = start:gsub("^loaded ", "")
+    keys[#keys + 1] = key
+    local whole, listed = rest:match(key:match "^holds " and "^(%x+)(.*)" or "^$")
+    by_key[key] = { rest = whole or rest, line = line, loaded = key ~= start, is_listed = listed == " listed",
+      is_file = key:match "^module " or key:match "^file " }
+  end
+  return keys, by_key
+end
+
+local left = {}  -- by the code of a trial's function the lines before and after trials of this process
 
 ---What the trials of a study depend on; what trials of this process changed is what it was before.
 ---@param run function
@@ -302,10 +291,17 @@ local left = {}  -- by the code of a trial's function and a line what the line w
 ---@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief)
-  local all, lines = lines_of(run, space, brief or false), {}
-  for _, line in ipairs(all) do
-    local was = left[all[2] .. line]
-    lines[#lines + 1] = was == nil and line or was or nil
+  local all, lines = lines_of(run, space, brief or false), { rule }
+  local keys, entries = parsed(table.concat(all, "\n"))
+  local trials = left[all[2]] or { keys = {}, was = {}, now = {} }
+  for _, key in ipairs(keys) do
+    local entry = entries[key]
+    local is_theirs = not entry.is_file and trials.now[key] and trials.now[key].line == entry.line
+    if is_theirs then entry = trials.was[key] end
+    lines[#lines + 1] = entry and entry.line
+  end
+  for _, key in ipairs(trials.keys) do
+    if not trials.now[key] then lines[#lines + 1] = trials.was[key].line end
   end
   return table.concat(lines, "\n")
 end
@@ -313,18 +309,8 @@ end
 ---Remembers what trials that ran in this process changed.
 ---@param before string  from `of`, before they ran
 function M.settle(run, space, before)
-  local all, before_keys, was = lines_of(run, space, false), parsed(before)
-  local keys, now = parsed(table.concat(all, "\n"))
-  for _, key in ipairs(keys) do
-    local at = all[2] .. now[key].line
-    if was[key] and was[key].rest ~= now[key].rest then left[at] = was[key].line
-    elseif not was[key] and not now[key].is_file then left[at] = false end
-  end
-  local removed = { all[2] }
-  for _, key in ipairs(before_keys) do
-    if not now[key] then removed[#removed + 1] = was[key].line end
-  end
-  left[all[2] .. all[2]] = table.concat(removed, "\n")
+  local lines, keys, was = lines_of(run, space, false), parsed(before)
+  left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
 -- The digest now of a module or a file in a study's text.
@@ -333,7 +319,49 @@ local function digest_now(key, entry)
   return entry.loaded and file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "") or entry.rest
 end
 
-local most_said = 12
+-- The lines of what holds a path, the nearest first.
+local function holders(path)
+  local keys = {}
+  for at = #path, 2, -1 do
+    if path:find("^[.%[ ]", at) then keys[#keys + 1] = "holds " .. path:sub(1, at - 1) end
+  end
+  return keys
+end
+
+-- What differs in two texts, without what is there by another path and without what holds something else that differs.
+local function differences(was, now)
+  local keys, old = parsed(was)
+  local new_keys, new = parsed(now)
+  local out, holding = {}, {}
+  local function is_moved(path)
+    for _, key in ipairs(holders(path)) do
+      if old[key] and new[key] then return old[key].rest == new[key].rest end
+    end
+  end
+  local function compare(key)
+    local path, is_file = key:match "^%l+ (.*)$", (old[key] or new[key]).is_file
+    local before, after = old[key] and old[key].rest, new[key] and new[key].rest
+    if is_file and not after then after = digest_now(key, old[key]) end
+    local is_whole = key:match "^holds "
+    local is_said = is_whole and (holding[key] or old[key] and new[key] and old[key].is_listed and new[key].is_listed)
+    local same = before == after or is_said or is_file and not before
+    if same or not (before and after) and is_moved(path) then return end
+    for _, holder in ipairs(holders(path .. ".")) do holding[holder] = true end
+    if not after then out[#out + 1] = key .. " was removed"
+    elseif not before then out[#out + 1] = key .. " is new"
+    elseif key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, before, after)
+    else out[#out + 1] = (is_whole and "what " .. path .. " holds" or key) .. (after == "missing" and " is missing" or " changed") end
+  end
+  local wholes = {}
+  for _, all in ipairs{ keys, new_keys } do
+    for _, key in ipairs(all) do
+      if key:match "^holds " then wholes[#wholes + 1] = key elseif all == keys or not old[key] then compare(key) end
+    end
+  end
+  table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)  -- what is within others first
+  for _, key in ipairs(wholes) do compare(key) end
+  return out
+end
 
 ---What changed, a line for each; nil where nothing did.
 ---@param was string  a study's text in the store
@@ -343,18 +371,7 @@ function M.changes(was, now)
   if was:sub(1, #rule) ~= rule then
     return "  its code cannot be compared: an earlier version of moonrank recorded it in another form"
   end
-  local out, keys, old = {}, parsed(was)
-  local new_keys, new = parsed(now)
-  for _, key in ipairs(keys) do
-    local rest = new[key] and new[key].rest
-    if not rest and old[key].is_file then rest = digest_now(key, old[key]) end
-    if not rest then out[#out + 1] = key .. " was removed"
-    elseif rest ~= old[key].rest and key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, old[key].rest, rest)
-    elseif rest ~= old[key].rest then out[#out + 1] = key .. (rest == "missing" and " is missing" or " changed") end
-  end
-  for _, key in ipairs(new_keys) do
-    if not old[key] and not new[key].is_file then out[#out + 1] = key .. " is new" end
-  end
+  local out = differences(was, now)
   if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
   return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil
 end
@@ -368,10 +385,10 @@ function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)
   for _, key in ipairs(keys) do
-    if old[key].is_file and not known[key] then lines[#lines + 1] = ("loaded %s %s"):format(key, digest_now(key, old[key])) end
+    if old[key].is_file and not known[key] then lines[#lines + 1] = ("loaded %s\t%s"):format(key, digest_now(key, old[key])) end
   end
   for _, key in ipairs(check.names(loaded or {})) do
-    if not known[key] then lines[#lines + 1] = ("loaded %s %s"):format(key, loaded[key])
+    if not known[key] then lines[#lines + 1] = ("loaded %s\t%s"):format(key, loaded[key])
     elseif known[key].rest ~= loaded[key] then
       check.fail("mr.sweep: the %s changed while the study ran, so that its trials are not of one program. Run the sweep again", key)
     end

@@ -5,8 +5,10 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
+local files = require "moonrank.sweep.files"
 local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
+local grid_order = require "moonrank.sweep.grid_order"
 
 local M = {}
 
@@ -36,39 +38,8 @@ local function free_points(self)
   return number
 end
 
-local most_scanned = 10000  -- points of a grid that are looked at before the first trial
-local most_added = 600      -- trials that a forecast adds up
-local most_near = 2         -- trials near another one, for each parameter
+local most_added = 600  -- trials that a forecast adds up
 local golden = (math.sqrt(5) - 1) / 2
-
--- The numbers of the trials of a grid that have a value of a parameter first.
-local function first_of_values(space, count)
-  local seen, numbers = {}, {}
-  for number = 1, math.min(count, most_scanned) do
-    for name, value in pairs(space:grid(number)) do
-      seen[name] = seen[name] or {}
-      if not seen[name][value] and numbers[#numbers] ~= number then numbers[#numbers + 1] = number end
-      seen[name][value] = true
-    end
-  end
-  return numbers
-end
-
--- The numbers of some trials of a grid that differ from these parameters in one alone.
-local function near(space, count, params)
-  local found, numbers = {}, {}
-  for number = 1, math.min(count, most_scanned) do
-    local differs, in_name = 0, nil
-    for name, value in pairs(space:grid(number)) do
-      if params[name] ~= value then differs, in_name = differs + 1, name end
-    end
-    if differs == 1 and (found[in_name] or 0) < most_near then
-      found[in_name] = (found[in_name] or 0) + 1
-      numbers[#numbers + 1] = number
-    end
-  end
-  return numbers
-end
 
 ---@class mr.sweep.Schedule.Options
 ---@field store mr.sweep.Store
@@ -95,7 +66,7 @@ function M.new(o)
   local count = self.sampler:count()
   if count and o.study.forced == 1 then count = free_points(self) end
   self.planned = math.min(count or math.huge, o.trials or math.huge)
-  if self:_in_any_order() then self.early = first_of_values(self.space, self.planned) end
+  if self:_in_any_order() then self.early = grid_order.first_of_values(self.space, self.planned) end
   if self.pruner then
     for number, reports in pairs(o.store:reports(o.study, o.metric)) do self.trials[number].so_far = reports end
   end
@@ -112,6 +83,14 @@ end
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
+end
+
+-- Whether the result of a trial is stored and none of its checkpoints is read again. A trial that was killed may go on from its own.
+function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
+
+---Removes files of trials that are over, at the end of a sweep.
+function Schedule:tidy()
+  files.tidy(self.folder, function(number) return self.trials[number] and self:_is_over(self.trials[number]) end)
 end
 
 function Schedule:_count(trial)
@@ -154,6 +133,7 @@ function Schedule:_halve(number)
     local last = trial.so_far[#trial.so_far]
     trial.state, trial.value, trial.reason = "pruned", last.value, ("pruned at step %d"):format(last.step)
     self.store:prune(self.study, trial)
+    files.forget(files.of_trial(self.folder, trial.number))
     self:_count(trial)
   end
   if #pruned > 0 then self:_advance() end
@@ -214,7 +194,7 @@ end
 
 function Schedule:_add_near(trial)
   if not self:_in_any_order() then return end
-  for _, number in ipairs(near(self.space, self.planned, trial.params)) do self.early[#self.early + 1] = number end
+  for _, number in ipairs(grid_order.near(self.space, self.planned, trial.params)) do self.early[#self.early + 1] = number end
 end
 
 -- After the trials that have a value first: those near the one of them that runs still, which takes long, and as many as they were spread
@@ -329,7 +309,7 @@ end
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
-    folder = ("%s/trial_%d"):format(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
+    folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
 ---What the pruner may use in this trial: the trials of earlier generations after number `known`.
@@ -385,6 +365,7 @@ function Schedule:finish(trial, outcome, metric)
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end
+  if self:_is_over(trial) then files.forget(files.of_trial(self.folder, trial.number)) end
   if self:is_final(trial) then
     if outcome.wall and self.forecast:add(trial.params, outcome.wall, outcome.once, trial.after) then self:_add_near(trial) end
     self:_count(trial)

@@ -3,33 +3,9 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
 local frame = require "moonrank.sweep.frame"
+local schema = require "moonrank.sweep.schema"
 
-local M = {}
-
--- Each entry makes version i of version i - 1, one statement after another. Entries are never changed, only added.
-M.versions = {
-  {
-    [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
-      seed INTEGER NOT NULL, direction TEXT NOT NULL, metric TEXT, script TEXT NOT NULL, script_name TEXT NOT NULL, settings TEXT NOT NULL,
-      data TEXT NOT NULL, planned INTEGER, forced INTEGER NOT NULL DEFAULT 0, version TEXT NOT NULL, created TEXT NOT NULL)]],
-    [[CREATE TABLE trials (id INTEGER PRIMARY KEY, study INTEGER NOT NULL REFERENCES studies(id), number INTEGER NOT NULL,
-      state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, seed INTEGER NOT NULL, params TEXT NOT NULL, value REAL, reason TEXT,
-      traceback TEXT, wall REAL, memory INTEGER, device TEXT, version TEXT, data TEXT, started TEXT, ended TEXT, UNIQUE (study, number))]],
-    [[CREATE TABLE numbers (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, value REAL,
-      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
-    [[CREATE TABLE reports (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, step INTEGER NOT NULL, value REAL,
-      PRIMARY KEY (trial, name, step)) WITHOUT ROWID]],
-    [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
-      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
-  },
-  {  -- the data that trials used; unknown for older trials
-    [[CREATE TABLE data (trial INTEGER NOT NULL REFERENCES trials(id), role TEXT NOT NULL, fingerprint TEXT NOT NULL, what TEXT NOT NULL,
-      PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
-    "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
-  },
-  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- by which a trial ran; unknown for older ones
-  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older ones
-}
+local M = { versions = schema.versions }
 
 ---Bytes of the longest text or blob that a field can hold, with some for the rest of its row.
 M.longest = (256 << 20) - 4096
@@ -72,93 +48,12 @@ function Store:transaction(f, ...)
   return result
 end
 
--- SQLite's application id: "MRst". Older stores have 0.
-local application = 0x4D527374
-
-local function pragma(database, name)
-  local _, columns = database:run("PRAGMA " .. name, {}, 0)
-  return columns[1][1]
-end
-
-local function version_of(database) return pragma(database, "user_version") end
-
-local function migrate(store, versions)
-  for i = version_of(store._database) + 1, #versions do
-    store:transaction(function()
-      if version_of(store._database) >= i then return end  -- another process was faster
-      for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
-      store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
-      store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
-    end)
-  end
-end
-
--- Tables, indices, triggers and views by name: {type, the statement that made it}, without SQLite's own.
-local function schema_of(database)
-  local _, columns, count = database:run("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", {}, 0)
-  local schema = {}
-  for i = 1, count do schema[columns[1][i]] = { type = columns[2][i], sql = columns[3][i] } end
-  return schema
-end
-
-local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
-
--- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
-local function expected_of(versions, version)
-  local by_version = made[versions] or {}
-  made[versions] = by_version
-  if by_version[version] then return by_version[version] end
-  local memory, checks = core.open_database("", "memory"), {}
-  for i = 1, version do
-    for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
-  end
-  local schema = schema_of(memory)
-  local names = check.names(schema)
-  for _, name in ipairs(names) do
-    if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
-  end
-  memory:close()
-  by_version[version] = { schema = schema, names = names, checks = checks }
-  return by_version[version]
-end
-
--- Why a database is no store that this program may read or write, or nil; in one transaction. Who only reads can do without damaged rows.
-local function objection(database, versions, path, only_reads)
-  database:run("BEGIN", {}, 0)
-  local version, id, found = version_of(database), pragma(database, "application_id"), schema_of(database)
-  database:run("COMMIT", {}, 0)
-  if id ~= 0 and id ~= application or version < 0 or version == 0 and next(found) then
-    return "is an SQLite database, but no store of results"
-  end
-  if version > #versions then
-    return ("is a store of version %d, which a newer moonrank made; this one knows %d"):format(version, #versions)
-  end
-  local expected = expected_of(versions, version)
-  for name, object in pairs(found) do
-    local like = expected.schema[name]
-    if not like or like.type ~= object.type or like.sql ~= object.sql then
-      local shown = name:sub(1, 40):gsub("[^%g ]", "?")
-      return ("is no store of results as moonrank makes them: its %s '%s' is not one of a store"):format(object.type, shown)
-    end
-  end
-  for _, name in ipairs(expected.names) do
-    if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
-  end
-  for _, each in ipairs(expected.checks) do
-    local _, wrong, count = database:run(each.find, {}, 0)
-    if count > 0 and not (only_reads and damage.leave_out(database, path, each, wrong)) then
-      local whose = wrong[2][1] and (" of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
-      return ("is damaged: its column %s%s"):format(wrong[1][1], whose)
-    end
-  end
-end
-
 -- A database that may be read, or written, as a store.
 local function opened(path, mode, versions, only_reads)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why = pcall(objection, database, versions, path, only_reads)
+  local good, why = pcall(schema.objection, database, versions, path, only_reads)
   if good and not why then
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database end
@@ -245,14 +140,14 @@ function M.open(path, mode, versions)
     if database:exclusive() then
       store._copies = { path = core.followed(path) .. ".view", credit = 0.0, last = 0.0, at = core.clock(), changes = -1 }
     end
-    local good, message = pcall(migrate, store, versions)
+    local good, message = pcall(schema.migrate, store, versions)
     local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
     if has_studies then good, message = pcall(store.publish, store) end
     if good then return store end
     store:close()
     error(message, 0)
   end
-  local version = version_of(store._database)
+  local version = schema.version_of(store._database)
   if version < oldest then
     check.fail("%s is a store of version %d, expected %d; running a sweep on it brings it up to date", path, version, #versions)
   end
@@ -369,7 +264,7 @@ end
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
-  if version_of(self._database) < 2 then return by_number end
+  if schema.version_of(self._database) < 2 then return by_number end
   for _, row in ipairs(self:rows([[SELECT t.number, t.noted, d.role, d.fingerprint, d.what FROM trials t LEFT JOIN data d ON d.trial = t.id
       WHERE t.study = ?1 AND (t.number = ?2 OR ?2 IS NULL AND t.state IN ('done', 'pruned')) ORDER BY t.number, d.role, d.fingerprint]],
       study.id, number)) do
@@ -383,7 +278,7 @@ end
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
-  if version_of(self._database) < 4 then return by_number end
+  if schema.version_of(self._database) < 4 then return by_number end
   for _, row in ipairs(self:rows("SELECT number, conventions FROM trials WHERE study = ?1 AND conventions IS NOT NULL", study.id)) do
     by_number[row.number] = row.conventions
   end

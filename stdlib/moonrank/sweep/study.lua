@@ -95,7 +95,8 @@ local script_changed = "the script changed: %s is not what %s was then"
 local function unseen(script)
   local lines = {}
   for line in script:gmatch "[^\n]+" do
-    if line:match "^unseen " then lines[#lines + 1] = ("\n  all of it counts, because of %s"):format(line:match "^unseen (.*)") end
+    local path, why = line:match "^unseen (.-)\t(.*)"
+    if path then lines[#lines + 1] = ("\n  all of it counts, because of %s: %s"):format(path, why) end
   end
   return table.concat(lines)
 end

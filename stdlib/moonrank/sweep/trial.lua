@@ -15,7 +15,7 @@ local M = {}
 ---@field seed integer          from the study's seed and the number: the same whenever and wherever the trial runs
 ---@field attempt integer       1, or more when it is a retry
 ---@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed: mr.fit{trial = trial, checkpoint = true}
----   keeps its training there and goes on from it
+---   keeps its training there and goes on from it. That file is removed when the trial's result is stored; files of the script stay
 local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }

@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
-local it, equal, raises = test.it, test.equal, test.raises
+local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
 local long = ("x"):rep(300)
 
@@ -11,6 +11,23 @@ it("names of files that no system takes", function()
   raises(function() core.letor_folds(long) end, "no such folder")
   raises(function() core.open_database("", "write") end, "path is empty, expected the name of a file")
   raises(function() core.load_tables "/nowhere/at all" end, "/nowhere/at all: cannot read: No such file or directory")
+end)
+
+it("texts with a zero byte, which does not end the message", function()
+  local mr = require "moonrank"
+  local calls = {
+    function() core.tensor({ 1 }, "int\0eger", "cpu") end, function() core.full({ 1 }, 0, "float32", "c\0uda") end,
+    function() mr.ones(2):to "fl\0oat" end,
+    function() core.read_ratings({ "x" }, "user", "item", "rating", true, "", true, true, "\0;", "error") end,
+    function() core.read_letor("x", 0, false, "mis\0sing", false) end,
+    function() core.cat({ mr.ones(2), ["di\0m"] = 1 }, 1) end, function() core.lists({ 2 }, mr.ones(2), {}, { ["o\0dd"] = 1 }) end,
+    function() mr.metrics.rr{ ties = "wo\0rst" } end,
+  }
+  for i, call in ipairs(calls) do
+    local ok, message = pcall(call)
+    check(not ok and (message:find("\\x00", 1, true) or message:find("\0", 1, true)), ("call %d: %s"):format(i, tostring(message)))
+    check(message:find "expected" or message:find "there are", message)
+  end
 end)
 
 it("names that are too long to have been mistyped", function()

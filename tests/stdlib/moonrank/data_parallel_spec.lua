@@ -149,10 +149,7 @@ local function train_as(folder, count, arguments)
 end
 
 local mpirun, why = sweeps.mpirun(2)
-if not mpirun or not sweeps.moonrank then
-  it("parallel training", function() test.skip(why or "MOONRANK does not name the program") end)
-  return
-end
+if sweeps.is_skipped("parallel training", why) then return end
 
 local function in_folder(body)
   sweeps.in_folder(function(folder)

@@ -72,9 +72,15 @@ describe("an argument that a function does not take", function()
       raises(function() object:to_latex "file" end, "write(x:to_latex())")
     end
     raises(function() mr.ones(2):requires_grad(false) end, "x:detach()")
-    raises(function() mr.zeros({ 2, 2 }, {}, 7) end, "argument 3")
+    for _, make in ipairs{ mr.zeros, mr.ones, mr.uniform, mr.normal } do raises(function() make({ 2, 2 }, {}, 7) end, "argument 3") end
     raises(function() mr.ones(4):reshape({ 2, 2 }, 7) end, "reshape")
     equal(mr.ones(2):requires_grad(nil).tracked, true, "nil is no argument")
+  end)
+
+  it("may be a nil between others, after which nothing would be read", function()
+    local queries = mr.data.synthetic{ kind = "queries", queries = 3 }
+    raises(function() queries:concat(nil, queries) end, "argument 1 is a nil")
+    equal(queries:concat(queries, queries).count, 9)
   end)
 
   it("may be a name beside the elements of a list", function()
@@ -139,8 +145,11 @@ describe("a question without an answer", function()
     for _, number in ipairs{ 0 / 0, -(0 / 0), of_results, mr.tensor({ 0 / 0 }, { dtype = "float64" }):totable()[1] } do
       equal({ tostring(number), ("%g %5.1f %s"):format(number, number, number) }, { "nan", "nan   nan nan" })
       check(not tostring(mr.tensor{ number }):find("-nan", 1, true))
-      check(not mr.table{ columns = { "a" }, rows = { { number } } }:to_csv():find("-nan", 1, true))
+      local one = mr.table{ columns = { "a" }, rows = { { number } } }
+      equal({ tostring(one), one:to_csv() }, { "  a\n---\nnan", "a\nnan\n" })
     end
+    local empty = mr.evaluate(scores, mr.lists{ { 0, 0, 0 } }, { "rr" }, { empty = "nan" })
+    check(tostring(empty):find("rr%s+nan") and empty:to_latex():find("rr & nan", 1, true), tostring(empty))
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
     file:write(0 / 0, " ", 1.5):close()

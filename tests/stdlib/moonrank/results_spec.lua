@@ -83,6 +83,7 @@ describe("pivot", function()
       for _ = 1, 3 do table.move(lrs, 1, 3, #all + 1, all) end
       return all
     end)()).sd, 1e-12)
+    equal(r:pivot{ rows = "loss", aggregate = "sd", where = { fold = 1, lr = 0.01 } }.rows[1][2], nil, "one value has no deviation")
     equal(r:pivot{ rows = "loss", value = "lr", aggregate = function(values) return #values * 1000 end }.rows[1][2], 12000)
     equal(r:pivot{ columns = "loss", aggregate = "count", where = { fold = 1 } }.rows, { { 3, 3, 3 } })
   end)

@@ -14,9 +14,9 @@ it("measures letters, not bytes", function()
   equal(tostring(t), table.concat({ "name      x", "--------  -", "Järvelin  1", "Li        2" }, "\n"))
 end)
 
-it("leaves gaps blank and shows NaN as a dash", function()
-  local t = mr.table{ columns = { "a", "b", "c" }, rows = { { 1, nil, 2.5 }, { 0 / 0, "x" } } }
-  equal(tostring(t), table.concat({ "a  b    c", "-  -  ---", "1     2.5", "-  x" }, "\n"))
+it("leaves gaps blank and shows NaN as nan, whatever the format", function()
+  local t = mr.table{ columns = { "a", "b", "c" }, rows = { { 1, nil, 2.5 }, { 0 / 0, "x", 0 / 0 } }, formats = { c = "%.2f" } }
+  equal(tostring(t), table.concat({ "  a  b     c", "---  -  ----", "  1     2.50", "nan  x   nan" }, "\n"))
 end)
 
 it("has a head without rows", function()
@@ -37,7 +37,7 @@ end)
 it("is HTML in which no text is taken for a tag, numbers in cells of a class", function()
   local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" }, rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
   equal(t:to_html(), table.concat({ "<table>", '<thead><tr><th>a&lt;b</th><th class="number">p &amp; q</th></tr></thead>', "<tbody>",
-    '<tr><td>&quot;x&quot; &gt; 1</td><td class="number">0.50</td></tr>', '<tr><td></td><td class="number">-</td></tr>', "</tbody>",
+    '<tr><td>&quot;x&quot; &gt; 1</td><td class="number">0.50</td></tr>', '<tr><td></td><td class="number">nan</td></tr>', "</tbody>",
     "</table>\n" }, "\n"))
 end)
 
@@ -48,7 +48,7 @@ it("sets the best of each group of rows, and small p, in bold where it goes out,
   local t = mr.table{ columns = columns, rows = rows, formats = formats, mark = { ndcg = "max", p = 0.05 }, within = { "nsr" } }
   equal({ tostring(t), t:to_csv(), t:to_json() }, { tostring(plain), plain:to_csv(), plain:to_json() })
   equal(t:to_markdown(), table.concat({ "| nsr | loss | ndcg | p |", "| ---: | --- | --- | ---: |", "| 1 | a | **0.500** | 0.2 |",
-    "| 1 | b | **0.500** | **0.04** |", "| 2 | a | **0.250** | 0.05 |", "| 2 | b | - |  |", "| 2 | c | none | **0.001** |", "" }, "\n"))
+    "| 1 | b | **0.500** | **0.04** |", "| 2 | a | **0.250** | 0.05 |", "| 2 | b | nan |  |", "| 2 | c | none | **0.001** |", "" }, "\n"))
   check(t:to_latex():find("b & \\textbf{0.500} & \\textbf{0.04}", 1, true), t:to_latex())
   check(t:to_html():find('<td class="number"><strong>0.04</strong></td>', 1, true), t:to_html())
   equal(select(2, t:to_html():gsub("<strong>", "")), 5)
@@ -70,7 +70,7 @@ it("refuses what it does not know", function()
       ("mr.table: format %q of a cannot write 1.5, expected one as '%%.4f'"):format(format))
   end
   local late = mr.table{ columns = { "a" }, rows = { { 0 / 0 }, { 2 } }, formats = { a = "%d" } }
-  equal(tostring(late), "a\n-\n-\n2")
+  equal(tostring(late), "  a\n---\nnan\n  2")
   late.rows[1][1] = 0.5
   raises(function() tostring(late) end, "cannot write 0.5")
 

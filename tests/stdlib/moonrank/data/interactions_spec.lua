@@ -183,6 +183,27 @@ test.describe("columns without names", function()
     end)
   end)
 
+  it("and columns whose names are not known are asked for, where one may be the rating", function()
+    with_files({ "user,item,stars,when\n7,3,4.5,100\n8,3,2,160\n" }, function(path)
+      local function read(columns) return mr.data.interactions(path, { columns = columns }) end
+      for _, columns in ipairs{ {}, { timestamp = "when" } } do
+        for _, part in ipairs{ "'user', 'item', 'stars', 'when'", "columns = {rating = 'stars'}", "rating = false" } do
+          raises(function() read(columns) end, part)
+        end
+      end
+      equal(read{ rating = "stars" }.value:totable(), { 4.5, 2.0 })
+      local unrated = read{ rating = false, timestamp = "when" }
+      equal({ unrated.value:totable(), unrated.has_ratings, unrated.timestamp:totable() }, { { 1.0, 1.0 }, false, { 100, 160 } })
+    end)
+    with_files({ "user,item,timestamp\n7,3,100\n" }, function(path)
+      equal(mr.data.interactions(path).has_ratings, false)
+      equal(mr.data.interactions(path, { columns = { timestamp = false } }).has_ratings, false)
+    end)
+    with_files({ "item,rating,comment,user\n3,4,good,7\n" }, function(path)
+      equal(mr.data.interactions(path).value:totable(), { 4.0 })
+    end)
+  end)
+
   it("and what was read are printed", function()
     local function shown(text, change)
       local printed

@@ -132,6 +132,27 @@ describe("a study", function()
     end)
   end)
 
+  it("names nothing but what changed, although losses and tables share objects", function()
+    local function text_of(first, shared)
+      local by_name = { a = first, b = mr.losses.rr{ bound = "minmax" }, c = mr.losses.ndcg{}, d = mr.losses.ranknet{} }
+      local both = { one = { shared and { 5 } or { deep = { x = 1 } } } }
+      both.two = { shared or both.one[1] }
+      local parameters = space.new{ loss = mr.choice(by_name), other = mr.choice{ e = first, f = by_name.b } }
+      return code.of(function() return by_name, both end, parameters)
+    end
+    local function lines_of(...)
+      local lines = {}
+      for line in code.changes(text_of(mr.losses.ap{}), text_of(...)):gmatch "[^\n]+" do lines[#lines + 1] = line:match "^%s*(.-)%s*$" end
+      return lines
+    end
+    for _, line in ipairs(lines_of(mr.losses.ap{ bound = "minmax" })) do
+      check(line:find "run%.by_name%.a%f[^%w_]" or line:find "space%.loss%.a%f[^%w_]" or line:find "space%.other%.e%f[^%w_]", line)
+      check(not line:find("._", 1, true), line .. ": a private field")
+    end
+    for _, line in ipairs(lines_of(mr.losses.ap{}, { deep = { x = 1 } })) do check(line:find("run.both.one", 1, true), line) end
+    equal(#lines_of(mr.losses.ap{}, { deep = { x = 2 } }), 3)  -- one[1].deep.x is gone, one[1][1] is 5, two.deep.x is 2
+  end)
+
   it("is the same after changes outside of it, of comments and of white space", function()
     check(#accepted >= 15, #accepted)
     globals_apart(function()
@@ -179,6 +200,23 @@ describe("a study", function()
     equal(code.changes(before, code.of(run)), nil)
     cache.other = 5
     check(code.of(run) ~= before, "a change of the script")
+  end)
+
+  it("is not changed by what trials of an earlier study left behind, also where the script changed something between them", function()
+    local cache, epochs = {}, 1
+    local function run(trial)
+      cache[trial] = epochs
+      return #cache
+    end
+    local first = code.of(run)
+    run(7)
+    code.settle(run, nil, first)
+    epochs = 2
+    local second = code.of(run)
+    cache[7] = nil  -- as in a later run of the script, which has the results of the first study
+    equal(code.changes(second, code.of(run)), nil)
+    epochs = 3
+    equal(code.changes(second, code.of(run)), "  value run.epochs: then 2, now 3")
   end)
 
   it("leaves out what a weak table holds, wherever it was put there", function()
@@ -325,10 +363,10 @@ describe("captured tables", function()
     end
     return nodes
   end
-  local function deep(last)
+  local function deep(last, levels)
     local top = {}
     local at = top
-    for _ = 1, 5000 do
+    for _ = 1, levels or 5000 do
       at.inner = {}
       at = at.inner
     end
@@ -354,6 +392,9 @@ describe("captured tables", function()
       check(one ~= other, name .. ": a change is found")
       check(#one < 4e6, name)
     end
+  end)
+  it("that are nested too deeply cannot be compared", function()
+    check(text_of(deep(1, 200000)):find("unseen", 1, true))
   end)
   it("end a sweep, too", function()
     sweeps.in_folder(function(folder)

@@ -1,5 +1,6 @@
 -- mr.fit within trials: a killed one goes on from its checkpoint, epochs are reported, pruners end it.
 local mr = require "moonrank"
+local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -44,6 +45,9 @@ it("a trial that was killed goes on from its last epoch, to the same numbers", f
     equal(#killed:reports(2).valid_loss.steps, 6)
     equal(killed:trials{ columns = { "attempts" } }.rows, { { 4 }, { 4 }, { 4 } })
     equal(sweeps.read(folder .. "/killed.db.files/s/trial_2.log"), "attempt 4 went on from 5\n")
+    local left = core.list_folder(folder .. "/killed.db.files/s")
+    table.sort(left)
+    equal(left, { "trial_1.log", "trial_2.log", "trial_3.log" }, "checkpoints are removed with their trials")
   end, script)
 end)
 
@@ -88,6 +92,7 @@ it("a paused trial goes on from its checkpoint, each epoch trained once, to the 
     local space = { rate = mr.loguniform(1e-4, 1) }
     local r = sweep(folder, "halved", { space = space, sampler = "random", pruner = { "hyperband", max_resource = 9 } }, run)
     equal(r:counts(), { done = 1 + 1 + 3, pruned = 8 + 4 })
+    check(not core.file_exists(folder .. "/here.db.files"), "no checkpoint is left of trials that ended or were pruned")
     -- 9 to epoch 1, 3 to 3, 1 to 9; 5 to 3, 1 to 9; 3 to 9
     equal(#trained, 9 + 6 + 6 + 15 + 6 + 27)
     local seen = {}
@@ -103,4 +108,41 @@ it("a paused trial goes on from its checkpoint, each epoch trained once, to the 
       equal(r:reports(row[1]), whole:reports(row[1]))
     end
   end)
+end)
+
+it("leaves no checkpoint of trials that are over, whether they ended, failed or were pruned; what the script wrote stays", function()
+  sweeps.in_folder(function(folder)
+    local files = folder .. "/here.db.files"
+    local function study(name, after, options)
+      return sweep(folder, name, options or {}, function(trial)
+        local run = fit(trial, { optimizer = mr.optim.sgd{ lr = trial.rate }, checkpoint = true })
+        after(trial)
+        return run
+      end)
+    end
+    local function check_there(trial) check(core.file_exists(trial.checkpoint .. "/fit.safetensors")) end
+    study("ended", check_there)
+    study("failed", function(trial) error("trial " .. trial.number) end)
+    study("pruned", function() end, { pruner = { "median", startup = 1, generation = 1 } })
+    check(not core.file_exists(files))
+    study("own", function(trial) sweeps.write(trial.checkpoint .. "/model.txt", "kept") end)
+    equal(core.list_folder(files .. "/own/trial_1"), { "model.txt" })
+    os.execute("rm -r " .. files)
+    -- an earlier run may have been killed just before it removed them, or while one was written
+    for _, name in ipairs{ "fit.safetensors", ".moonrank-0123456789abcdef.tmp" } do
+      os.execute(("mkdir -p %s/ended/trial_1"):format(files))
+      sweeps.write(("%s/ended/trial_1/%s"):format(files, name), "old")
+    end
+    equal(study("ended", check_there):counts(), { done = 4 })
+    check(not core.file_exists(files))
+  end)
+end)
+
+it("keeps the checkpoint of a trial that was killed for good: a later run may try it again", function()
+  sweeps.in_folder(function(folder)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--store killed.db --kill")
+    equal(status, 0, err)
+    equal(mr.results(folder .. "/killed.db"):counts(), { killed = 3 })
+    check(core.file_exists(folder .. "/killed.db.files/s/trial_2/fit.safetensors"))
+  end, (script:gsub("retry = 3", "retry = 0")))
 end)

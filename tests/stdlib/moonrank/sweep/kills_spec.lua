@@ -6,10 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-if not sweeps.moonrank then
-  it("kills", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+if sweeps.is_skipped "kills" then return end
 
 local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 24
 

@@ -5,10 +5,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-if not sweeps.moonrank then
-  it("pool", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+if sweeps.is_skipped "pool" then return end
 
 -- Trial 3 does what `oops` says, the others return their number.
 local script = [[

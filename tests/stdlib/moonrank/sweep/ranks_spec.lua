@@ -5,10 +5,7 @@ local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
 local mpirun, why = sweeps.mpirun(3)
-if not sweeps.moonrank or not mpirun then
-  it("ranks", function() test.skip(why or "MOONRANK does not name the program") end)
-  return
-end
+if sweeps.is_skipped("ranks", why) then return end
 
 local script = sweeps.read "tests/support/pruned_study.lua"
 local function in_folder(body) sweeps.in_folder(body, script) end

@@ -27,10 +27,7 @@ local function slurm()
 end
 
 local environment, why = slurm()
-if not sweeps.moonrank or not environment then
-  it("Slurm", function() test.skip(why or "MOONRANK does not name the program") end)
-  return
-end
+if sweeps.is_skipped("Slurm", why) then return end
 
 local script = [[
 local mr = require "moonrank"

@@ -5,10 +5,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
-if not sweeps.moonrank then
-  it("store", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+if sweeps.is_skipped "store" then return end
 
 local script = [[
 local mr = require "moonrank"

@@ -5,10 +5,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-if not sweeps.moonrank then
-  it("workers", function() test.skip "MOONRANK does not name the program" end)
-  return
-end
+if sweeps.is_skipped "workers" then return end
 
 local script = sweeps.read "tests/support/pruned_study.lua"
 local function in_folder(body) sweeps.in_folder(body, script) end

@@ -1,0 +1,16 @@
+// Messages of exceptions may hold text from scripts and files, zero bytes included.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mr {
+
+/// The text with zero bytes written as \x00: std::exception::what() is a C string, which the first zero byte would end.
+inline std::string without_zeros(std::string_view text) {
+  std::string whole(text);
+  for (size_t at = whole.find('\0'); at != std::string::npos; at = whole.find('\0', at)) whole.replace(at, 1, "\\x00");
+  return whole;
+}
+
+}  // namespace mr

@@ -1,0 +1,47 @@
+-- Datasets one after the other.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+
+-- Raises where tensors of these parts do not fit below each other.
+local function check_widths(input, parts)
+  local first = parts[1][input]
+  for _, part in ipairs(parts) do
+    local x = part[input]
+    if x.dtype ~= first.dtype then
+      check.fail("join: %s of '%s' are %s and those of '%s' %s", input, parts[1].name, first.dtype, part.name, x.dtype)
+    end
+    if x.dims == 2 and x:size(2) ~= first:size(2) then
+      check.fail("join: '%s' has %d columns of %s and '%s' has %d%s", parts[1].name, first:size(2), input, part.name, x:size(2),
+        input == "features" and "; features = n reads them all with n" or "")
+    end
+  end
+end
+
+-- Tensors of parts one below the other, where the first has its own.
+local function joined_rows(input, parts, all)
+  check_widths(input, parts)
+  for i, x in ipairs(all) do all[i] = x:to(all[1].device) end
+  return core.cat(all, 1)
+end
+
+---Datasets one after the other, with the inputs that the first has.
+---@param parts mr.Dataset[]
+---@param name string
+---@return mr.Dataset
+return function(parts, name)
+  if #parts == 1 then return parts[1] end
+  local joined = { name = name, levels = parts[1].levels or nil, ids = parts[1].ids or nil }
+  for _, input in ipairs{ "lists", table.unpack(dataset.inputs) } do
+    local all = {}
+    for i, part in ipairs(parts) do
+      if (part[input] and true) ~= (parts[1][input] and true) then
+        check.fail("join: '%s' has %s and '%s' has none, expected all or none", part[input] and part.name or parts[1].name, input,
+          part[input] and parts[1].name or part.name)
+      end
+      all[i] = part[input] or nil
+    end
+    if #all > 0 then joined[input] = input == "lists" and core.join_lists(all) or joined_rows(input, parts, all) end
+  end
+  return dataset.new(joined)
+end

@@ -1,0 +1,71 @@
+-- The studies of a store as text: how many trials are in which state, the best ones, and why others failed.
+local core = require "moonrank.core"
+local conventions = require "moonrank.results.conventions"
+local make_table = require("moonrank.table").new
+
+local M = { states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" } }
+
+---The name of the number by which a study compares trials.
+---@param study table
+---@return string
+function M.metric_of(study) return study.metric or "value" end
+
+---How many trials are in which state: "12 done, 1 failed".
+---@param counts table<string, integer>
+---@return string
+---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
+function M.counts(counts)
+  local parts = {}
+  for _, state in ipairs(M.states) do
+    if counts[state] then parts[#parts + 1] = ("%d %s"):format(counts[state], state) end
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "no trials"
+end
+
+-- The best trials as a table.
+local function best_text(results)
+  local data, rows = results:columns(), {}
+  local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
+  for i = 1, math.min(5, #order) do
+    local line = { data:column("results", "number")[order[i]], value[order[i]] }
+    for c, param in ipairs(data.params) do line[c + 2] = data:column("results", param)[order[i]] end
+    rows[i] = line
+  end
+  local made = make_table{ columns = { "trial", M.metric_of(results.study), table.unpack(data.params) }, rows = rows }
+  return tostring(conventions.below(results, made, data, order))
+end
+
+-- Why the first of those that failed did.
+local function failures_text(results)
+  local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
+  local lines = {}
+  for i = 1, math.min(5, #failed) do
+    lines[i] = core.safe_text(("trial %s %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*"))
+  end
+  if #failed > 5 then lines[6] = ("... and %d more"):format(#failed - 5) end
+  return table.concat(lines, "\n")
+end
+
+---The studies of a store, with a note below where a copy is read.
+---@param path string
+---@param names string[]  of the studies
+---@param open fun(path: string, name: string): mr.Results
+---@param note? string
+---@return string
+function M.of(path, names, open, note)
+  local lines = {}
+  local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end
+  for _, name in ipairs(names) do
+    local results = open(path, name)
+    local counts = results:counts()
+    local planned = results.study.planned and " of " .. results.study.planned or ""
+    lines[#lines + 1] = core.safe_text(("%s: %s%s"):format(name, M.counts(counts), planned))
+    if counts.done then add(best_text(results)) end
+    if counts.failed or counts.killed then add(failures_text(results)) end
+  end
+  if #lines == 0 then lines[1] = path .. " has no studies" end
+  if note then lines[#lines + 1] = "(" .. note .. ")" end
+  return table.concat(lines, "\n")
+end
+
+return M

@@ -1,0 +1,76 @@
+-- The folder of a study beside its store: the lock, the output of workers, and a folder for each trial that keeps a checkpoint.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+local fit_file = "fit.safetensors"
+
+---The folder of a study, which is made here. By whatever link a store is named, it is the same.
+---@param store string  its path
+---@param name string   of the study
+---@return string
+function M.of_study(store, name)
+  local plain = name:gsub("[^%w_-]", "_")
+  if plain ~= name then plain = plain .. "_" .. core.sha256(name):sub(1, 8) end
+  local folder = ("%s.files/%s"):format(core.followed(store), plain)
+  core.make_folder(folder .. "/lock")
+  return folder
+end
+
+---The folder of a trial.
+---@param folder string  of the study
+---@param number integer
+---@return string
+function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
+
+---The file in which mr.fit{checkpoint = true} keeps its training.
+---@param folder string  of the trial
+---@return string
+function M.of_fit(folder) return folder .. "/" .. fit_file end
+
+-- The folders of trials by their numbers.
+local function trial_folders(folder)
+  local found = {}
+  for _, name in ipairs(core.list_folder(folder)) do
+    local number = math.tointeger(tonumber(name:match "^trial_(%d+)/$"))
+    if number then found[number] = folder .. "/" .. name end
+  end
+  return found
+end
+
+---Raises where the folder has checkpoints and the store does not have the study: trials would go on from those of another one.
+---@param folder string
+---@param store mr.sweep.Store
+---@param name string  of the study
+function M.check(folder, store, name)
+  if store:study(name) then return end
+  for _, of_trial in pairs(trial_folders(folder)) do
+    if #core.list_folder(of_trial) > 0 then
+      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
+        folder, store.path, name)
+    end
+  end
+end
+
+---Removes the checkpoint of mr.fit from the folder of a trial whose result is stored, and the folder itself. Files of the script stay.
+---@param folder string  of the trial
+function M.forget(folder)
+  if not core.file_exists(folder) then return end
+  for _, name in ipairs(core.list_folder(folder)) do
+    local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"  -- of a process that was killed while it wrote
+    if name == fit_file or is_unfinished then os.remove(folder .. "/" .. name) end
+  end
+  os.remove(folder)  -- does nothing where a file is left
+end
+
+---At the end of a sweep: removes what is not needed, also of trials that ended just before an earlier run was killed.
+---@param folder string  of the study
+---@param is_over fun(number: integer): boolean  whether a trial does not go on
+function M.tidy(folder, is_over)
+  for number, of_trial in pairs(trial_folders(folder)) do
+    if is_over(number) then M.forget(of_trial) else os.remove(of_trial) end
+  end
+end
+
+return M

@@ -1,0 +1,123 @@
+-- The schema of the store, version by version: how a store is brought up to date, and which database is one.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local damage = require "moonrank.sweep.damage"
+
+local M = {}
+
+-- Each entry makes version i of version i - 1, one statement after another. Entries are never changed, only added.
+M.versions = {
+  {
+    [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
+      seed INTEGER NOT NULL, direction TEXT NOT NULL, metric TEXT, script TEXT NOT NULL, script_name TEXT NOT NULL, settings TEXT NOT NULL,
+      data TEXT NOT NULL, planned INTEGER, forced INTEGER NOT NULL DEFAULT 0, version TEXT NOT NULL, created TEXT NOT NULL)]],
+    [[CREATE TABLE trials (id INTEGER PRIMARY KEY, study INTEGER NOT NULL REFERENCES studies(id), number INTEGER NOT NULL,
+      state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, seed INTEGER NOT NULL, params TEXT NOT NULL, value REAL, reason TEXT,
+      traceback TEXT, wall REAL, memory INTEGER, device TEXT, version TEXT, data TEXT, started TEXT, ended TEXT, UNIQUE (study, number))]],
+    [[CREATE TABLE numbers (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, value REAL,
+      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
+    [[CREATE TABLE reports (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, step INTEGER NOT NULL, value REAL,
+      PRIMARY KEY (trial, name, step)) WITHOUT ROWID]],
+    [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
+      PRIMARY KEY (trial, name)) WITHOUT ROWID]],
+  },
+  {  -- the data that trials used; unknown for older trials
+    [[CREATE TABLE data (trial INTEGER NOT NULL REFERENCES trials(id), role TEXT NOT NULL, fingerprint TEXT NOT NULL, what TEXT NOT NULL,
+      PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
+    "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
+  },
+  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- by which a trial ran; unknown for older ones
+  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older ones
+}
+
+-- SQLite's application id: "MRst". Older stores have 0.
+local application = 0x4D527374
+
+local function pragma(database, name)
+  local _, columns = database:run("PRAGMA " .. name, {}, 0)
+  return columns[1][1]
+end
+
+---The version of the store that a database has; 0 where it has none yet.
+---@return integer
+function M.version_of(database) return pragma(database, "user_version") end
+
+---Brings a store up to the last of these versions.
+---@param store mr.sweep.Store
+---@param versions string[][]
+function M.migrate(store, versions)
+  for i = M.version_of(store._database) + 1, #versions do
+    store:transaction(function()
+      if M.version_of(store._database) >= i then return end  -- another process was faster
+      for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
+      store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
+      store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
+    end)
+  end
+end
+
+-- Tables, indices, triggers and views by name: {type, the statement that made it}, without SQLite's own.
+local function schema_of(database)
+  local _, columns, count = database:run("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", {}, 0)
+  local schema = {}
+  for i = 1, count do schema[columns[1][i]] = { type = columns[2][i], sql = columns[3][i] } end
+  return schema
+end
+
+local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
+
+-- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
+local function expected_of(versions, version)
+  local by_version = made[versions] or {}
+  made[versions] = by_version
+  if by_version[version] then return by_version[version] end
+  local memory, checks = core.open_database("", "memory"), {}
+  for i = 1, version do
+    for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
+  end
+  local schema = schema_of(memory)
+  local names = check.names(schema)
+  for _, name in ipairs(names) do
+    if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
+  end
+  memory:close()
+  by_version[version] = { schema = schema, names = names, checks = checks }
+  return by_version[version]
+end
+
+---Why this program may not read or write a database as a store, or nil; in one transaction. A reader leaves out damaged rows.
+---@param versions string[][]
+---@param path string
+---@param only_reads boolean
+---@return string?
+function M.objection(database, versions, path, only_reads)
+  database:run("BEGIN", {}, 0)
+  local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)
+  database:run("COMMIT", {}, 0)
+  if id ~= 0 and id ~= application or version < 0 or version == 0 and next(found) then
+    return "is an SQLite database, but no store of results"
+  end
+  if version > #versions then
+    return ("is a store of version %d, which a newer moonrank made; this one knows %d"):format(version, #versions)
+  end
+  local expected = expected_of(versions, version)
+  for name, object in pairs(found) do
+    local like = expected.schema[name]
+    if not like or like.type ~= object.type or like.sql ~= object.sql then
+      local shown = name:sub(1, 40):gsub("[^%g ]", "?")
+      return ("is no store of results as moonrank makes them: its %s '%s' is not one of a store"):format(object.type, shown)
+    end
+  end
+  for _, name in ipairs(expected.names) do
+    if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
+  end
+  for _, each in ipairs(expected.checks) do
+    local _, wrong, count = database:run(each.find, {}, 0)
+    if count > 0 and not (only_reads and damage.leave_out(database, path, each, wrong)) then
+      local whose = wrong[2][1] and (" of trial %s"):format(core.safe_text(tostring(wrong[2][1]))) or ""
+      return ("is damaged: its column %s%s"):format(wrong[1][1], whose)
+    end
+  end
+end
+
+return M
