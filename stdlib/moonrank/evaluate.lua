@@ -274,14 +274,20 @@ function M.about(evaluation)
   return lines
 end
 
+---The lines below every table of metrics: those of `about`, and the conventions of the metrics.
+---@param of table  an evaluation, or something else with its fields `candidates` and `new_to_training`
+---@param metrics mr.Metric[]
+---@return string[]
+function M.notes(of, metrics)
+  local notes = M.about(of)
+  if #metrics > 0 then notes[#notes + 1] = conventions.line(metrics) end
+  return notes
+end
+
 ---The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
 ---@return string[]
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1`
-function Evaluation:notes()
-  local notes = M.about(self)
-  if #self.metrics > 0 then notes[#notes + 1] = conventions.line(self.metrics) end
-  return notes
-end
+function Evaluation:notes() return M.notes(self, self.metrics) end
 
 ---A row per metric: its mean over the lists that count, how many those are, and how many are left out. Below it, but not in CSV and JSON,
 ---stand the conventions by which published numbers differ: gain, ties, empty lists, cutoff.

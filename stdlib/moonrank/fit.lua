@@ -74,8 +74,8 @@ function M.test(model, dataset, metrics)
   return choices.evaluated(model, dataset, metrics)
 end
 
--- What the progress line shows beside the time left. On the GPU the loss is read at the end of an epoch: until then the previous epoch's is
--- shown.
+-- What the progress line shows beside the time left. Within an epoch the best value is that of the epochs before; on the GPU the loss is, too, as it
+-- is read at the end of an epoch.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
@@ -120,11 +120,13 @@ local function train(o, run, line)
   if keeper.epoch == 0 then each_epoch(0, o.model) end
   for epoch = keeper.epoch + 1, run.stopped and 0 or o.epochs do
     local after = line and function(done, lists, total)
-      line:update((epoch - 1) * passes.count + done, shown(o, run, epoch, total, lists))
+      local steps = (epoch - 1) * passes.count + done
+      if steps < line.total then line:update(steps, shown(o, run, epoch, total, lists)) end  -- the last line waits for validation
     end
     local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
     run.history[epoch] = entry
     choices.judge(o, run, entry)
+    if line then line:update(epoch * passes.count, shown(o, run, epoch)) end
     run.replayed = passes.replayed
     if o.group then o.group:check() end
     if rates then rates.see(entry) end
@@ -142,8 +144,8 @@ end
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the results so far (`run.interrupted` says so), without those of
----test where test is a set of candidates or Ctrl-C came during a validation; every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true, and test is not evaluated.
+---Every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.
@@ -179,11 +181,13 @@ function M.fit(options)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
-  if not o.group or o.group.rank == 0 then
+  local is_first, facts = not o.group or o.group.rank == 0, o.judge and new_users.facts(o, o.judge)
+  if facts then runs.know(run, facts) end
+  if is_first then
     left_out.warn(o)
-    new_users.warn(o)
+    new_users.warn(o, facts and facts.novelty)
   end
-  local shows = o.progress and (not o.group or o.group.rank == 0)
+  local shows = o.progress and is_first
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(train, o, run, line)

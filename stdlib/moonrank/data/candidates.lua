@@ -245,7 +245,8 @@ function Candidates:measure(model, metrics)
   local result = evaluate.joined(parts)
   result._set = self.data
   result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
-  result._ranked, result.new_to_training = self:words(true), tostring(self:tables().novelty)
+  result._ranked, result._novelty = self:words(true), self:tables().novelty
+  result.new_to_training = tostring(result._novelty)
   return result
 end
 

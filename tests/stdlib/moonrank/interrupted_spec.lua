@@ -56,11 +56,11 @@ print "after the loop"
 ]], function(run)
       local status, out = run()
       equal(status, 130)
-      equal(out, "seed 1: 40 epochs, interrupted false, test true\nseed 2: 3 epochs, interrupted true, test true\n")
+      equal(out, "seed 1: 40 epochs, interrupted false, test true\nseed 2: 3 epochs, interrupted true, test false\n")
     end)
   end)
 
-  it("ends a loop that catches errors, too, and ranks no catalogue for a test", function()
+  it("ends a loop that catches errors, too, and evaluates no test, be it a catalogue", function()
     script([[
 local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
 local fold = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }[1]
