@@ -158,10 +158,9 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
--- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart. A script's
--- own metric gives those of the scores' type alone, because its tensors may be float32.
+-- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart.
 local function values_of(each, ranking, lists)
-  if ranking.dtype == "float64" or each.script ~= 0 then return each:of_ranking(ranking, lists, each.empty) end
+  if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
   if M.is_bounded(each) then return each:of_ranking(ranking, lists), exact end
   return exact:float(), exact
