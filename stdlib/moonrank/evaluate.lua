@@ -102,7 +102,7 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
-local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric
+local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric, and by the table of means
 
 -- `exact`: the values in float64, where `values` are rounded to float32.
 local function add_column(result, each, values, exact)
@@ -188,6 +188,7 @@ function M.of_values(count, metrics, values_by)
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
+  evaluations[result.mean] = result
   return setmetatable(result, Evaluation)
 end
 
@@ -220,6 +221,14 @@ function M.of_tensor(values)
   for _, name in ipairs(found and found.names or {}) do
     if rawequal(rawget(found, name), values) then return found, name end
   end
+end
+
+---The evaluation that a table of means is of, `evaluation.mean`, or nil.
+---@param means table
+---@return mr.Evaluation?
+function M.of_means(means)
+  local found = evaluations[means]
+  return found and rawequal(rawget(found, "mean"), means) and found or nil
 end
 
 ---The name of each list's user or query, by which the same one is found in other evaluations; nil where lists have none.
