@@ -356,9 +356,10 @@ function M.compare(options)
   end
   table.sort(names)
   if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
-  local measurements, count, interrupted, words = {}, folds.count(o, given, names), nil, nil
-  names, interrupted, words = folds.tested(given, names)
-  if #names < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end
+  local measurements, count = {}, folds.count(o, given, names)
+  local tested, interrupted, words = folds.tested(given, names)
+  if #tested < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end
+  names = tested
   for fold = 1, count do measurements[fold] = measured(o, given, names, fold) end
   local values, notes, units = folds.combined(measurements, names)
   local metrics = measurements[1].metrics

@@ -74,8 +74,8 @@ function M.test(model, dataset, metrics)
   return choices.evaluated(model, dataset, metrics)
 end
 
--- What the progress line shows beside the time left. Within an epoch the best value is that of the epochs before; on the GPU the loss is, too, as it
--- is read at the end of an epoch.
+-- What the progress line shows beside the time left. Within an epoch the best value is that of the epochs before. So is
+-- the loss on the GPU, where it is read at the end of an epoch.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
@@ -121,7 +121,8 @@ local function train(o, run, line)
   for epoch = keeper.epoch + 1, run.stopped and 0 or o.epochs do
     local after = line and function(done, lists, total)
       local steps = (epoch - 1) * passes.count + done
-      if steps < line.total then line:update(steps, shown(o, run, epoch, total, lists)) end  -- the last line waits for validation
+      local is_last = steps >= line.total  -- this line waits for validation
+      if not is_last then line:update(steps, shown(o, run, epoch, total, lists)) end
     end
     local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
     run.history[epoch] = entry
@@ -144,8 +145,8 @@ end
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true, and test is not evaluated.
----Every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
+---and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.

@@ -116,8 +116,8 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----The names of systems without an interrupted run, which is not evaluated on test; how many interrupted runs the others have, by name; and that in
----words.
+---The names of systems without an interrupted run, which is not evaluated on test; how many interrupted runs the
+---others have, by name; and that in words.
 ---@param given table<string, any>
 ---@param names string[]
 ---@return string[], table<string, integer>, string[]

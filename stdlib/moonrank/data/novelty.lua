@@ -1,4 +1,5 @@
--- How much of what is ranked training never saw: users, items or queries. Evaluations, runs and the trials of a study say it below their tables.
+-- How much of what is ranked training never saw: users, items or queries. Evaluations, runs and studies say it below
+-- their tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -91,8 +92,8 @@ end
 -- What is said of each kind, and the fields in it.
 local kinds = {
   { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },
-  { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items", "users", "all_users", "items",
-    "all_items" },
+  { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items",
+    "users", "all_users", "items", "all_items" },
   { "new to training: %s of %s queries", "queries", "all_queries" },
 }
 

@@ -129,8 +129,8 @@ local function tested(o)
   return found
 end
 
----Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards. A training that Ctrl-C ended is
----not evaluated on test: its epochs are fewer than the script asked for.
+---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards. A
+---training that Ctrl-C ended is not evaluated on test: its epochs are fewer than the script asked for.
 function M.finish(o, run)
   for _, choice in ipairs(run.choices) do
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end

@@ -24,7 +24,8 @@ end
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
-local shown_of = setmetatable({}, { __mode = "k" })  -- by history: the metrics of its epochs by name, and what else is said of their part
+-- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
+local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
@@ -73,7 +74,8 @@ function M.new(o, data)
   shown_of[history] = { metrics = metrics, facts = {} }
   return setmetatable({
     name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _novelty = false, _part = o.choose_on, _model = o.model, _learner = o.learner,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _novelty = false, _part = o.choose_on,
+    _model = o.model, _learner = o.learner,
   }, Run)
 end
 
@@ -99,8 +101,8 @@ local function notes_of(history, metrics)
   return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
 end
 
----A row per epoch: training loss, validation loss, metrics. Below it stands what evaluations say, too: what was ranked, how much of it training never
----saw, and the conventions.
+---A row per epoch: training loss, validation loss, metrics. Below it stands what evaluations say, too: what was ranked,
+---how much of it training never saw, and the conventions.
 ---@return mr.Table
 ---Example:
 ---```lua

@@ -53,7 +53,8 @@ end
 ---Example: `require("moonrank.metrics.conventions").unknown{"ndcg"}   --> gain, ties, empty lists and cutoff are unknown: ndcg was stored as a plain number`
 function M.unknown(names)
   local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
-  return form:format(table.concat(names, ", "), #names == 1 and "was" or "were", #names == 1 and "a plain number" or "plain numbers")
+  local one = #names == 1
+  return form:format(table.concat(names, ", "), one and "was" or "were", one and "a plain number" or "plain numbers")
 end
 
 ---A metric's conventions as a text that a store keeps.

@@ -72,7 +72,8 @@ end
 ---@param columns string[]    names of columns, those of metrics among them
 ---@return string[]
 function M.notes(results, data, rows, columns)
-  local by_number, shown, said = kept_of(results), shown_columns(results, data, columns), { keys = {}, metrics = {}, new = {}, unknown = {} }
+  local by_number, shown = kept_of(results), shown_columns(results, data, columns)
+  local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
   local number, state = data:column("results", "number"), data:column("results", "state")
   for _, row in ipairs(rows) do add_row(said, by_number[number[row]] or {}, shown, row, state[row] == "done") end
   local notes = novelty.lines(said.new)

@@ -104,9 +104,9 @@ local function conventions_of(values, result, run)
   for name, metric in pairs(run and rawget(run, "metrics") or {}) do
     if registry.is(metric) or evaluate.is_bounded(metric) then found[name] = conventions.text(metric) end
   end
-  local of_valid = run and rawget(run, "_novelty")
-  for _, choice in ipairs(of_valid and run.choices or {}) do
-    for name in pairs(choice.best and choice.best.metrics or {}) do found[conventions.novelty_prefix .. "valid_" .. name] = of_valid:text() end
+  local new = run and rawget(run, "_novelty")
+  for name in pairs(new and run.best and run.best.metrics or {}) do
+    found[conventions.novelty_prefix .. "valid_" .. name] = new:text()
   end
   local means = evaluate.of_means(result)
   if means then add_evaluation(found, means) end

@@ -174,7 +174,8 @@ end)
 it("tables say where conventions are unknown, and know those of an evaluation's means", function()
   local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1 }
   local function returned(name, of)
-    return study(name, function() return of(mr.evaluate(scores, lists, { "ndcg", "rr" }, { ties = "worst" })) end, { fold = mr.range(1, 2) })
+    local function run() return of(mr.evaluate(scores, lists, { "ndcg", "rr" }, { ties = "worst" })) end
+    return study(name, run, { fold = mr.range(1, 2) })
   end
   local plain = returned("plain_numbers", function(e) return { ndcg = e.mean.ndcg, accuracy = 0.5 } end)
   for name, each in pairs{ trials = plain:trials(), pivot = plain:pivot{ rows = "fold" }, best = plain:best("fold") } do
