@@ -143,7 +143,8 @@ end
 ---epoch's parameters afterwards; the test part is evaluated once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
----the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
+---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part).
+---fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out. Where training saw nothing relevant
 ---of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
 ---and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.

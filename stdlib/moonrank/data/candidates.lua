@@ -129,13 +129,13 @@ end
 -- What is left out for the users that are ranked, counted.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
-  if known == "none" then return "known = none leaves out nothing" end
+  if known == "none" then return "known = none leaves out no item of any user" end
   for i, part in ipairs(parts_before(self)) do names[i] = part.name end
   local count, relevant = t.known:count_without(t.targets, t.users), t.relevant:count_without(t.targets, t.users)
   if known == "relevant" then
-    return ("known = relevant leaves out %d relevant items of users in %s"):format(count, table.concat(names, " and "))
+    return ("known = relevant leaves out %d user-item pairs that are relevant in %s"):format(count, table.concat(names, " and "))
   end
-  return ("known = rated leaves out %d items that users rated before %s, %d of them not relevant"):format(count, self.part,
+  return ("known = rated leaves out %d user-item pairs that were rated before %s, %d of them not relevant"):format(count, self.part,
     count - relevant)
 end
 

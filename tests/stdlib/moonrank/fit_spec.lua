@@ -154,7 +154,7 @@ describe("mr.fit", function()
   it("refuses what it cannot use, by name", function()
     raises(function() mr.fit{ loss = mr.losses.ap() } end, "mr.fit: model is missing")
     raises(function() fit{ epoch = 3 } end, "did you mean 'epochs'?")
-    raises(function() fit{ reduction = "median" } end, "there are: mean, rows, sum")
+    raises(function() fit{ reduction = "median" } end, "one of: mean, rows, sum")
     raises(function() fit{ metrics = { "ndgc" } } end, "did you mean 'ndcg'?")
     local function before_training(_) error "training began" end
     raises(function() fit{ metrics = { "ap", "ndcg", "ap" }, each_epoch = before_training } end, "metrics has 'ap' twice")
