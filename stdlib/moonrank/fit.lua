@@ -155,8 +155,9 @@ end
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. With `progress` it says from which epoch. A file of another
----training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed;
----functions of the script are not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
+---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
+---So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
+---values are compared, and the error names what changed. `each_epoch` is not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
 ---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
@@ -196,10 +197,13 @@ function M.fit(options)
   if o.group then core.defer_interrupt(deferred) end
   run.interrupted = not ok and message == "interrupted"
   if line then line:finish() end
-  if not ok and not run.interrupted then error(message, 0) end
+  if not ok and not run.interrupted then
+    pcall(checkpoints.ended, o)
+    error(message, 0)
+  end
   if run.interrupted then ended_early = core.interrupts() end
   choices.finish(o, run)
-  checkpoints.ended(o, run)
+  checkpoints.ended(o)
   return run
 end
 
