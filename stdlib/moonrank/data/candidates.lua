@@ -58,6 +58,8 @@ function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
+    -- a block lives through several minor collections and would stay until the next full one
+    if at > 1 then collectgarbage() end
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
   end
 end
