@@ -268,8 +268,8 @@ function M.choice(where, name, value, choices)
   table.sort(known)
   local near = M.nearest(value, known)
   local found = (type(value) == "string" and "'%s'" or "%s"):format(tostring(value))
-  M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, near and (" (did you mean '%s'?)"):format(near) or "",
-    table.concat(known, ", "))
+  local hint = near and (" (did you mean '%s'?)"):format(near) or ""
+  M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
 end
 
 local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call

@@ -144,10 +144,11 @@ end
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
 ---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part).
----fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out. Where training saw nothing relevant
----of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
+---fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out.
+---Where training saw nothing relevant of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
----and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of
+---trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.
@@ -157,7 +158,8 @@ end
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. With `progress` it says from which epoch. A file of another
 ---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
 ---So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
----values are compared, and the error names what changed. `each_epoch` is not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
+---values are compared, and the error names what changed. `each_epoch` is not compared.
+---`epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
 ---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or

@@ -14,7 +14,7 @@ local M = {}
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
 ---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
----@field interrupted table<string, integer>  systems that are not compared: how many of their runs are of an interrupted training
+---@field interrupted table<string, integer>  systems that are not compared: how many of their trainings were interrupted
 ---@field alpha number
 ---@field level number
 local Comparison = check.class("mr.Comparison")

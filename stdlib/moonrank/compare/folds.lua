@@ -130,7 +130,8 @@ function M.tested(given, names)
       tested[#tested + 1] = name
     else
       interrupted[name] = count
-      words[#words + 1] = ("'%s' is not compared: its training was interrupted in %d of %d runs"):format(name, count, #runs)
+      local form = "'%s' is not compared: its training was interrupted in %d of %d runs"
+      words[#words + 1] = form:format(name, count, #runs)
     end
   end
   return tested, interrupted, words

@@ -135,10 +135,11 @@ local function left_out_words(self)
   for i, part in ipairs(parts_before(self)) do names[i] = part.name end
   local count, relevant = t.known:count_without(t.targets, t.users), t.relevant:count_without(t.targets, t.users)
   if known == "relevant" then
-    return ("known = relevant leaves out %d user-item pairs that are relevant in %s"):format(count, table.concat(names, " and "))
+    local form = "known = relevant leaves out %d user-item pairs that are relevant in %s"
+    return form:format(count, table.concat(names, " and "))
   end
-  return ("known = rated leaves out %d user-item pairs that were rated before %s, %d of them not relevant"):format(count, self.part,
-    count - relevant)
+  local form = "known = rated leaves out %d user-item pairs that were rated before %s, %d of them not relevant"
+  return form:format(count, self.part, count - relevant)
 end
 
 ---What is ranked, in words; `brief`: without counts.

@@ -106,7 +106,8 @@ local function range(all, field)
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Lines for below a table of several evaluations: one of each kind, with the least and the largest number where they differ.
+---Lines for below a table of several evaluations: one of each kind, with the least and the largest number where they
+---differ.
 ---@param all mr.data.Novelty[]
 ---@return string[]
 function M.lines(all)
@@ -136,7 +137,9 @@ end
 ---@return mr.data.Novelty?
 function M.kept(text)
   local parts = {}
-  for name, value in text:gmatch "([%w_]+)=(%w+)" do parts[name] = value == "true" or math.tointeger(tonumber(value)) end
+  for name, value in text:gmatch "([%w_]+)=(%w+)" do
+    parts[name] = value == "true" or math.tointeger(tonumber(value))
+  end
   local found = new(parts)
   for i, name in ipairs(kind_of(found)) do
     if i > 1 and math.type(found[name]) ~= "integer" then return nil end

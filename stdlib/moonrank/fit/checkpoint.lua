@@ -50,8 +50,8 @@ local settings = { "model", "train", "valid", "test", "loss", "optimizer", "redu
 -- that was interrupted goes on in the same process by them, although its model has moved.
 local trained = setmetatable({}, { __mode = "k" })
 
--- By path the functions of the script that a training of this process began with, and what they were when it ended: counters that they captured may
--- have moved.
+-- By path the functions of the script that a training of this process began with, and what they were when it ended:
+-- counters that they captured may have moved.
 local computed = {}
 
 -- The fingerprint of all numbers of the model and its loss as they are now; "none" of trees, which begin from nothing.
@@ -142,7 +142,9 @@ local function compare(self, texts)
     end
   end
   local changed = script_code.changes(texts.code or "", self._code)
-  if changed then check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed) end
+  if changed then
+    check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed)
+  end
   if texts.numerics ~= core.numerics() and not self._options.mix_numerics then
     check.fail("holds a training of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true goes on)",
       core.safe_text(texts.numerics or "not recorded"), core.numerics())
@@ -223,8 +225,8 @@ function M.open(o, run, passes)
   return self
 end
 
----After a training that is kept, also one that ended early: what its model and the script's functions have now goes on from the same file in this
----process.
+---After a training that is kept, also one that ended early: what its model and the script's functions have now goes on
+---from the same file in this process.
 ---@param o table
 function M.ended(o)
   local keeper = o.keeper

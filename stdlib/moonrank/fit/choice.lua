@@ -136,7 +136,8 @@ function M.finish(o, run)
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
   end
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
-  local tests = o.test and not run.interrupted and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local scores = not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local tests = o.test and not run.interrupted and #o.metrics > 0 and scores
   local last = #run.choices > 1 and o.learner:snapshot() or nil
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end

@@ -1,5 +1,6 @@
--- The functions of a script that a training computes with, as a text by which checkpoints are compared: those in its model, loss, bounds, schedule and
--- metrics, by their tokens, and the values that they captured. mr.fit's each_epoch and the rest of the script do not count.
+-- The functions of a script that a training computes with, as a text by which checkpoints are compared: those in its
+-- model, loss, bounds, schedule and metrics, by their tokens, and the values that they captured. mr.fit's each_epoch and
+-- the rest of the script do not count.
 local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 
@@ -24,18 +25,21 @@ local function is_captured(path, functions)
   return false
 end
 
----The text; empty where no function of the script is used. The library's own objects around these functions do not count, because caches in them move.
+---The text; empty where no function of the script is used. The library's own objects around these functions do not count,
+---because caches in them move.
 ---@param o table                          the options of mr.fit, checked
 ---@param settings table<string, string>   their texts, by name
 ---@return string
 function M.of(o, settings)
-  local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer, schedule = o.schedule }
+  local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
+    schedule = o.schedule }
   local text = code.of({ defined = defined_in(settings), objects = objects }, nil, true)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(value) (.-) = "
     if not kind then kind, path = line:match "^(%a+) (.*) %S+$" end
-    if not path or not (path:find "^run%f[%W]" or path:find "^global%.") then break end  -- other definitions, and modules
+    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
+    if not is_part then break end  -- other definitions, and modules
     if kind == "function" then functions[#functions + 1] = path end
     if kind == "function" or kind ~= "unseen" and is_captured(path, functions) then lines[#lines + 1] = line end
   end

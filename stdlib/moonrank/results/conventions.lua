@@ -1,4 +1,5 @@
--- What tables of a study say below them, as evaluations do: what training never saw, and the conventions under which trials evaluated metrics.
+-- What tables of a study say below them, as evaluations do: what training never saw, and the conventions under which
+-- trials evaluated metrics.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local frame = require "moonrank.sweep.frame"
@@ -21,7 +22,8 @@ local function kept_of(results)
   return by_number
 end
 
--- The names under which the store may have a column's number; that of a metric on validation or test is last. "value" is the number that counts.
+-- The names under which the store may have a column's number; that of a metric on validation or test is last. "value" is
+-- the number that counts.
 local function names_of(results, column)
   local numbers = results:columns():numbers()
   if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end
@@ -43,7 +45,9 @@ local function shown_columns(results, data, columns)
   for _, name in ipairs(data:numbers()) do is_number[name] = true end
   for _, column in ipairs(columns) do
     local name = is_number[column] and column or registry.our_name(column)
-    if is_number[name] then shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) } end
+    if is_number[name] then
+      shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) }
+    end
   end
   return shown
 end
@@ -65,7 +69,8 @@ local function add_row(said, texts, shown, row, is_done)
   end
 end
 
----The lines below a table of these columns: how much of the lists training never saw, and the conventions of metrics, or that they are unknown.
+---The lines below a table of these columns: how much of the lists training never saw, and the conventions of metrics, or
+---that they are unknown.
 ---@param results mr.Results
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials

@@ -85,7 +85,8 @@ local function lists_of(per_list, metric)
   return lists, given
 end
 
--- Adds what is known of an evaluation: the conventions of its metrics, or of the one of this name, and how much of its lists training never saw.
+-- Adds what is known of an evaluation: the conventions of its metrics, or of the one of this name, and how much of its
+-- lists training never saw.
 local function add_evaluation(found, evaluation, own, name)
   local new = rawget(evaluation, "_novelty")
   for _, metric in ipairs(evaluation.metrics) do
@@ -95,7 +96,8 @@ local function add_evaluation(found, evaluation, own, name)
   end
 end
 
--- What tables of the study say below them of this trial's numbers; JSON with a text per name, or nil where nothing is known.
+-- What tables of the study say below them of this trial's numbers; JSON with a text per name, or nil where nothing is
+-- known.
 ---@param values table<string, any>  per list, by name
 ---@param result table               what the trial returned
 ---@param run? mr.Run
