@@ -33,7 +33,8 @@ end
 function M.of(o, settings)
   local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
     schedule = o.schedule }
-  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, true)
+  -- the trial comes first by name: where a function captured it, its path stands for it, and not how far it has come
+  local text = code.of({ a_trial = o.trial, defined = defined_in(settings), objects = objects }, nil, true)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(value) (.-) = "
@@ -41,7 +42,8 @@ function M.of(o, settings)
     local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
     if not is_part then break end  -- other definitions, and modules
     if kind == "function" then functions[#functions + 1] = path end
-    if kind == "function" or kind ~= "unseen" and is_captured(path, functions) then lines[#lines + 1] = line end
+    local counts = kind == "function" or kind ~= "unseen" and is_captured(path, functions)
+    if counts then lines[#lines + 1] = line end
   end
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
@@ -52,7 +54,8 @@ end
 ---@return string?
 function M.changes(was, now)
   local changed = was ~= now and code.changes(was, now)
-  return changed and changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", "") or nil
+  if not changed then return nil end
+  return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""):gsub("run%.a_trial", "trial"))
 end
 
 return M

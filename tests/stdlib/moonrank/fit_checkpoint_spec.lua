@@ -307,6 +307,21 @@ describe("mr.fit{checkpoint =}", function()
     raises(go, "spec_counting")
   end)
 
+  it("does not compare how far the trial is that a function of the script captured", function()
+    local found
+    mr.sweep{ name = "captured", store = path_of "captured" .. ".db", workers = 0, progress = false, metric = "ndcg",
+      space = { x = mr.choice{ 1 } }, run = function(trial)
+        local function smooth(scores, lists) return lists:sum(scores * lists.relevance) * trial.x end
+        local o = { loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}, trial = trial }
+        local code = require "moonrank.fit.script_code"
+        local first = code.of(o, {})
+        trial:report(1, { ndcg = 0.25 })
+        found = { first:find "smooth" ~= nil, code.of(o, {}) == first }
+        return { ndcg = 0.5 }
+      end }
+    equal(found, { true, true })
+  end)
+
   it("does not compare functions of the script that the training does not use", function()
     local path = path_of "unused"
     os.remove(path)
