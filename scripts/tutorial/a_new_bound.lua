@@ -60,6 +60,7 @@ local bounds = { "minmax", "none", "sqrt_range", "distribution_logit" }
 local rows, names, means, base = {}, {}, {}, nil
 for i, bound in ipairs(bounds) do
   local run = train(bound)
+  if run.interrupted then error("interrupted", 0) end
   base = base or run.scores["nrbp(0.95)"]
   local paired = mr.stats.paired_t(run.scores["nrbp(0.95)"], base)
   names[i], means[i] = bound, run.test.mean["nrbp(0.95)"]

@@ -253,12 +253,23 @@ function M.factors(where, options, names)
   end
 end
 
----Raises unless `value` is one of `choices`.
+---Raises unless `value` is one of `choices`; offers the nearest and lists all.
+---@param where string    function name for messages
+---@param name string     of the option
+---@param value any
+---@param choices string[]
+---@return any value
+---Example: `require("moonrank.check").choice("f", "ties", "mean", {"mean", "worst"})   --> mean`
 function M.choice(where, name, value, choices)
   for _, each in ipairs(choices) do
     if value == each then return value end
   end
-  M.unknown(("%s of %s"):format(name, where), value, { table.unpack(choices) })
+  local known = { table.unpack(choices) }
+  table.sort(known)
+  local near = M.nearest(value, known)
+  local found = (type(value) == "string" and "'%s'" or "%s"):format(tostring(value))
+  local hint = near and (" (did you mean '%s'?)"):format(near) or ""
+  M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
 end
 
 local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call

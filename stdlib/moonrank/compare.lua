@@ -54,9 +54,7 @@ local function system_of(name, value, o)
   if dataset.is(o.qrels) and type(value) == "table" and (getmetatable(value) or {}).__call then
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
-  if evaluate.is(value) then
-    return { evaluation = value, data = rawget(value, "data") or nil, interrupted = rawget(value, "_interrupted") or false }
-  end
+  if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
       check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
@@ -67,7 +65,7 @@ local function system_of(name, value, o)
     if not rawget(value, "test") then
       check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
     end
-    return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test, interrupted = value.interrupted }
+    return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = check.nearest(name, check.names(defaults))
   check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
@@ -335,7 +333,7 @@ end
 ---lacks, or has beyond the judged ones, is said there, too (`notes`); one with no judged query, or no relevant document in any, is an error.
 ---A system may be a list of runs, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's id. Where
 ---a user or query has several lists, in one run or in several, it counts once, with the mean of its values, and a line says so.
----A run whose training was interrupted is marked.
+---An interrupted training is not evaluated on test: its system stands in the tables without values and is marked.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
@@ -358,15 +356,14 @@ function M.compare(options)
   end
   table.sort(names)
   if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
-  local measurements = {}
-  for fold = 1, folds.count(o, given, names) do measurements[fold] = measured(o, given, names, fold) end
+  local measurements, count = {}, folds.count(o, given, names)
+  local tested, interrupted, words = folds.tested(given, names)
+  if #tested < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end
+  names = tested
+  for fold = 1, count do measurements[fold] = measured(o, given, names, fold) end
   local values, notes, units = folds.combined(measurements, names)
-  local metrics, interrupted = measurements[1].metrics, folds.interrupted(measurements, names)
-  for _, name in ipairs(names) do
-    if interrupted[name] then
-      notes[#notes + 1] = ("'%s': training was interrupted in %d of %d runs"):format(name, interrupted[name], #measurements)
-    end
-  end
+  local metrics = measurements[1].metrics
+  table.move(words, 1, #words, #notes + 1, notes)
   local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values, cells = {}, pairs = {},
     notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level }
   local stats = require "moonrank.stats"

@@ -102,7 +102,7 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
-local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric
+local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric, and by the table of means
 
 -- `exact`: the values in float64, where `values` are rounded to float32.
 local function add_column(result, each, values, exact)
@@ -158,10 +158,9 @@ function M.measure(scores, lists, names, options)
   return result
 end
 
--- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart. A script's
--- own metric gives those of the scores' type alone, because its tensors may be float32.
+-- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart.
 local function values_of(each, ranking, lists)
-  if ranking.dtype == "float64" or each.script ~= 0 then return each:of_ranking(ranking, lists, each.empty) end
+  if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
   if M.is_bounded(each) then return each:of_ranking(ranking, lists), exact end
   return exact:float(), exact
@@ -189,6 +188,7 @@ function M.of_values(count, metrics, values_by)
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
+  evaluations[result.mean] = result
   return setmetatable(result, Evaluation)
 end
 
@@ -221,6 +221,14 @@ function M.of_tensor(values)
   for _, name in ipairs(found and found.names or {}) do
     if rawequal(rawget(found, name), values) then return found, name end
   end
+end
+
+---The evaluation that a table of means is of, `evaluation.mean`, or nil.
+---@param means table
+---@return mr.Evaluation?
+function M.of_means(means)
+  local found = evaluations[means]
+  return found and rawequal(rawget(found, "mean"), means) and found or nil
 end
 
 ---The name of each list's user or query, by which the same one is found in other evaluations; nil where lists have none.
@@ -274,14 +282,20 @@ function M.about(evaluation)
   return lines
 end
 
+---The lines below every table of metrics: those of `about`, and the conventions of the metrics.
+---@param of table  an evaluation, or something else with its fields `candidates` and `new_to_training`
+---@param metrics mr.Metric[]
+---@return string[]
+function M.notes(of, metrics)
+  local notes = M.about(of)
+  if #metrics > 0 then notes[#notes + 1] = conventions.line(metrics) end
+  return notes
+end
+
 ---The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
 ---@return string[]
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1`
-function Evaluation:notes()
-  local notes = M.about(self)
-  if #self.metrics > 0 then notes[#notes + 1] = conventions.line(self.metrics) end
-  return notes
-end
+function Evaluation:notes() return M.notes(self, self.metrics) end
 
 ---A row per metric: its mean over the lists that count, how many those are, and how many are left out. Below it, but not in CSV and JSON,
 ---stand the conventions by which published numbers differ: gain, ties, empty lists, cutoff.

@@ -74,8 +74,8 @@ function M.test(model, dataset, metrics)
   return choices.evaluated(model, dataset, metrics)
 end
 
--- What the progress line shows beside the time left. On the GPU the loss is read at the end of an epoch: until then the previous epoch's is
--- shown.
+-- What the progress line shows beside the time left. Within an epoch the best value is that of the epochs before. So is
+-- the loss on the GPU, where it is read at the end of an epoch.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
@@ -120,11 +120,14 @@ local function train(o, run, line)
   if keeper.epoch == 0 then each_epoch(0, o.model) end
   for epoch = keeper.epoch + 1, run.stopped and 0 or o.epochs do
     local after = line and function(done, lists, total)
-      line:update((epoch - 1) * passes.count + done, shown(o, run, epoch, total, lists))
+      local steps = (epoch - 1) * passes.count + done
+      local is_last = steps >= line.total  -- this line waits for validation
+      if not is_last then line:update(steps, shown(o, run, epoch, total, lists)) end
     end
     local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
     run.history[epoch] = entry
     choices.judge(o, run, entry)
+    if line then line:update(epoch * passes.count, shown(o, run, epoch)) end
     run.replayed = passes.replayed
     if o.group then o.group:check() end
     if rates then rates.see(entry) end
@@ -140,10 +143,12 @@ end
 ---epoch's parameters afterwards; the test part is evaluated once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says
 ---so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
 ---has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
----the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part). Where training saw nothing relevant
----of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the results so far (`run.interrupted` says so), without those of
----test where test is a set of candidates or Ctrl-C came during a validation; every later mr.fit of the script then raises the error `interrupted`, so that a loop of trainings ends.
+---the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part).
+---fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out.
+---Where training saw nothing relevant of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
+---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
+---and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of
+---trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
 ---these are more than 5 % of the lists of train.
@@ -151,8 +156,10 @@ end
 ---different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
 ---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
 ---same script, started again, goes on from there, to the same bits as if it had never been interrupted. With `progress` it says from which epoch. A file of another
----training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed;
----functions of the script are not compared. `epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
+---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
+---So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
+---values are compared, and the error names what changed. `each_epoch` is not compared.
+---`epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
 ---epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
@@ -179,21 +186,26 @@ function M.fit(options)
   fit_options.check_fit(o)
   local batches = o.epochs * epochs.count(o)
   o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
-  if not o.group or o.group.rank == 0 then
+  local is_first, facts = not o.group or o.group.rank == 0, o.judge and new_users.facts(o, o.judge)
+  if facts then runs.know(run, facts) end
+  if is_first then
     left_out.warn(o)
-    new_users.warn(o)
+    new_users.warn(o, facts and facts.novelty)
   end
-  local shows = o.progress and (not o.group or o.group.rank == 0)
+  local shows = o.progress and is_first
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(train, o, run, line)
   if o.group then core.defer_interrupt(deferred) end
   run.interrupted = not ok and message == "interrupted"
   if line then line:finish() end
-  if not ok and not run.interrupted then error(message, 0) end
+  if not ok and not run.interrupted then
+    pcall(checkpoints.ended, o)
+    error(message, 0)
+  end
   if run.interrupted then ended_early = core.interrupts() end
   choices.finish(o, run)
-  checkpoints.ended(o, run)
+  checkpoints.ended(o)
   return run
 end
 

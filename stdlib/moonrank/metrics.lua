@@ -168,9 +168,11 @@ function M.parse(text, options) return metric.parse(text, options) end
 
 local own = {}  -- names of metrics that the script defined
 
----A metric of your own, known by its name from then on, until the script defines another of this name: a function of exact ranks (one per row; under ties = "mean" tied rows share the middle
----of their ranks) and lists that gives one value per list. The lists' relevance reads as the ranks' type, that of the scores. `empty` is applied
----to what it gives. Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
+---A metric of your own, known by its name from then on, until the script defines another of this name: a function of
+---exact ranks (one per row; under ties = "mean" tied rows share the middle of their ranks) and lists that gives one value
+---per list. Ranks and the lists' relevance are float64 whatever the scores are, so that a float32 tensor of the script
+---needs :double() beside them. Callers get values of the scores' type. `empty` is applied to what it gives.
+---Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
 ---ranking by gain; such a metric is one for mr.losses.lambdarank, too.
 ---@param name string
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared

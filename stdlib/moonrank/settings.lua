@@ -134,7 +134,8 @@ function M.text(caller, name, value)
   return is_row and text:sub(2, -2) or text
 end
 
----The text of an option of mr.fit: functions of the script are not compared, and a model is the options that made it.
+---The text of an option of mr.fit: a model is the options that made it, and functions of the script have no text here
+---(fit/script_code compares them).
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.settings").of_option(mr.losses.ndcg{gain = 2})   --> ndcg{bound = none, gain = 2}`

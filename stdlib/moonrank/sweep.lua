@@ -26,7 +26,7 @@ local M = {}
 ---@class mr.SweepOptions
 ---@field name string               of the study, in the store
 ---@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
----@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, or what mr.fit returned;
+---@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, what mr.fit returned, or an evaluation's `mean`;
 ---   per_list: the values of an evaluation, or several by name, as {ndcg = values, list = the number of each list's user or query}
 ---@field metric? string            the number by which trials are compared (default: the only one)
 ---@field direction? string         "maximize" or "minimize" (default: that of a known name: a metric, "rmse", "mae", "mse", a loss; any other

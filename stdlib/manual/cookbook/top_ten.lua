@@ -12,4 +12,4 @@ print(best)
 -->    3     2    45  4.4198
 -->    3     3   136  4.1751
 -->    3     4    84  4.0519
---> candidates: all 200 items; known = rated leaves out 92 items that these users have in seen
+--> candidates: all 200 items; known = rated leaves out 92 user-item pairs that are in seen

@@ -14,7 +14,7 @@ local M = {}
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
 ---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
----@field interrupted table<string, integer>  by system: how many of its runs are of an interrupted training; nil where none is
+---@field interrupted table<string, integer>  systems that are not compared: how many of their trainings were interrupted
 ---@field alpha number
 ---@field level number
 local Comparison = check.class("mr.Comparison")
@@ -52,13 +52,14 @@ local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
   for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), self.interrupted[name] and name .. " (interrupted)" or name }
+    rows[i] = { string.char(96 + i), name }
     for _, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
       local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
       table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
     end
   end
+  for _, name in ipairs(check.names(self.interrupted)) do rows[#rows + 1] = { "", name .. " (interrupted)" } end
   local notes = notes_of(self)
   table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
     self.count, self.alpha))
@@ -73,7 +74,10 @@ function Comparison:table()
     for i, name in ipairs(self.systems) do
       local cell = self.cells[metric.name][name]
       rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n,
-        next(self.interrupted) and (self.interrupted[name] or 0) or nil }
+        next(self.interrupted) and 0 or nil }
+    end
+    for _, name in ipairs(check.names(self.interrupted)) do
+      rows[#rows + 1] = { metric.name, nil, name, nil, nil, nil, nil, nil, self.interrupted[name] }
     end
   end
   local columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }

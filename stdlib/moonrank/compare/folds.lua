@@ -114,15 +114,27 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
----The systems of which a run was interrupted; how many of each.
-function M.interrupted(folds, names)
-  local found = {}
+local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
+
+---The names of systems without an interrupted run, which is not evaluated on test; how many interrupted runs the
+---others have, by name; and that in words.
+---@param given table<string, any>
+---@param names string[]
+---@return string[], table<string, integer>, string[]
+function M.tested(given, names)
+  local tested, interrupted, words = {}, {}, {}
   for _, name in ipairs(names) do
-    for _, fold in ipairs(folds) do
-      if fold.systems[name].interrupted then found[name] = (found[name] or 0) + 1 end
+    local runs, count = M.is_list(given[name]) and given[name] or { given[name] }, 0
+    for _, run in ipairs(runs) do count = count + (is_interrupted(run) and 1 or 0) end
+    if count == 0 then
+      tested[#tested + 1] = name
+    else
+      interrupted[name] = count
+      local form = "'%s' is not compared: its training was interrupted in %d of %d runs"
+      words[#words + 1] = form:format(name, count, #runs)
     end
   end
-  return found
+  return tested, interrupted, words
 end
 
 return M

@@ -58,6 +58,8 @@ function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
+    -- a block lives through several minor collections and would stay until the next full one
+    if at > 1 then collectgarbage() end
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
   end
 end
@@ -129,14 +131,15 @@ end
 -- What is left out for the users that are ranked, counted.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
-  if known == "none" then return "known = none leaves out nothing" end
+  if known == "none" then return "known = none leaves out no item of any user" end
   for i, part in ipairs(parts_before(self)) do names[i] = part.name end
   local count, relevant = t.known:count_without(t.targets, t.users), t.relevant:count_without(t.targets, t.users)
   if known == "relevant" then
-    return ("known = relevant leaves out %d relevant items of users in %s"):format(count, table.concat(names, " and "))
+    local form = "known = relevant leaves out %d user-item pairs that are relevant in %s"
+    return form:format(count, table.concat(names, " and "))
   end
-  return ("known = rated leaves out %d items that users rated before %s, %d of them not relevant"):format(count, self.part,
-    count - relevant)
+  local form = "known = rated leaves out %d user-item pairs that were rated before %s, %d of them not relevant"
+  return form:format(count, self.part, count - relevant)
 end
 
 ---What is ranked, in words; `brief`: without counts.
@@ -245,7 +248,8 @@ function Candidates:measure(model, metrics)
   local result = evaluate.joined(parts)
   result._set = self.data
   result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
-  result._ranked, result.new_to_training = self:words(true), tostring(self:tables().novelty)
+  result._ranked, result._novelty = self:words(true), self:tables().novelty
+  result.new_to_training = tostring(result._novelty)
   return result
 end
 

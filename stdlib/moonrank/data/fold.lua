@@ -66,7 +66,8 @@ function Fold:table()
     local lists = self[name].lists
     rows[i] = { name, lists.count, lists.rows, degenerate(lists) }
   end
-  return make_table{ columns = { "part", "lists", "rows", "relevant", "without", "only relevant" }, rows = rows }
+  local columns = { "part", "lists", "rows", "relevant", "lists without relevant", "lists of only relevant" }
+  return make_table{ columns = columns, rows = rows }
 end
 
 ---The table as comma separated values.
@@ -91,11 +92,12 @@ function Fold:to_json() return self:table():to_json() end
 function Fold:summary()
   local lines = { self.title }
   for _, row in ipairs(self:table().rows) do
-    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant  %4d lists without, %d of relevant rows only"):format(table.unpack(row))
+    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant rows  %4d lists without a relevant row, "
+      .. "%d lists of relevant rows only"):format(table.unpack(row))
   end
   if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
   if self.new_users + self.new_items > 0 then
-    lines[#lines + 1] = ("  of test %d users and %d items are new to train"):format(self.new_users, self.new_items)
+    lines[#lines + 1] = ("  train has nothing relevant of %d users and %d items of test"):format(self.new_users, self.new_items)
   end
   return table.concat(lines, "\n")
 end

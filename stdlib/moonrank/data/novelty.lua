@@ -1,4 +1,5 @@
--- How much of what is ranked training never saw: users, items or queries.
+-- How much of what is ranked training never saw: users, items or queries. Evaluations, runs and studies say it below
+-- their tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -9,7 +10,7 @@ local M = {}
 ---@field all_users integer?
 ---@field items integer?      relevant items of which train has no relevant row
 ---@field all_items integer?
----@field left_out boolean?   whether these users are not ranked
+---@field left_out boolean?   whether these users are left out, by users = "known"
 ---@field queries integer?    queries that are not in train
 ---@field all_queries integer?
 local Novelty = check.class("mr.data.Novelty")
@@ -74,24 +75,76 @@ end
 ---What a dataset has that another never showed: users and items, or queries with names; nil where neither is known.
 ---@param train mr.Dataset
 ---@param data mr.Dataset
+---@param leave_out boolean  whether users of whom train has nothing relevant are left out
 ---@return mr.data.Novelty?
-function M.between(train, data)
+function M.between(train, data, leave_out)
   local function has(name, is) return is(check.field(train, name)) and is(check.field(data, name)) end
   if has("users", check.is_tensor) and has("items", check.is_tensor) and has("lists", check.is_lists) then
     local users, items = most(train.users, data.users), most(train.items, data.items)
     local function table_of(part) return core.user_items(part.lists, part.users, part.items, users, items) end
-    return (M.of(table_of(train), table_of(data), false))
+    return (M.of(table_of(train), table_of(data), leave_out))
   end
   local before, ids = ids_of(train), ids_of(data)
   if not before or not ids then return nil end
   return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
 end
 
+-- What is said of each kind, and the fields in it.
+local kinds = {
+  { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },
+  { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items",
+    "users", "all_users", "items", "all_items" },
+  { "new to training: %s of %s queries", "queries", "all_queries" },
+}
+
+local function kind_of(found) return found.all_queries and kinds[3] or found.left_out and kinds[2] or kinds[1] end
+
+-- "3", or "3 to 5" where they differ.
+local function range(all, field)
+  local low, high = math.huge, 0
+  for _, each in ipairs(all) do low, high = math.min(low, each[field]), math.max(high, each[field]) end
+  return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
+end
+
+---Lines for below a table of several evaluations: one of each kind, with the least and the largest number where they
+---differ.
+---@param all mr.data.Novelty[]
+---@return string[]
+function M.lines(all)
+  local lines = {}
+  for _, kind in ipairs(kinds) do
+    local own, numbers = {}, {}
+    for _, each in ipairs(all) do own[#own + 1] = kind_of(each) == kind and each or nil end
+    for i = 2, #own > 0 and #kind or 1 do numbers[i - 1] = range(own, kind[i]) end
+    lines[#lines + 1] = #own > 0 and kind[1]:format(table.unpack(numbers)) or nil
+  end
+  return lines
+end
+
 ---One line for below a table.
-function Novelty:__tostring()
-  if self.all_queries then return ("new to training: %d of %d queries"):format(self.queries, self.all_queries) end
-  return ("new to training: %d of %d users%s, %d of %d relevant items"):format(self.users, self.all_users,
-    self.left_out and " (left out: users = known)" or "", self.items, self.all_items)
+function Novelty:__tostring() return M.lines{ self }[1] end
+
+---The numbers as a text that a store keeps.
+---@return string
+function Novelty:text()
+  local parts = {}
+  for _, name in ipairs(fields) do parts[#parts + 1] = self[name] and ("%s=%s"):format(name, self[name]) or nil end
+  return table.concat(parts, ";")
+end
+
+---What such a text says; nil where it lacks a number.
+---@param text string
+---@return mr.data.Novelty?
+function M.kept(text)
+  local parts = {}
+  for name, value in text:gmatch "([%w_]+)=(%w+)" do
+    parts[name] = value == "true" or math.tointeger(tonumber(value))
+  end
+  local found = new(parts)
+  for i, name in ipairs(kind_of(found)) do
+    if i > 1 and math.type(found[name]) ~= "integer" then return nil end
+  end
+  return found
 end
 
 return M

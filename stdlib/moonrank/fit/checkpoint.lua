@@ -6,6 +6,7 @@ local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
 local paths = require "moonrank.paths"
 local runs = require "moonrank.fit.run"
+local script_code = require "moonrank.fit.script_code"
 local setting = require "moonrank.settings"
 local files = require "moonrank.sweep.files"
 local trials = require "moonrank.sweep.trial"
@@ -50,6 +51,10 @@ local settings = { "model", "train", "valid", "test", "loss", "optimizer", "redu
 -- that was interrupted goes on in the same process by them, although its model has moved.
 local trained = setmetatable({}, { __mode = "k" })
 
+-- By path the functions of the script that a training of this process began with, and what they were when it ended:
+-- counters that they captured may have moved.
+local computed = {}
+
 -- The fingerprint of all numbers of the model and its loss as they are now; "none" of trees, which begin from nothing.
 local function numbers_of(o)
   if o.trainer then return "none" end
@@ -72,6 +77,12 @@ local function settings_of(o, data)
   if o.batch_rows then texts.batch = ("%d rows"):format(o.batch_rows) end
   for _, name in ipairs(settings) do texts[name] = texts[name] or setting.of_option(o[name]) end
   return texts
+end
+
+-- The functions of the script that the training begins with.
+local function code_of(o, texts)
+  local now, before = script_code.of(o, texts), computed[o.checkpoint.path]
+  return before and before.left == now and before.start or now
 end
 
 -- Losses and metrics of every epoch: a row each of loss, whether it was validated, validation loss, metrics.
@@ -130,6 +141,10 @@ local function compare(self, texts)
       check.fail("holds a training with %s = %s, not %s: move it away or name another file", name, core.safe_text(tostring(was)),
         self._settings[name])
     end
+  end
+  local changed = script_code.changes(texts.code or "", self._code)
+  if changed then
+    check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed)
   end
   if texts.numerics ~= core.numerics() and not self._options.mix_numerics then
     check.fail("holds a training of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true goes on)",
@@ -196,9 +211,9 @@ end
 function M.open(o, run, passes)
   local kept = passes.optimizer and kept_steps.new(o.learner, passes.optimizer) or passes
   local self = setmetatable({ epoch = 0, _o = o, _run = run, _kept = kept, _options = o.checkpoint or false,
-    _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data) }, Keeper)
+    _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data), _code = false }, Keeper)
   if not self._options then return self end
-  run._start = self._settings.start
+  self._code, o.keeper = code_of(o, self._settings), self
   if core.file_exists(self._options.path) then
     read(self)
   else
@@ -211,11 +226,15 @@ function M.open(o, run, passes)
   return self
 end
 
----After a training that is kept, also one that ended early: what its model has now goes on from the same file in this process.
+---After a training that is kept, also one that ended early: what its model and the script's functions have now goes on
+---from the same file in this process.
 ---@param o table
----@param run mr.Run
-function M.ended(o, run)
-  if o.checkpoint and run._start then trained[o.model] = { path = o.checkpoint.path, start = run._start, left = numbers_of(o) } end
+function M.ended(o)
+  local keeper = o.keeper
+  if not keeper then return end
+  local path, begun = o.checkpoint.path, keeper._settings
+  trained[o.model] = { path = path, start = begun.start, left = numbers_of(o) }
+  computed[path] = keeper._code ~= "" and { start = keeper._code, left = script_code.of(o, begun) } or nil
 end
 
 ---Writes the file, whole or not at all; of processes that train together the first does.
@@ -224,7 +243,7 @@ function Keeper:write(epoch)
   local o, run = self._o, self._run
   if o.group and o.group.rank ~= 0 then return end
   local names, tensors = {}, {}
-  local texts = { epoch = tostring(epoch), stopped = run.stopped or "" }
+  local texts = { epoch = tostring(epoch), stopped = run.stopped or "", code = self._code }
   for k, choice in ipairs(run.choices) do
     texts["best " .. k], texts["first " .. k] = tostring(choice.best and choice.best.epoch or 0), tostring(choice.first or 0)
   end

@@ -93,10 +93,8 @@ function M.judge(o, run, entry)
     return
   end
   if entry.epoch % o.every ~= 0 and entry.epoch ~= o.epochs then return end
-  run._validating = true  -- until it ends: what Ctrl-C ends here does not go on to test
   local numbers = o.group and o.group:of_first(function() return validated(o, entry.epoch) end, #o.measured + 1)
     or validated(o, entry.epoch)
-  run._validating = false
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
   for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
@@ -126,19 +124,20 @@ local function tested(o)
   local _ <close> = phase.begin "evaluation"
   local _ <close> = random.scope(o.seed, "test")
   local found = explained(o, "test", "after the last epoch", function() return M.evaluated(o.model, o.test, o.metrics) end)
-  local new = new_users.of(o, o.test)
-  found.new_to_training = new and tostring(new) or false
+  local facts = new_users.facts(o, o.test)
+  found.new_to_training, found._novelty = facts.new_to_training, facts.novelty
   return found
 end
 
----Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards.
+---Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards. A
+---training that Ctrl-C ended is not evaluated on test: its epochs are fewer than the script asked for.
 function M.finish(o, run)
   for _, choice in ipairs(run.choices) do
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
   end
   run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
-  local cut = run.interrupted and (run._validating or candidates.is(o.test))  -- a catalogue may take long to rank
-  local tests = o.test and not cut and #o.metrics > 0 and not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local scores = not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
+  local tests = o.test and not run.interrupted and #o.metrics > 0 and scores
   local last = #run.choices > 1 and o.learner:snapshot() or nil
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end
@@ -149,7 +148,6 @@ function M.finish(o, run)
   end
   if not tests then return end
   run.test, run.scores = tested(o), registry.by_any_name({}, "the test")
-  run.test._interrupted = run.interrupted
   for _, name in ipairs(run.test.names) do
     if others[plain(name)] then evaluate.take(run.test, others[plain(name)], name) end
     run.scores[name] = run.test[name]

@@ -25,6 +25,7 @@ end
 ---Takes the option `users` into account: replaces datasets of options; of candidates raises where they say something else.
 ---@param o table  the options of mr.fit
 function M.apply(o)
+  o.whole_parts = {}
   check.choice("mr.fit", "users", o.users, { "known", "all" })
   for _, role in ipairs(o.users == "known" and { "valid", "test" } or {}) do
     if candidates.is(o[role]) then
@@ -32,24 +33,32 @@ function M.apply(o)
         check.fail("mr.fit: users is 'known', but %s ranks for all users: fold:candidates{part = '%s', users = 'known'}", role, role)
       end
     elseif o[role] then
-      o[role] = known_lists(o, role)
+      local known = known_lists(o, role)
+      o.whole_parts[known] = o[role]
+      o[role] = known
     end
   end
 end
 
----How much of a part training never saw, where that is known.
----@param o table
----@param data any
----@return mr.data.Novelty?
-function M.of(o, data)
-  if candidates.is(data) then return data:tables().novelty end
-  return type(data) == "table" and novelty.between(o.train, data) or nil
+---What evaluations of a part say beside its metrics: what is ranked, and how much of it training never saw, where that
+---is known.
+---@param o table    the options of mr.fit, after `apply`
+---@param part any   valid or test
+---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }
+function M.facts(o, part)
+  if candidates.is(part) then
+    local new = part:tables().novelty
+    return { candidates = part:words(), new_to_training = tostring(new), novelty = new }
+  end
+  local whole = o.whole_parts[part]  -- with the lists that `apply` left out
+  local new = type(part) == "table" and novelty.between(o.train, whole or part, whole ~= nil) or false
+  return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
 ---Warns where the part that chooses the epoch has users that training never saw.
 ---@param o table
-function M.warn(o)
-  local new = o.judge and M.of(o, o.judge)
+---@param new? mr.data.Novelty|false  of that part
+function M.warn(o, new)
   if not new or not new.users or new.users == 0 or new.left_out then return end
   local text = "mr.fit: %s chooses the epoch, and training saw nothing relevant of %d of its %d users. users = 'known' leaves them out"
   check.warn(text:format(o.choose_on, new.users, new.all_users))

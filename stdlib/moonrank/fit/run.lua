@@ -1,6 +1,6 @@
 -- What mr.fit returns: the history of a training, what it chose, and how these go out.
 local check = require "moonrank.check"
-local conventions = require "moonrank.metrics.conventions"
+local evaluate = require "moonrank.evaluate"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
@@ -24,7 +24,8 @@ end
 ---@class mr.History
 ---@field [integer] mr.Epoch   one after the other
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
-local metrics_of = setmetatable({}, { __mode = "k" })  -- by history: the metrics of its epochs, by name
+-- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
+local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
@@ -32,7 +33,7 @@ local metrics_of = setmetatable({}, { __mode = "k" })  -- by history: the metric
 ---@field choices mr.Choice[]               per metric of `select`: the epoch that it chose; run.choices[1] is run.best's
 ---@field test? mr.Evaluation               metrics on test; of several that chose an epoch each is of its own
 ---@field scores? table<string, mr.Tensor>  per metric, one value per test list
----@field interrupted boolean               whether Ctrl-C ended it
+---@field interrupted boolean               whether Ctrl-C ended it; then there is no test
 ---@field stopped string|boolean            why it ended before the last epoch: "patience" or "each_epoch"; else false
 ---@field resumed integer                   the epoch of the checkpoint that it went on from, or 0
 ---@field metrics table<string, mr.Metric|mr.BoundedMetric>  the metrics, by name
@@ -70,11 +71,19 @@ function M.new(o, data)
     for i, each in ipairs(o.select) do chosen[i] = choices.new(each) end
   end
   local history = setmetatable({}, History)
-  metrics_of[history] = metrics
+  shown_of[history] = { metrics = metrics, facts = {} }
   return setmetatable({
     name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _validating = false, _model = o.model, _learner = o.learner,
+    interrupted = false, stopped = false, resumed = 0, replayed = 0, _novelty = false, _part = o.choose_on,
+    _model = o.model, _learner = o.learner,
   }, Run)
+end
+
+---Says of the part that chooses what its evaluations say beside metrics.
+---@param run mr.Run
+---@param facts table  of new_users.facts
+function M.know(run, facts)
+  shown_of[run.history].facts, run._novelty = facts, facts.novelty
 end
 
 -- The names of all metrics that an epoch has, sorted.
@@ -86,7 +95,14 @@ local function metric_names(history)
   return check.names(names)
 end
 
----A row per epoch: training loss, validation loss, metrics.
+-- The lines below these metrics of a history.
+local function notes_of(history, metrics)
+  local shown = shown_of[history]
+  return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
+end
+
+---A row per epoch: training loss, validation loss, metrics. Below it stands what evaluations say, too: what was ranked,
+---how much of it training never saw, and the conventions.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -102,7 +118,7 @@ function History:table()
   if validated then columns[3], formats.valid_loss = "valid_loss", "%.4f" end
   for _, name in ipairs(names) do
     columns[#columns + 1], formats[name] = name, "%.4f"
-    shown[#shown + 1] = (metrics_of[self] or {})[name]
+    shown[#shown + 1] = shown_of[self] and shown_of[self].metrics[name]
   end
   for i, entry in ipairs(self) do
     rows[i] = { entry.epoch, entry.loss }
@@ -110,7 +126,7 @@ function History:table()
       if columns[c] == "valid_loss" then rows[i][c] = entry.valid_loss else rows[i][c] = entry.metrics[columns[c]] end
     end
   end
-  return make_table{ columns = columns, rows = rows, formats = formats, notes = #shown > 0 and { conventions.line(shown) } or {} }
+  return make_table{ columns = columns, rows = rows, formats = formats, notes = notes_of(self, shown) }
 end
 
 ---The table as comma separated values, numbers in full.
@@ -166,7 +182,7 @@ function History:__tostring()
   local whole, most = self:table(), 20
   if #whole.rows <= most then return tostring(whole) end
   local head = setmetatable({}, History)
-  metrics_of[head] = metrics_of[self]
+  shown_of[head] = shown_of[self]
   for i = 1, most // 2 do head[i], head[most // 2 + i] = self[i], self[#self - most // 2 + i] end
   return tostring(head:table()) .. ("\n(%d epochs, of which the first and the last %d)"):format(#self, most // 2)
 end
@@ -178,7 +194,7 @@ local function ending(self)
   return self.stopped and (", ended by %s"):format(self.stopped) or ""
 end
 
----What was trained and chosen, and the metrics on test.
+---What was trained and chosen, and the metrics on test; below it what is known of the part that chose.
 function Run:__tostring()
   local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
   for _, choice in ipairs(self.choices) do
@@ -193,6 +209,9 @@ function Run:__tostring()
     lines[#lines + 1] = ("epoch %d kept, the last; loss %.4f"):format(self.best.epoch, self.best.loss)
   end
   if self.test then lines[#lines + 1] = "on test:\n" .. tostring(self.test) end
+  local chose = {}
+  for i, choice in ipairs(self.choices) do chose[i] = choice.metric end
+  for _, note in ipairs(notes_of(self.history, chose)) do lines[#lines + 1] = ("%s: %s"):format(self._part, note) end
   return table.concat(lines, "\n")
 end
 

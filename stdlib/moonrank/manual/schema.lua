@@ -48,8 +48,8 @@ M.tables = {
     ended = "UTC; NULL while it runs",
     noted = "1 where the table `data` has what the trial used",
     numerics = "the name of the numerics it ran under (`moonrank --version`); NULL in stores from before they had one",
-    conventions = "gain, ties, empty lists, cutoff and so on of each metric, as a JSON object; NULL where the trial's function returned no "
-      .. "values per list of an evaluation" } },
+    conventions = "gain, ties, empty lists, cutoff and so on of each metric, as a JSON object; under `new to training: ` and "
+      .. "a number's name, how much of its lists training never saw. NULL where the trial's function returned plain numbers" } },
   { name = "numbers", text = "Every number that a trial returned: metrics on test by name, on validation with `valid_` before it.",
     columns = {
     trial = "`trials.id`",

@@ -6,6 +6,9 @@ local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" 
   { "denominator", "denominator" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
+---What stands before the name of a number in what a store keeps of how much training never saw of its lists.
+M.novelty_prefix = "new to training: "
+
 -- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
@@ -42,6 +45,16 @@ function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
   return table.concat(parts, "; ")
+end
+
+---The line for numbers whose conventions are not known.
+---@param names string[]
+---@return string
+---Example: `require("moonrank.metrics.conventions").unknown{"ndcg"}   --> gain, ties, empty lists and cutoff are unknown: ndcg was stored as a plain number`
+function M.unknown(names)
+  local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
+  local one = #names == 1
+  return form:format(table.concat(names, ", "), one and "was" or "were", one and "a plain number" or "plain numbers")
 end
 
 ---A metric's conventions as a text that a store keeps.

@@ -51,7 +51,8 @@ end
 function methods:of_ranking(ranking, lists, empty)
   empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
-  return core.with_empty(M.of_ranks(self.name, on_ranks[self.script], core.ranks(ranking), lists), ranking, empty)
+  local values = M.of_ranks(self.name, on_ranks[self.script], core.ranks(ranking:double()), lists)
+  return core.with_empty(values:to(ranking.dtype), ranking, empty)
 end
 
 ---One value per list.
@@ -218,7 +219,7 @@ function M.taken(text, options)
   return taken
 end
 
----Adds a metric of exact ranks; the lists that its function gets read as the ranks' type.
+---Adds a metric of exact ranks; the ranks and the lists that its function gets are float64, whatever the scores are.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether less is better
@@ -235,7 +236,7 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, was_f and function() put(was_f, known.minimize, was_tables) end or function() end)
 end
 
----What a function of ranks gives: one value per list of the ranks' type, as the relevance that it reads is.
+---What a function of ranks gives: one value per list. The relevance that it reads has the ranks' type.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param ranks mr.Tensor

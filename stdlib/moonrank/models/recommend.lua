@@ -164,7 +164,7 @@ end
 -- What was left out, counted, of the users who got recommendations.
 local function left_out_words(o, known, chosen, items)
   if o.seen == nil then return ("candidates: all %d items; without seen nothing is left out"):format(items) end
-  return ("candidates: all %d items; known = %s leaves out %d items that these users have in seen"):format(items, o.known,
+  return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 

@@ -161,12 +161,13 @@ function M.make(results, o)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
   local rows, p, levels, notes = {}, {}, {}, {}
-  local number, numbers = data:column(where, "number"), {}
+  local number, numbers, compared = data:column(where, "number"), {}, {}
   for i, group in ipairs(groups) do
     levels[i] = by_others(results, data, o, group.rows)
-    for _, row in pairs(levels[i]) do numbers[#numbers + 1] = number[row] end
+    for _, row in pairs(levels[i]) do compared[#compared + 1] = row end
   end
-  table.sort(numbers)
+  table.sort(compared)
+  for i, row in ipairs(compared) do numbers[i] = number[row] end
   conventions.check(where, results, numbers, o.value)
   for i = 1, #groups - 1 do
     for j = i + 1, #groups do
@@ -186,7 +187,7 @@ function M.make(results, o)
       rows[#rows + 1] = { a, b, #x, mean(x), mean(y), mean(x) - mean(y), p[#p] }
     end
   end
-  for _, note in ipairs(conventions.notes(results, numbers, { o.value })) do notes[#notes + 1] = note end
+  for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   local corrected = corrections[o.correction](p)
   for i, row in ipairs(rows) do row[8] = corrected[i] end
   return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" }, rows = rows,

@@ -1,7 +1,9 @@
--- The conventions under which trials evaluated their metrics, below the tables of a study.
+-- What tables of a study say below them, as evaluations do: what training never saw, and the conventions under which
+-- trials evaluated metrics.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local frame = require "moonrank.sweep.frame"
+local novelty = require "moonrank.data.novelty"
 local registry = require "moonrank.metrics.registry"
 
 local M = {}
@@ -20,35 +22,72 @@ local function kept_of(results)
   return by_number
 end
 
--- The text for a column, which may be a metric on validation, "valid_ndcg", or the number that counts.
-local function text_of(results, texts, column)
-  if column == "value" then column = results.study.metric or column end
+-- The names under which the store may have a column's number; that of a metric on validation or test is last. "value" is
+-- the number that counts.
+local function names_of(results, column)
+  local numbers = results:columns():numbers()
+  if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end
   local own = registry.our_name(column)
-  for _, name in ipairs{ column, own, own:match "^valid_(.+)$" or own, own:match "^test_(.+)$" or own } do
-    if type(texts[name]) == "string" then return name, texts[name] end
+  return { column, own, own:match "^valid_(.+)$" or own:match "^test_(.+)$" }
+end
+
+-- The first of these names that has a text, and the text.
+local function text_of(texts, names, prefix)
+  for _, name in ipairs(names) do
+    local text = texts[(prefix or "") .. name]
+    if type(text) == "string" then return name, text end
   end
 end
 
----The line of conventions below a table of these columns; nothing where trials kept none.
----@param results mr.Results
----@param numbers integer[]  of the trials
----@param columns string[]   names of columns, those of metrics among them
----@return string[]
-function M.notes(results, numbers, columns)
-  local by_number, shown, metrics = kept_of(results), {}, {}
-  for _, number in ipairs(numbers) do
-    for _, column in ipairs(by_number[number] and columns or {}) do
-      local name, text = text_of(results, by_number[number], column)
-      local key = name and name .. "\0" .. text
-      if key and not shown[key] then
-        metrics[#metrics + 1], shown[key] = conventions.kept(name, text), true
-      end
+-- The columns that show numbers of trials: the names of each, and the numbers by row.
+local function shown_columns(results, data, columns)
+  local is_number, shown = { value = true }, {}
+  for _, name in ipairs(data:numbers()) do is_number[name] = true end
+  for _, column in ipairs(columns) do
+    local name = is_number[column] and column or registry.our_name(column)
+    if is_number[name] then
+      shown[#shown + 1] = { names = names_of(results, name), values = data:column("results", name) }
     end
   end
-  return #metrics > 0 and { conventions.line(metrics) } or {}
+  return shown
 end
 
----A table of some rows of trials, with the line of conventions below it.
+-- What a trial's row says of its numbers, added to what others said.
+local function add_row(said, texts, shown, row, is_done)
+  local function once(key)
+    local is_new = not said.keys[key]
+    said.keys[key] = true
+    return is_new
+  end
+  for _, column in ipairs(shown) do
+    local name, text = text_of(texts, column.names)
+    local _, new = text_of(texts, { column.names[1], column.names[2] }, conventions.novelty_prefix)
+    if name and once(name .. "\0" .. text) then table.insert(said.metrics, conventions.kept(name, text)) end
+    if new and once(new) then table.insert(said.new, novelty.kept(new)) end
+    local plain = not name and is_done and column.values[row] and column.names[1]
+    if plain and once(plain) and registry.direction(plain) then table.insert(said.unknown, plain) end
+  end
+end
+
+---The lines below a table of these columns: how much of the lists training never saw, and the conventions of metrics, or
+---that they are unknown.
+---@param results mr.Results
+---@param data mr.results.Columns
+---@param rows integer[]      of the trials
+---@param columns string[]    names of columns, those of metrics among them
+---@return string[]
+function M.notes(results, data, rows, columns)
+  local by_number, shown = kept_of(results), shown_columns(results, data, columns)
+  local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
+  local number, state = data:column("results", "number"), data:column("results", "state")
+  for _, row in ipairs(rows) do add_row(said, by_number[number[row]] or {}, shown, row, state[row] == "done") end
+  local notes = novelty.lines(said.new)
+  if #said.metrics > 0 then notes[#notes + 1] = conventions.line(said.metrics) end
+  if #said.unknown > 0 then notes[#notes + 1] = conventions.unknown(said.unknown) end
+  return notes
+end
+
+---A table of some rows of trials, with the lines of `notes` below it.
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
@@ -56,9 +95,7 @@ end
 ---@param columns? string[]  names of columns, those of metrics among them (default: the table's)
 ---@return mr.Table
 function M.below(results, made, data, rows, columns)
-  local number, numbers = data:column("results", "number"), {}
-  for i, row in ipairs(rows) do numbers[i] = number[row] end
-  made.notes = M.notes(results, numbers, columns or made.columns)
+  made.notes = M.notes(results, data, rows, columns or made.columns)
   return made
 end
 
@@ -78,8 +115,9 @@ end
 ---@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil
+  local names = names_of(results, column)
   for _, number in ipairs(numbers) do
-    local name, text = text_of(results, by_number[number] or {}, column)
+    local name, text = text_of(by_number[number] or {}, names)
     local own = name and conventions.kept(name, text)
     if own and first and differ(own, first) then
       check.fail("%s: trials %d and %d evaluated '%s' under different conventions. Trial %d: %s. Trial %d: %s. Compare trials with "

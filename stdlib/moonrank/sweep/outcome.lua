@@ -85,17 +85,36 @@ local function lists_of(per_list, metric)
   return lists, given
 end
 
--- The conventions of the metrics whose values these are, and of a run's; JSON with a text per name, or nil where none is known.
-local function conventions_of(values, metrics)
+-- Adds what is known of an evaluation: the conventions of its metrics, or of the one of this name, and how much of its
+-- lists training never saw.
+local function add_evaluation(found, evaluation, own, name)
+  local new = rawget(evaluation, "_novelty")
+  for _, metric in ipairs(evaluation.metrics) do
+    for _, each in ipairs((own == nil or metric.name == own) and { metric.name, name } or {}) do
+      found[each], found[conventions.novelty_prefix .. each] = conventions.text(metric), new and new:text() or nil
+    end
+  end
+end
+
+-- What tables of the study say below them of this trial's numbers; JSON with a text per name, or nil where nothing is
+-- known.
+---@param values table<string, any>  per list, by name
+---@param result table               what the trial returned
+---@param run? mr.Run
+local function conventions_of(values, result, run)
   local found = {}
-  for name, metric in pairs(metrics) do
+  for name, metric in pairs(run and rawget(run, "metrics") or {}) do
     if registry.is(metric) or evaluate.is_bounded(metric) then found[name] = conventions.text(metric) end
   end
+  local new = run and rawget(run, "_novelty")
+  for name in pairs(new and run.best and run.best.metrics or {}) do
+    found[conventions.novelty_prefix .. "valid_" .. name] = new:text()
+  end
+  local means = evaluate.of_means(result)
+  if means then add_evaluation(found, means) end
   for name, each in pairs(values) do
     local evaluation, own = evaluate.of_tensor(each)
-    for _, metric in ipairs(evaluation and evaluation.metrics or {}) do
-      if metric.name == own then found[own], found[name] = conventions.text(metric), conventions.text(metric) end
-    end
+    if evaluation then add_evaluation(found, evaluation, own, name) end
   end
   return next(found) and frame.to_json(found) or nil
 end
@@ -144,8 +163,8 @@ function M.of(result, o)
   if type(result) ~= "table" then
     error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
   end
-  local metrics = is_run(result) and rawget(result, "metrics") or {}
-  if is_run(result) then result, reports, directions = of_run(result) end
+  local run = is_run(result) and result or nil
+  if run then result, reports, directions = of_run(run) end
   local numbers = {}
   for name, value in pairs(result) do
     if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
@@ -160,7 +179,7 @@ function M.of(result, o)
   local value = numbers[name]
   check_direction(name, o, directions)
   local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports,
-    conventions = conventions_of(given, metrics) }
+    conventions = conventions_of(given, result, run) }
   if value ~= value or value - value ~= 0 then
     outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
   end

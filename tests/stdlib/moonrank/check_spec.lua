@@ -63,7 +63,7 @@ describe("options", function()
     equal(options.choice("f", "ties", "mean", { "mean", "stable" }), "mean")
     local choices = { "stable", "mean" }
     raises(function() options.choice("f", "ties", "stabel", choices) end,
-      "no ties of f 'stabel', did you mean 'stable'?; there are: mean, stable")
+      "f: ties is 'stabel' (did you mean 'stable'?), expected one of: mean, stable")
     equal(choices, { "stable", "mean" })
   end)
 

@@ -26,13 +26,14 @@ end
 local kinds = {
   { {}, "" }, { { candidates = "sampled", negatives = 15, by = "popularity", seed = 4 }, "" },
   { { candidates = "one", negatives = 9 }, "" },
+  { { known = "none" }, "" }, { { known = "relevant", users = "known" }, "" },
   { { candidates = "one", negatives = 9, correct = true }, "[corrected]" },
   { { candidates = "one", negatives = 9, correct = "trade_off", gamma = 0.3 }, "[trade_off]" },
 }
 
 for _, kind in ipairs(kinds) do
   local options, suffix = table.unpack(kind)
-  it("the history is what fold:evaluate says of each epoch's model: " .. (options.candidates or "catalogue") .. suffix, function()
+  it("the history is what fold:evaluate says of each epoch's model: " .. require("moonrank.record").fields(options) .. suffix, function()
     local expected = {}
     local run, model = trained{
       valid = fold:candidates(options), test = fold:candidates(with(options, { part = "test" })),
@@ -53,6 +54,13 @@ for _, kind in ipairs(kinds) do
     check(run:to_csv():find(name, 1, true) and run:to_latex():find("ndcg@10", 1, true))
   end)
 end
+
+it("validation leaves out the items that known says: the fewer they are, the worse the ranks", function()
+  local function first_rr(known)
+    return trained{ epochs = 1, valid = fold:candidates{ known = known }, optimizer = mr.optim.sgd{ lr = 1e-30 } }.history[1].metrics.rr
+  end
+  check(first_rr "rated" > first_rr "relevant" and first_rr "relevant" > first_rr "none")
+end)
 
 it("the validation loss is that of the part's own lists, and training does not depend on what is ranked", function()
   local a, first = trained{ epochs = 3 }
@@ -170,7 +178,7 @@ it("what is wrong is said before the first step", function()
   raises(attempt{ valid = fold:candidates{ part = "test" } }, "valid is what there is to find in test, expected")
   raises(attempt{ train = fold:candidates() }, "train is a set of candidates, expected a dataset: fold.train")
   raises(attempt{ model = mr.models.mf{ users = 40, items = 119, factors = 2 } }, "the model has 119 items, but")
-  raises(function() fold:candidates{ part = "train" } end, "no part of fold:candidates 'train'")
+  raises(function() fold:candidates{ part = "train" } end, "fold:candidates: part is 'train'")
   raises(function() fold:candidates{ ties = "worst" } end, "no option of fold:candidates 'ties'")
   raises(function() fold:candidates{ negatives = 3 } end, "candidates = 'catalogue' takes no negatives")
   local empty = ratings:folds{ k = 4, nsr = 1, seed = 2, valid = 0 }[2]

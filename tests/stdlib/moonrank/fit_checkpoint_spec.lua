@@ -235,6 +235,102 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() go(first) end, "start")
   end)
 
+  it("refuses other functions of the script, and names what changed", function()
+    local path = path_of "functions"
+    -- The parts of a training whose functions are the script's: `how` and `x` change a function and a value that it captured.
+    local function smooth(how, x)
+      if how == 1 then return function(scores, lists) return lists:sum(scores * lists.relevance) * x end end
+      return function(scores, lists) return lists:sum(scores * lists.relevance) + x end
+    end
+    local parts = {
+      loss = function(how, x)
+        return { loss = mr.losses.define("spec_changing", { direction = "maximize", smooth = smooth(how, x) }){} }
+      end,
+      bound = function(how, x)
+        local function plain(score) return score * x end
+        local function other(score) return score + x end
+        return { loss = mr.losses.ap{ bound = how == 1 and plain or other } }
+      end,
+      named_bound = function(how, x)
+        mr.bounds.define("spec_changing", how == 1 and function(score) return score * x end
+          or function(score) return score + x end)
+        return { loss = mr.losses.ap{ bound = "spec_changing" } }
+      end,
+      metric = function(how, x)
+        mr.metrics.define("spec_changing_too", how == 1 and function(ranks, lists) return lists:mean(ranks) * x end
+          or function(ranks, lists) return lists:mean(ranks) + x end)
+        return { metrics = { "ndcg", "spec_changing_too" }, select = "ndcg" }
+      end,
+      model = function(how, x)
+        local forward = how == 1 and function(self, batch) return batch.features:matmul(self.weights):reshape(batch.lists.rows) * x end
+          or function(self, batch) return batch.features:matmul(self.weights):reshape(batch.lists.rows) + x end
+        mr.models.define("spec_changing", { forward = forward,
+          parameters = function() return { weights = mr.uniform({ 6, 1 }, { low = -1, high = 1, seed = 3 }) } end })
+        return { model = mr.models.spec_changing{} }
+      end,
+    }
+    for name, made in pairs(parts) do
+      local function go(how, x, more)
+        local options = { checkpoint = path, epochs = 1, loss = mr.losses.ndcg{}, select = "ndcg" }
+        for _, each in ipairs{ made(how, x), more or {} } do
+          for key, value in pairs(each) do options[key] = value end
+        end
+        return fit({ "", function() return mr.models.linear{ inputs = 6, seed = 1 } end, query_data, function() return mr.optim.sgd{} end },
+          options)
+      end
+      os.remove(path)
+      go(1, 2)
+      local was = bytes_of(path)
+      equal(go(1, 2, { each_epoch = function() end }).resumed, 1, name)
+      local word = name == "bound" and "loss" or name == "metric" and "metric spec_changing_too" or name:match "%l+$"
+      raises(function() go(2, 2) end, word)
+      raises(function() go(2, 2) end, "function")
+      raises(function() go(1, 3) end, "then 2, now 3")
+      equal(bytes_of(path), was)
+    end
+  end)
+
+  it("goes on in the same process where the script's functions count their calls", function()
+    local path, calls = path_of "counting", 0
+    mr.metrics.define("spec_counting", function(_, lists)
+      calls = calls + 1
+      return mr.zeros(lists.count, { dtype = "float64" }) + calls
+    end)
+    local function go(each_epoch)
+      return fit(cases[2], { checkpoint = path, metrics = { "spec_counting" }, select = "spec_counting", each_epoch = each_epoch })
+    end
+    os.remove(path)
+    raises(function() go(function(epoch) if epoch == 3 then error("stopped here", 0) end end) end, "stopped here")
+    check(calls == 3)
+    equal({ go().resumed, go().resumed }, { 2, 5 })
+    calls = 100
+    raises(go, "spec_counting")
+  end)
+
+  it("does not compare how far the trial is that a function of the script captured", function()
+    local found
+    mr.sweep{ name = "captured", store = path_of "captured" .. ".db", workers = 0, progress = false, metric = "ndcg",
+      space = { x = mr.choice{ 1 } }, run = function(trial)
+        local function smooth(scores, lists) return lists:sum(scores * lists.relevance) * trial.x end
+        local o = { loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}, trial = trial }
+        local code = require "moonrank.fit.script_code"
+        local first = code.of(o, {})
+        trial:report(1, { ndcg = 0.25 })
+        found = { first:find "smooth" ~= nil, code.of(o, {}) == first }
+        return { ndcg = 0.5 }
+      end }
+    equal(found, { true, true })
+  end)
+
+  it("does not compare functions of the script that the training does not use", function()
+    local path = path_of "unused"
+    os.remove(path)
+    for x = 1, 2 do
+      mr.metrics.define("spec_unused", function(ranks, lists) return lists:mean(ranks) * x end)
+      equal(fit(cases[2], { checkpoint = path, epochs = 1 }).resumed, x - 1)
+    end
+  end)
+
   it("refuses data that an optimizer changed through a detached tensor", function()
     local path = path_of "detached"
     os.remove(path)

@@ -49,6 +49,18 @@ describe("mr.fit", function()
     return { metrics = {}, select = name, epochs = #values, test = fold.test }
   end
 
+  it("shows the best value on the last line of progress, that of the last epoch, too", function()
+    local rising, lines, real = with_values("spec_rising", { 1, 2, 3 }), {}, io.stderr
+    rising.progress = true
+    io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do lines[#lines + 1] = each end end }  -- luacheck: ignore
+    local ok, message = pcall(fit, rising)
+    io.stderr = real  -- luacheck: ignore
+    check(ok, message)
+    local text = table.concat(lines)
+    check(text:find "best spec_rising 3%.0000[^\n]*\n$", text)
+    equal(select(2, text:gsub("best spec_rising 3", "")), 1, "once")
+  end)
+
   it("keeps the epoch that is least by a metric to be minimised, and waits for a lower one", function()
     local falling = with_values("spec_falling", { 9, 7, 8, 3, 5, 5, 4 }, { minimize = true })
     local run = fit(falling)
@@ -142,7 +154,7 @@ describe("mr.fit", function()
   it("refuses what it cannot use, by name", function()
     raises(function() mr.fit{ loss = mr.losses.ap() } end, "mr.fit: model is missing")
     raises(function() fit{ epoch = 3 } end, "did you mean 'epochs'?")
-    raises(function() fit{ reduction = "median" } end, "there are: mean, rows, sum")
+    raises(function() fit{ reduction = "median" } end, "one of: mean, rows, sum")
     raises(function() fit{ metrics = { "ndgc" } } end, "did you mean 'ndcg'?")
     local function before_training(_) error "training began" end
     raises(function() fit{ metrics = { "ap", "ndcg", "ap" }, each_epoch = before_training } end, "metrics has 'ap' twice")

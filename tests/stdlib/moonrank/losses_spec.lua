@@ -205,7 +205,7 @@ describe("a loss that a script defines", function()
     local f = function(s, l) return l:sum(s) end
     raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "there is a loss 'ap' already")
     raises(function() mr.losses.define("a-b", { direction = "maximize", smooth = f }) end, "name is a-b, expected a word")
-    raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "no direction of mr.losses.define 'up'")
+    raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "mr.losses.define: direction is 'up'")
     raises(function() mr.losses.define("x", { direction = "maximize" }) end, "smooth is a nil, expected a function")
     raises(function() mr.losses.define("x", { direction = "maximize", smoth = f, smooth = f }) end, "did you mean 'smooth'?")
     local unbounded = mr.losses.define("spec_unknown", { direction = "minimize", smooth = f })

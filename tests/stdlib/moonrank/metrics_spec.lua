@@ -262,6 +262,21 @@ describe("metrics", function()
     near(mr.metrics.auc(scores, lists), { 1 - 2.5 / 4 })
   end)
 
+  it("of a script's own are computed in float64, so that a ranking by float32 scores does not differ from the same by float64", function()
+    mr.metrics.define("own_reciprocal", function(ranks, lists) return lists:max(lists.relevance / ranks) end)
+    local relevance, scores = {}, {}
+    for l = 1, 12 do
+      relevance[l] = {}
+      for row = 1, 13 do relevance[l][row], scores[#scores + 1] = row == l and 1 or 0, -row end
+    end
+    local lists = mr.lists(relevance)
+    local single, double = mr.tensor(scores), mr.tensor(scores, f64)
+    equal(mr.metrics.own_reciprocal(single, lists).dtype, "float32")
+    local c = mr.compare{ a = mr.evaluate(single, lists, { "own_reciprocal" }), b = mr.evaluate(double, lists, { "own_reciprocal" }) }
+    for l, value in ipairs(c.values.own_reciprocal.a:totable()) do equal(value, 1 / l) end
+    equal(c.pairs[1].p, 1.0)
+  end)
+
   it("of a script's own take ranks, obey the rules and are known by name", function()
     mr.metrics.define("first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
     local scores, lists = mr.tensor({ 2, 2, 1, 3, 4 }, f64), mr.lists{ { 1, 0, 0 }, { 0, 0 } }

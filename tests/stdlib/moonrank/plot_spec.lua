@@ -320,7 +320,7 @@ describe("a figure", function()
   draws("leaves nothing behind when it cannot be written", function()
     in_folder(function(folder)
       local f = mr.plot.lines{ y = { 1, 2 } }
-      raises(function() f:save(folder .. "/a.gif") end, "no extension of save 'gif'")
+      raises(function() f:save(folder .. "/a.gif") end, "save: extension is 'gif'")
       raises(function() f:save(folder .. "/plain") end, "has no extension")
       os.execute("mkdir " .. quoted(folder .. "/taken.svg"))
       raises(function() f:save(folder .. "/taken.svg") end, "cannot write")

@@ -98,19 +98,24 @@ it("a user with several lists in one evaluation counts once", function()
   check(tostring(c):find(("%d lists are of %d users"):format(a.count, users), 1, true), tostring(c))
 end)
 
-it("a run whose training was interrupted is marked in every table", function()
+it("a system of which a training was interrupted is marked in every table, and has no values", function()
   local fold = folds_of(3)[1]
-  local whole = fitted(fold, "ndcg")
+  local whole, other = fitted(fold, "ndcg"), fitted(fold, "ap")
   local cut = fitted(fold, "ap", function(epoch) if epoch == 1 then error("interrupted", 0) end end)
   check(cut.interrupted and not whole.interrupted)
-  for _, c in ipairs{ mr.compare{ whole = whole, cut = cut }, mr.compare{ whole = whole.test, cut = cut.test },
-    mr.compare{ whole = { whole, whole }, cut = { whole, cut } } } do
-    equal(c.interrupted, { cut = 1 })
+  equal({ cut.test == nil, cut.scores == nil, #cut.history }, { true, true, 1 })
+  local plain = mr.compare{ whole = whole, other = other }
+  for _, c in ipairs{ mr.compare{ whole = whole, other = other, cut = cut },
+    mr.compare{ whole = { whole, whole }, other = { other, other }, cut = { whole, cut } } } do
+    equal({ c.interrupted, c.systems, #c.pairs }, { { cut = 1 }, { "other", "whole" }, 1 })
+    equal(c.cells.ndcg.whole.mean, plain.cells.ndcg.whole.mean)
     for _, text in ipairs{ tostring(c), c:to_latex(), c:to_markdown() } do
       check(text:find("cut (interrupted)", 1, true) and not text:find("whole (interrupted)", 1, true), text)
     end
     check(c:to_csv():match "[^\n]*" :find "interrupted")
+    check(c:to_csv():find("ndcg,,cut,,,,,,1\n", 1, true), c:to_csv())
   end
+  raises(function() mr.compare{ whole = whole, cut = cut } end, "'cut'")
   check(not tostring(mr.compare{ a = whole, b = whole }):find "interrupted")
 end)
 

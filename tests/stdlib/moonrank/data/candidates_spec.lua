@@ -315,13 +315,24 @@ it("a model on the GPU is measured there, to the numbers of the CPU, and recomme
     { { 2, 3, 1, 4, 5, 6, 8 }, { 2.0, 2.0, 1.0, 5.0, 0.0, 0.0, 0.0 }, { 3, 0, 1, 3 } })
 end)
 
+it("blocks of users are freed one after the other", function()
+  local many = mr.data.synthetic{ kind = "ratings", users = 300, items = 20000, mean_activity = 8, seed = 3 }:binarize(3)
+  local held = {}
+  many:folds{ k = 2, nsr = 0, valid = 0 }[1]:evaluate(function(batch)
+    held[#held + 1] = core.held_bytes() / 1e6
+    return mr.zeros(#batch.items)
+  end, { "ndcg@10", "rr", "ap" })
+  check(#held >= 4, #held)
+  check(held[#held] < held[1] + 20, ("%.0f MB in the first block, %.0f in the last"):format(held[1], held[#held]))
+end)
+
 it("options and metrics are checked before work begins", function()
   local function evaluate(metrics, options) return function() fold:evaluate(models.popularity, metrics, options) end end
   raises(evaluate({ "ndgc" }), "did you mean 'ndcg'?")
-  raises(evaluate({ "rr" }, { candidates = "all" }), "no candidates of fold:evaluate 'all'")
+  raises(evaluate({ "rr" }, { candidates = "all" }), "fold:evaluate: candidates is 'all'")
   raises(evaluate({ "rr" }, { negatives = 5 }), "candidates = 'catalogue' takes no negatives, nothing is sampled")
   raises(evaluate({ "rr" }, { candidates = "one", negatives = 0 }), "negatives is 0")
-  raises(evaluate({ "rr" }, { part = "train" }), "no part of fold:evaluate 'train'")
+  raises(evaluate({ "rr" }, { part = "train" }), "fold:evaluate: part is 'train'")
   raises(evaluate({ "rr" }, { blocks = 5 }), "no option of fold:evaluate 'blocks'")
   raises(function() mr.models.popularity{} end, "fold is a nil, expected a fold")
   raises(function() mr.models.item_knn{ fold = fold, k = 0 } end, "k is 0")

@@ -221,7 +221,7 @@ it("says what it did, and checks its options before work begins", function()
   text = evaluate{ candidates = "one", correct = "minimal_bias" }().candidates
   check(text:find("corrected with the least bias to the full catalogue", 1, true), text)
   equal(evaluate{ candidates = "one", correct = "rank" }().names, evaluate{ candidates = "one", correct = true }().names)
-  raises(evaluate{ candidates = "one", correct = "least" }, "no correct of fold:evaluate 'least'")
+  raises(evaluate{ candidates = "one", correct = "least" }, "fold:evaluate: correct is 'least'")
   raises(evaluate{ candidates = "one", gamma = 0.5 }, "gamma is for correct = 'trade_off'")
   raises(evaluate{ candidates = "one", correct = "trade_off", gamma = 2 }, "gamma is 2, expected a number from 0 to 1")
   raises(evaluate{ candidates = "one", correct = "trade_off", gamma = 0 / 0 }, "expected a number from 0 to 1")

@@ -245,7 +245,8 @@ it("users that training never saw are counted below every table, and left out by
   local all, known = fold:evaluate(model, { "rr" }), fold:evaluate(model, { "rr" }, { users = "known" })
   equal({ all.users:totable(), known.users:totable() }, { { 1, 4, 9 }, { 1 } })
   check(tostring(all):find("2 of 3 users", 1, true) and tostring(all):find("2 of 3 relevant items", 1, true), tostring(all))
-  check(tostring(known):find("2 of 3 users (left out", 1, true) and tostring(known):find("1 of 1 relevant items", 1, true), tostring(known))
+  local said = tostring(known)
+  check(said:find("leaves out 2 of 3 users", 1, true) and said:find("1 of 1 relevant items", 1, true), said)
   check(tostring(fold:candidates()):find("5 of 8 users", 1, true), tostring(fold:candidates()))
   local prints = { fold:candidates(), fold:candidates{ users = "known" }, fold:candidates{ known = "relevant" },
     fold:candidates{ known = "none" } }
@@ -291,8 +292,17 @@ it("mr.fit warns where validation chooses the epoch on unknown users", function(
   check(tostring(run):find("2 of 3 users", 1, true), tostring(run))
   equal(fit{ valid = fold.valid, test = fold.test, users = "known" }, "")
   equal(run.test.count, 1)
+  check(tostring(run.test):find("leaves out 2 of 3 users", 1, true) and tostring(run.test):find("1 of 1 relevant items", 1, true),
+    tostring(run.test))
+  for _, text in ipairs{ tostring(run.history), run:to_latex(), tostring(run) } do
+    check(text:find("leaves out 5 of 8 users", 1, true), text)
+  end
   equal(fit{ valid = fold:candidates{ users = "known" }, users = "known" }, "")
   equal(fit{}, "")
+  fit{ valid = fold:candidates{ known = "none" } }
+  for _, text in ipairs{ tostring(run.history), run:to_latex(), tostring(run) } do
+    for _, words in ipairs{ "new to training: 5 of 8 users", "known = none", "ties mean" } do check(text:find(words, 1, true), text) end
+  end
   raises(function() fit{ valid = fold:candidates(), users = "known" } end, "users")
   local queries = mr.data.synthetic{ kind = "queries", queries = 20, features = 3 }
   equal(warnings(function()

@@ -111,7 +111,7 @@ it("options of folds are checked before a fold is made", function()
   local bad = {
     { { k = 1 }, "folds: k is 1, expected an integer of at least 2" }, { { k = 2.5 }, "folds: k is 2.5" },
     { { nsr = -1 }, "folds: nsr is -1, expected an integer from 0 to 4095" }, { { nsr = 1.5 }, "folds: nsr is 1.5" },
-    { { valid = 1 }, "folds: valid is 1" }, { { valid = 0 / 0 }, "folds: valid is" }, { { by = "row" }, "no by of folds 'row'" },
+    { { valid = 1 }, "folds: valid is 1" }, { { valid = 0 / 0 }, "folds: valid is" }, { { by = "row" }, "folds: by is 'row'" },
     { { seeds = 1 }, "did you mean 'seed'?" }, { { seed = 1.5 }, "folds: seed is 1.5" },
   }
   for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, case[2]) end
@@ -168,8 +168,8 @@ it("a summary counts lists, rows and users without enough items", function()
   local text = fold:summary()
   check(text:find("Fold 1 of 2, 1 negative", 1, true) and text:find("seed 2; 1 user had too few unseen items and took all", 1, true), text)
   -- user 1: 8 of 15 in test, 3 of 5 unseen items; user 2: 3 of 5 and 3 negatives
-  check(text:find("test       2 lists       17 rows      11 relevant     0 lists without, 0 of relevant rows only", 1, true), text)
+  check(text:find("11 relevant rows     0 lists without a relevant row, 0 lists of relevant rows only", 1, true), text)
   -- user 1: 1 relevant item and no negative is left for it
-  check(text:find("valid      2 lists        3 rows       2 relevant     0 lists without, 1 of relevant rows only", 1, true), text)
+  check(text:find("2 relevant rows     0 lists without a relevant row, 1 lists of relevant rows only", 1, true), text)
   equal(tostring(fold), text)
 end)

@@ -139,7 +139,7 @@ describe("a model of one's own", function()
         { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
         { "users", "os.exit(3)", "users is os.exit(3), expected an integer of at least 1" },
         { "width", "x", "option width is a string, expected a number" }, { "seed", "x", "seed is 'x', expected an integer" },
-        { "dtype", "int64", "no dtype of mr.models.towers 'int64'" },
+        { "dtype", "int64", "mr.models.towers: dtype is 'int64'" },
       } do
         file(case[1], case[2])
         raises(function() mr.models.load(path) end, case[3])
@@ -222,7 +222,7 @@ describe("a wrong definition is said", function()
       { "x", { forward = forward }, "parameters of 'x' is a nil, expected a function" },
       { "x", { parameters = parameters }, "forward of 'x' is a nil, expected a function" },
       { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
-      { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "no required.n of mr.models.define 'int'" },
+      { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "mr.models.define: required.n is 'int'" },
       { "x", { parameters = parameters, forward = forward, built_in = true }, "no option of mr.models.define 'built_in'" },
       { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers, which" },
       { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers of 'x' is a table, expected a function" },

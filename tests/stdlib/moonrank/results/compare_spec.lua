@@ -64,7 +64,8 @@ it("one fold alone is not averaged, and its lists need no numbers", function()
   local options = { by = "loss", lists = true, where = { fold = 2 } }
   local numbered, plain = study("numbered", trial_of(true)):compare(options), study("plain", trial_of(false)):compare(options)
   equal(numbered.rows, plain.rows)
-  equal({ numbered.rows[1][3], numbered.notes }, { users, {} })
+  equal(numbered.rows[1][3], users)
+  check(not table.concat(numbered.notes):find "lists are of", table.concat(numbered.notes))
 end)
 
 it("trials without numbers of their lists, or of other users, are refused", function()
@@ -120,6 +121,70 @@ it("trials that evaluated a metric under different conventions are not compared"
   equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
     { "gain linear; ties mean; empty lists skip; cutoff none; relevant 1" })
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
+end)
+
+-- How many users of a part are not among those of whom train has something relevant, by plain loops; and how many there are.
+local function new_users(fold, name)
+  local function users_of(part)
+    local of, numbers, grades, at = {}, part.users:totable(), part.lists.relevance:totable(), 0
+    for l, n in ipairs(part.lists.sizes:totable()) do
+      for r = at + 1, at + n do of[numbers[l]] = of[numbers[l]] or grades[r] > 0 or nil end
+      at = at + n
+    end
+    return of
+  end
+  local before, new, all = users_of(fold.train), 0, 0
+  for user in pairs(users_of(fold[name])) do new, all = new + (before[user] and 0 or 1), all + 1 end
+  return new, all
+end
+
+it("tables of a study of runs count what training never saw, of all its folds", function()
+  local folds = mr.data.synthetic{ users = 20, items = 50, mean_activity = 15, seed = 2 }:binarize(4):folds{ by = "cold_user", k = 3 }
+  local s = study("novelty", function(trial)
+    local fold = folds[trial.fold]
+    return mr.fit{ model = mr.models.mf{ users = 20, items = 50, factors = 2 }, loss = mr.losses[trial.loss]{}, train = fold.train,
+      valid = fold.valid, test = fold:candidates{ part = "test" }, epochs = 1, metrics = { "ndcg" }, progress = false }
+  end, { fold = mr.range(1, 3), loss = mr.choice{ "ap", "ndcg" } })
+  local function said(name)
+    local new, all = { math.huge, 0 }, { math.huge, 0 }
+    for f = 1, 3 do
+      for i, n in ipairs{ new_users(folds[f], name) } do
+        local range = ({ new, all })[i]
+        range[1], range[2] = math.min(range[1], n), math.max(range[2], n)
+      end
+    end
+    local function text(range) return range[1] == range[2] and ("%d"):format(range[1]) or ("%d to %d"):format(range[1], range[2]) end
+    return ("new to training: %s of %s users"):format(text(new), text(all))
+  end
+  local of_test, of_valid = said "test", said "valid"
+  check(of_test ~= of_valid and of_test:find " to ", of_test)
+  for name, each in pairs{ pivot = s:pivot{ rows = "loss", value = "ndcg" }, by_value = s:pivot{ rows = "loss" },
+    compare = s:compare{ by = "loss" } } do
+    for _, text in ipairs{ tostring(each), each:to_latex(), each:to_markdown() } do
+      check(text:find(of_test, 1, true) and not text:find(of_valid, 1, true), name .. ": " .. text)
+    end
+  end
+  check(tostring(s:pivot{ rows = "loss", value = "valid_ndcg" }):find(of_valid, 1, true))
+  check(require("moonrank.results").text(s.path):find(of_test, 1, true))
+  local one = tostring(s:trials{ where = { fold = 2, loss = "ap" }, columns = { "number", "ndcg" } })
+  check(one:find(("new to training: %d of %d users"):format(new_users(folds[2], "test")), 1, true), one)
+  check(not tostring(s:pivot{ rows = "loss", value = "wall" }):find "new to training")
+end)
+
+it("tables say where conventions are unknown, and know those of an evaluation's means", function()
+  local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1 }
+  local function returned(name, of)
+    local function run() return of(mr.evaluate(scores, lists, { "ndcg", "rr" }, { ties = "worst" })) end
+    return study(name, run, { fold = mr.range(1, 2) })
+  end
+  local plain = returned("plain_numbers", function(e) return { ndcg = e.mean.ndcg, accuracy = 0.5 } end)
+  for name, each in pairs{ trials = plain:trials(), pivot = plain:pivot{ rows = "fold" }, best = plain:best("fold") } do
+    check(tostring(each):find "unknown[^\n]*ndcg" and not tostring(each):find "unknown[^\n]*accuracy", name .. ": " .. tostring(each))
+  end
+  equal(plain:pivot{ rows = "fold", value = "accuracy" }.notes, {})
+  local means = returned("means", function(e) return e.mean end)
+  local text = tostring(means:trials())
+  check(text:find("ties worst; empty lists skip", 1, true) and not text:find "unknown", text)
 end)
 
 it("what a trial stores is not rounded to float32: identical rankings do not differ", function()

@@ -1,0 +1,61 @@
+-- The functions of a script that a training computes with, as a text by which checkpoints are compared: those in its
+-- model, loss, bounds, schedule and metrics, by their tokens, and the values that they captured. mr.fit's each_epoch and
+-- the rest of the script do not count.
+local code = require "moonrank.sweep.code"
+local definitions = require "moonrank.definitions"
+
+local M = {}
+
+-- What the script defined under names that these settings contain.
+local function defined_in(settings)
+  local found = {}
+  for key, what in pairs(definitions.all) do
+    local word = "%f[%w_]" .. key:match "%S+$" .. "%f[^%w_]"
+    for _, text in pairs(settings) do found[key] = text:find(word) and what or found[key] end
+  end
+  return found
+end
+
+-- Whether a path leads to a value that one of these functions captured, or to a global that it names.
+local function is_captured(path, functions)
+  if path:find "^global%." then return true end
+  for _, f in ipairs(functions) do
+    if path:sub(1, #f) == f and path:find("^[%.%[ ]", #f + 1) then return true end
+  end
+  return false
+end
+
+---The text; empty where no function of the script is used. The library's own objects around these functions do not count,
+---because caches in them move.
+---@param o table                          the options of mr.fit, checked
+---@param settings table<string, string>   their texts, by name
+---@return string
+function M.of(o, settings)
+  local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
+    schedule = o.schedule }
+  -- the trial comes first by name: where a function captured it, its path stands for it, and not how far it has come
+  local text = code.of({ a_trial = o.trial, defined = defined_in(settings), objects = objects }, nil, true)
+  local functions, lines = {}, { text:match "^[^\n]*" }
+  for line in text:gmatch "\n([^\n]+)" do
+    local kind, path = line:match "^(value) (.-) = "
+    if not kind then kind, path = line:match "^(%a+) (.*) %S+$" end
+    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
+    if not is_part then break end  -- other definitions, and modules
+    if kind == "function" then functions[#functions + 1] = path end
+    local counts = kind == "function" or kind ~= "unseen" and is_captured(path, functions)
+    if counts then lines[#lines + 1] = line end
+  end
+  return #functions > 0 and table.concat(lines, "\n") or ""
+end
+
+---What changed from one text to another, a line for each; nil where nothing did.
+---@param was string
+---@param now string
+---@return string?
+function M.changes(was, now)
+  local changed = was ~= now and code.changes(was, now)
+  if not changed then return nil end
+  return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""):gsub("run%.a_trial", "trial"))
+end
+
+return M
