@@ -33,16 +33,13 @@ end
 function M.of(o, settings)
   local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
     schedule = o.schedule }
-  -- the trial comes first by name: where a function captured it, its path stands for it, and not how far it has come
-  local text = code.of({ a_trial = o.trial, defined = defined_in(settings), objects = objects }, nil, true)
+  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, true)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
-    local kind, path = line:match "^(value) (.-) = "
-    if not kind then kind, path = line:match "^(%a+) (.*) %S+$" end
-    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
-    if not is_part then break end  -- other definitions, and modules
-    if kind == "function" then functions[#functions + 1] = path end
-    local counts = kind == "function" or kind ~= "unseen" and is_captured(path, functions)
+    local kind, path = line:match "^(%a+) (.-)\t"
+    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")  -- other definitions and modules are not
+    if is_part and kind == "function" then functions[#functions + 1] = path end
+    local counts = is_part and (kind == "function" or kind ~= "unseen" and is_captured(path, functions))
     if counts then lines[#lines + 1] = line end
   end
   return #functions > 0 and table.concat(lines, "\n") or ""
@@ -55,7 +52,7 @@ end
 function M.changes(was, now)
   local changed = was ~= now and code.changes(was, now)
   if not changed then return nil end
-  return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""):gsub("run%.a_trial", "trial"))
+  return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""))
 end
 
 return M

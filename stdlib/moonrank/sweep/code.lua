@@ -117,14 +117,14 @@ local Walk = check.class("mr.sweep.Walk")
 -- A walk within another one reads what that one has done, and adds to its lines.
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
-  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
-    done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
+  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth, is_private = false,
+    done = of "done", open = of "open", apart = {}, is_private = false, is_inner = outer ~= nil }, Walk)
 end
 
--- What has no path has no line of its own, unless it cannot be compared.
+-- What has no path has no line of its own, unless it cannot be compared. Neither have values of private fields of the library's objects.
 function Walk:add(form, path, text)
   if form == "unseen" then path = path or "within a table" end
-  if form and path then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
+  if form and path and not (self.is_private and (form == "value" or form == "holds")) then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
 -- Adds the lines of a value; returns a text that is equal for equal content.
@@ -154,7 +154,17 @@ function Walk:content(value)
   return self.apart[value]
 end
 
--- What a table holds. Private fields of an object of the library have no lines: those that scripts know say what changed.
+-- Visits with values being private or not.
+function Walk:visit_as(is_private, path, value)
+  local was = self.is_private
+  self.is_private = is_private
+  local text = self:visit(path, value)
+  self.is_private = was
+  return text
+end
+
+-- What a table holds. Private fields of an object of the library have no lines but of the script's functions: those that scripts know say what
+-- changed.
 function Walk:contents(path, t, meta, is_ours)
   local by_text, parts = {}, {}
   for key, value in next, t do
@@ -166,9 +176,9 @@ function Walk:contents(path, t, meta, is_ours)
   local named = #names <= most_named and path or nil
   local listed = has_lines(named) and #parts == 0
   for _, text in ipairs(names) do
-    local key, is_private = by_text[text], is_ours and text:match '^"_'
+    local key, is_private = by_text[text], is_ours == true and text:find '^"_' ~= nil
     listed = listed and not is_private
-    parts[#parts + 1] = text .. "\0" .. self:visit(path_of(not is_private and named, key), rawget(t, key))
+    parts[#parts + 1] = text .. "\0" .. self:visit_as(self.is_private or is_private, path_of(named, key), rawget(t, key))
   end
   if meta then parts[#parts + 1] = self:visit(path_of(path, "metatable"), meta) end
   return "holds", digest(table.concat(parts, "\0")), listed
@@ -181,6 +191,7 @@ function Walk:table(path, t)
   local class = is_ours and rawget(meta, "__name")
   if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
   if class == "mr.Results" then return "value", "results of " .. plain_text(t.name) end
+  if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
   if is_data then return "value", self.brief and class or fingerprint.of(t) end
@@ -212,7 +223,7 @@ function Walk:func(path, f, all)
     local name, value = debug.getupvalue(f, i)
     if name == "_ENV" then environment = value
     elseif value ~= nil and (not ours or (all or type(value) == "function") and not self.own[value]) then
-      parts[#parts + 1] = name .. "\0" .. self:visit(path_of(path, name), value)
+      parts[#parts + 1] = name .. "\0" .. self:visit_as(self.is_private and ours, path_of(path, name), value)
     end
   end
   if not ours and type(environment) == "table" then self:note_globals(environment, variables) end
