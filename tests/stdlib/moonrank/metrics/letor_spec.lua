@@ -1,5 +1,6 @@
 -- nDCG by LETOR's rule, against the procedure of its script Eval-Score-4.0.pl written out over arrays, and by hand.
 local mr = require "moonrank"
+local find = require "moonrank.data.find"
 local test = require "moonrank.test"
 local check, describe, equal, it, near, raises = test.check, test.describe, test.equal, test.it, test.near, test.raises
 
@@ -80,6 +81,18 @@ describe("letor_ndcg", function()
         near(mr.evaluate(x, lists, { "letor_ndcg@" .. k }, { ties = "stable" }).mean["letor_ndcg@" .. k], sum, 1e-12, k)
         near(mr.metrics.letor_ndcg(x:float(), lists, { k = k, ties = "stable" }), expected, 1e-6, k)
       end
+    end
+  end)
+
+  -- What Eval-Score-4.0.pl itself printed, by perl 5.36, for the 25th feature of S1 as the scores.
+  it("gives what the script prints for MQ2008", function()
+    local there, folder = pcall(find.path, "mq2008")
+    if not there then test.skip "MQ2008 is not there" end
+    local data = mr.data.letor(folder .. "/S1.txt.gz")
+    local scores = data.features:double():narrow(2, 25, 1):reshape(data.lists.rows)
+    for k, printed in ipairs{ 0.2293, 0.2590, 0.2927, 0.2998, 0.3224, 0.3401, 0.3523, 0.3387, 0.1161, 0.1219 } do
+      local name = "letor_ndcg@" .. k
+      near(mr.evaluate(scores, data.lists, { name }, { ties = "stable" }).mean[name], printed, 5.1e-5, name)
     end
   end)
 
