@@ -202,6 +202,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   // errors name it as it was written
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
+  metric.empty = definition->empty;
   std::string name = definition->name;
   if (const auto number = taken_off(rest, '(', ")")) {
     set_parameter(metric, *number);

@@ -42,6 +42,7 @@ struct MetricDefinition {
   bool graded = false;                    // grades count, beyond being relevant or not
   bool compares_grades = false;           // and only which of two is higher
   bool zero_without_relevant = false;     // by definition, where others have 0/0
+  std::string empty = "skip";             // the rule for lists without relevant rows, where none is given
   bool loss_needs_top = false;            // without `top` a list's value depends on its batch
   /// One value per list; null where a script's function says it.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;

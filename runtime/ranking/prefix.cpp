@@ -43,6 +43,12 @@ Tensor discount_sums(int64_t n, Device device) {
   return sums.get(n, device);
 }
 
+Tensor letor_discount_sums(int64_t n, Device device) {
+  static Sums sums(
+      [](int64_t r) { return static_cast<long double>(discount(static_cast<double>(std::max<int64_t>(r - 1, 1)))); });
+  return sums.get(n, device);
+}
+
 Tensor harmonic_sums(int64_t n, Device device) {
   static Sums sums([](int64_t r) { return 1 / static_cast<long double>(r); });
   return sums.get(n, device);

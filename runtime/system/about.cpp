@@ -4,6 +4,7 @@
 #include "kernels/core/threads.h"
 #include "kernels/device/gpu.h"
 #include "runtime/lua/bind.h"
+#include "runtime/tensor/available.h"
 #include "runtime/tensor/storage.h"
 
 namespace mr {
@@ -41,6 +42,9 @@ extern const lua::OpTable about_functions{
         op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),
         op<&cuda_count_of>("cuda_count", "", "How many GPUs this process may use; it computes on the first."),
         op<&held_of>("held_bytes", "", "Bytes that live tensors hold."),
+        op<&available_bytes>("available_bytes", "",
+                             "Bytes of main memory that are available by the kernel's estimate, a large number where "
+                             "it gives none."),
         op<&fresh_of>("fresh_tensors", "", "How many tensors of the CPU so far took their memory from the system."),
         op<&kept_of>("kept_bytes", "", "Bytes that are kept for the next tensors."),
         op<&waits_of>("cuda_waits", "", "How often the program waited for the GPU."),

@@ -15,15 +15,10 @@
 
 #include "kernels/core/block_size.h"
 #include "kernels/device/gpu.h"
+#include "runtime/tensor/available.h"
 
 namespace mr {
-namespace {
 
-std::atomic<int64_t> held_bytes[2], fresh_storages;
-thread_local int64_t taken_bytes = 0;
-constexpr int64_t guarded_size = int64_t{64} << 20;
-
-/// Available memory by the kernel's estimate; unlimited where it gives none.
 int64_t available_bytes() {
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -35,6 +30,12 @@ int64_t available_bytes() {
   }
   return std::numeric_limits<int64_t>::max();
 }
+
+namespace {
+
+std::atomic<int64_t> held_bytes[2], fresh_storages;
+thread_local int64_t taken_bytes = 0;
+constexpr int64_t guarded_size = int64_t{64} << 20;
 
 /// Freed blocks of the CPU, kept for the next tensor of about their size: the steps of a training loop need the same
 /// sizes again and again, and the system would clear the pages each time. At most `most_kept` bytes are kept.

@@ -3,11 +3,11 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
-local systems = dofile(here .. "systems.lua")
+local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
 
 local M = { systems = systems }
 
-local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1 }
+local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1, extensions = 0 }
 
 ---The options of a script: its own, and those of images, pairs and runs.
 ---@param own? table
@@ -21,6 +21,12 @@ function M.args(own, o)
   own.pairs = { default = 12000, least = 20, help = "pairs: three quarters train, a twelfth chooses, a sixth is the test" }
   own.kernel = { default = 5, least = 1, help = "side of the filters of convolutional networks; in the paper 17" }
   own.epochs = { default = 10, least = 1, help = "of networks and linear models that are trained step by step" }
+  own.widths = { default = { 200, 100, 50 }, least = 1,
+    help = "units of the hidden layers of networks; in the paper 1000,500,100" }
+  own.rate = { type = "number", least = 1e-12,
+    help = "learning rate of what is trained step by step; in the paper 0.0003 (default: the best on validation)" }
+  own.extensions = { default = 8, least = 0,
+    help = "how often a grid of rates or penalties gets another value where validation chose its edge" }
   own.seeds = { default = 1, least = 1, help = "splits, pairs and models of so many seeds" }
   if o and o.features then
     own.features = { path = "file", default = "",
@@ -92,7 +98,8 @@ end
 function M.data(args, seed)
   local images = images_of(args)
   local parts = { images:split{ seed = seed } }
-  local features, found = standardised(parts, args), { images = images, size = args.size, kernel = args.kernel, epochs = args.epochs }
+  local features, found = standardised(parts, args), { images = images }
+  for _, name in ipairs{ "size", "kernel", "epochs", "widths" } do found[name] = args[name] end
   for i, name in ipairs{ "train", "valid", "test" } do
     local share = ({ 9, 1, 2 })[i]
     found[name] = { images = parts[i], features = features[i], items = parts[i]:items{ features = features[i] },
@@ -101,39 +108,92 @@ function M.data(args, seed)
   return found
 end
 
----One trial per system, setting and seed; missing ones are made.
----@return mr.Results
-function M.results(args)
-  local names, known, data = {}, {}, {}
-  -- what cannot be read or made is refused before any run
-  if args.images ~= "" then images_of(args) end
-  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
-  for _, each in ipairs(systems.of(args.table_3)) do names[#names + 1], known[each.name] = each.name, each end
-  return kept.study(args, {
-    name = args.table_3 and "table 3" or "table 2",
-    settings = { images = args.images, features = args.features, count = args.count, size = args.size, pairs = args.pairs,
-      kernel = args.kernel, epochs = args.epochs },
-    space = { system = mr.choice(names), setting = mr.range(1, args.made_up and 1 or 3), split = mr.range(1, args.seeds) },
+-- The trials of some settings of each system, "RankNet" -> {1, 2, 3}, all seeds of each; missing ones are made.
+local function study(args, name, wanted)
+  local names, known, data, space = {}, {}, {}, {}
+  for _, each in ipairs(systems.of(args.table_3)) do
+    if wanted[each.name] then
+      names[#names + 1], known[each.name] = each.name, each
+      space[#space + 1] = mr.when("system", each.name, { setting = mr.choice(wanted[each.name]) })
+    end
+  end
+  space.system, space.split = mr.choice(names), mr.range(1, args.seeds)
+  local settings = { images = args.images, features = args.features, rate = args.rate,
+    widths = table.concat(args.widths, " ") }
+  for _, each in ipairs{ "count", "size", "pairs", "kernel", "epochs" } do settings[each] = args[each] end
+  return kept.study(args, { name = (args.table_3 and "table 3" or "table 2") .. name, settings = settings, space = space,
     run = function(trial)
       data[trial.split] = data[trial.split] or M.data(args, trial.split)
-      return systems.run(known[trial.system], trial.setting, data[trial.split], trial)
-    end,
-  })
+      local system = known[trial.system]
+      return systems.run(system, grids.value(system.grid, trial.setting, args.rate), data[trial.split], trial)
+    end })
 end
 
----The trial of a system with the setting that validation chose, of one seed.
----@return { number: integer, setting: integer, values: table<string, number> }
-function M.chosen(results, system, seed)
-  local columns = results:columns()
-  local rows, best = columns:rows("runs", { system = system, split = seed }), nil
-  local function at(name, row) return columns:column("runs", name)[row] end
-  for _, row in ipairs(rows) do
-    if not best or at("valid", row) > at("valid", best) then best = row end
+---The studies of a table: that of the first settings of each system, and those of further rates and penalties.
+---@return mr.Results[]
+function M.results(args)
+  -- what cannot be read, made or held is refused before any run
+  local images = args.images ~= "" and images_of(args) or nil
+  if not args.kept then memory.check(args, images and images.count or args.count) end
+  if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
+  local all, tried = systems.of(args.table_3), {}
+  for _, each in ipairs(all) do tried[each.name] = grids.first(each.grid, args.made_up, args.rate) end
+  local studies = { study(args, "", tried) }
+  for number = 1, args.extensions do
+    local function chosen(name, seed) return M.chosen(studies, name, seed).setting end
+    local more = grids.more(all, tried, args.rate, chosen, args.seeds)
+    if not more then break end
+    studies[#studies + 1] = study(args, (", longer grid %d"):format(number), more)
+  end
+  return studies
+end
+
+---The runs of a system with one seed, in the order in which settings were tried.
+---@return { results: mr.Results, number: integer, setting: integer, values: table<string, number> }[]
+function M.runs(studies, system, seed)
+  local found = {}
+  for _, results in ipairs(studies) do
+    local columns = results:columns()
+    for _, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
+      local run = { results = results, values = {} }
+      for _, name in ipairs{ "number", "setting" } do run[name] = columns:column("runs", name)[row] end
+      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do
+        run.values[name] = columns:column("runs", name)[row]
+      end
+      found[#found + 1] = run
+    end
+  end
+  return found
+end
+
+---The run of a system with the setting that validation chose, of one seed; the first one tried where several are equal.
+function M.chosen(studies, system, seed)
+  local best
+  for _, run in ipairs(M.runs(studies, system, seed)) do
+    if not best or run.values.valid > best.values.valid then best = run end
   end
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
-  local values = {}
-  for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name, best) end
-  return { number = at("number", best), setting = at("setting", best), values = values }
+  return best
+end
+
+---The rate, penalty or depth that a setting of a system is.
+---@param args table
+---@param name string  of the system
+---@param setting integer
+---@return number
+function M.value_of(args, name, setting)
+  for _, each in ipairs(systems.of(args.table_3)) do
+    if each.name == name then return grids.value(each.grid, setting, args.rate) end
+  end
+  error("no system " .. name)
+end
+
+---What was chosen as text, "rate 0.03", with a mark where no value beyond it was tried.
+function M.setting_text(args, studies, system, seed)
+  local tried, chosen = {}, M.chosen(studies, system.name, seed).setting
+  for i, run in ipairs(M.runs(studies, system.name, seed)) do tried[i] = run.setting end
+  local edge = #tried > 1 and (chosen == math.min(table.unpack(tried)) or chosen == math.max(table.unpack(tried)))
+  return ("%s %g%s"):format(system.grid.name, M.value_of(args, system.name, chosen), edge and " (edge)" or "")
 end
 
 ---Prints tables and text, and returns them for a report.

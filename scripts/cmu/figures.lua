@@ -29,7 +29,7 @@ function M.coefficients()
   local row, lines = {}, {}
   for i, system in ipairs(coefficients) do
     local chosen = faces.chosen(results, system, 1)
-    local weights = results:per_list(chosen.number, "weights")
+    local weights = chosen.results:per_list(chosen.number, "weights")
     local x = weights:reshape(weights:numel() // size ^ 2 // 1, size, size)
     row[i] = { image = pictures.centred(x), text = system }
     lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
@@ -52,17 +52,18 @@ end
 function M.curves(number, system, features)
   local args = args_of(number, {}, features, true)
   local results = faces.results(args)
-  local columns, losses, accuracies, lines = results:columns(), {}, {}, {}
+  local losses, accuracies, lines = {}, {}, {}
   local chosen = faces.chosen(results, system, 1)
-  for _, row in ipairs(columns:rows("runs", { system = system, split = 1 })) do
-    local trial, setting = columns:column("runs", "number")[row], columns:column("runs", "setting")[row]
-    local reports = results:reports(trial)
-    local name = ("setting %d%s"):format(setting, setting == chosen.setting and ", chosen" or "")
-    losses[#losses + 1] = { name = name, x = reports.loss.steps, y = reports.loss.values }
-    accuracies[#accuracies + 1] = { name = name, x = reports.valid_auc.steps, y = reports.valid_auc.values }
-    local y = reports.valid_auc.values
-    local loss = reports.loss.values
-    lines[#lines + 1] = { setting, loss[1], loss[#loss], y[1], math.max(table.unpack(y)), y[#y] }
+  for _, run in ipairs(faces.runs(results, system, 1)) do
+    local reports = run.results:reports(run.number)
+    if reports.loss and reports.valid_auc then  -- others diverged in the first epoch
+      local rate = faces.value_of(args, system, run.setting)
+      local name = ("rate %g%s"):format(rate, run.setting == chosen.setting and ", chosen" or "")
+      losses[#losses + 1] = { name = name, x = reports.loss.steps, y = reports.loss.values }
+      accuracies[#accuracies + 1] = { name = name, x = reports.valid_auc.steps, y = reports.valid_auc.values }
+      local y, loss = reports.valid_auc.values, reports.loss.values
+      lines[#lines + 1] = { rate, loss[1], loss[#loss], y[1], math.max(table.unpack(y)), y[#y] }
+    end
   end
   table.sort(lines, function(a, b) return a[1] < b[1] end)
   local figure = mr.plot.facets{ columns = 1, width = 700, height = 620, title = title_of(number, args),
@@ -74,9 +75,9 @@ function M.curves(number, system, features)
 %s
 
 The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
-each of the learning rates to choose from, numbered as in scripts/cmu/systems.lua. Setting %d was chosen, by its best epoch.]]):format(
-      faces.sentence_of(args), system, chosen.setting),
-    tables = { mr.table{ columns = { "setting", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
+each of the learning rates that were tried. The rate %g was chosen, by its best epoch.]]):format(
+      faces.sentence_of(args), system, faces.value_of(args, system, chosen.setting)),
+    tables = { mr.table{ columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
       rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
         ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } } }
 end
@@ -118,7 +119,7 @@ function M.examples(number, right)
   local args = args_of(number, { shown = { default = 12, least = 1, most = 100, help = "pairs in the figure" } }, true)
   local results = faces.results(args)
   local chosen = faces.chosen(results, "Rank LR", 1)
-  local all, images = judged(args, results:per_list(chosen.number, "margin"):totable())
+  local all, images = judged(args, chosen.results:per_list(chosen.number, "margin"):totable())
   local shown, count = {}, 0
   for _, pair in ipairs(all) do
     if pair.right == right then

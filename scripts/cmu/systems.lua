@@ -5,7 +5,22 @@ local mr = require "moonrank"
 local M = {}
 
 local oldest = 80  -- by which ages are divided for networks
-local rates = { linear = { 0.0003, 0.001, 0.003 }, network = { 0.003, 0.01, 0.03 }, regression = { 0.01, 0.03, 0.1 } }
+
+-- What settings 1, 2, 3 of a system are. A series goes on in both directions, as 0.3, 1, 3, 10 do: setting 0 is the
+-- value before that of setting 1, setting 4 the one after that of setting 3. `first` is the place of setting 1 in the
+-- series, in which 1 has place 0 and 3 has place 1.
+local function series(name, first)
+  return { name = name, extends = true, value = function(setting)
+    local place = first + setting - 1
+    return tonumber(("%de%d"):format(place % 2 == 0 and 1 or 3, place // 2))
+  end }
+end
+local function depths(values)
+  return { name = "depth", extends = false, value = function(setting) return values[setting] end }
+end
+-- from 0.0003, 0.003 and 0.01 on; penalties from 0.3 on
+local rates = { linear = series("rate", -7), network = series("rate", -5), regression = series("rate", -4) }
+local penalties = series("penalty", -1)
 
 -- What mr.fit needs beside a model and a loss; the curve goes to the trial.
 local function fitted(o, data, trial)
@@ -18,15 +33,15 @@ local function fitted(o, data, trial)
 end
 
 local function by_steps(o)
-  return function(setting, data, trial)
+  return function(rate, data, trial)
     return fitted({ model = o.model(data, trial.split), loss = mr.losses[o.loss]{}, train = o.train(data),
-      epochs = o.epochs and o.epochs(data), optimizer = mr.optim.sgd{ lr = o.rates[setting] } }, data, trial)
+      epochs = o.epochs and o.epochs(data), optimizer = mr.optim.sgd{ lr = rate } }, data, trial)
   end
 end
 
 local function by_trees(o)
-  return function(setting, data, trial)
-    local options = { objective = o.objective, seed = trial.split, depth = o.depths[setting] }
+  return function(depth, data, trial)
+    local options = { objective = o.objective, seed = trial.split, depth = depth }
     for name, value in pairs(o.options) do options[name] = value end
     return fitted({ model = mr.models.trees(options), train = o.train(data) }, data, trial)
   end
@@ -47,9 +62,10 @@ local function aged_items(data)
   return mr.data.dataset{ lists = items.lists:with_relevance(items.lists.relevance * (1 / oldest)), features = items.features }
 end
 
-local hidden = { 200, 100, 50 }
-local function network(data, seed) return mr.models.mlp{ inputs = width(data), hidden = hidden, seed = seed } end
-local function direct(data, seed) return mr.models.direct_ranker{ inputs = width(data), hidden = hidden, seed = seed } end
+local function network(data, seed) return mr.models.mlp{ inputs = width(data), hidden = data.widths, seed = seed } end
+local function direct(data, seed)
+  return mr.models.direct_ranker{ inputs = width(data), hidden = data.widths, seed = seed }
+end
 local function linear(data, seed) return mr.models.linear{ inputs = width(data), seed = seed } end
 local function convolutional(data, seed)
   return mr.models.cnn{ height = data.size, width = data.size, channels = data.images.images:size(2), kernel = data.kernel, seed = seed }
@@ -57,39 +73,39 @@ end
 
 local forest = { trees = 100, rounds = 1, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33 }
 local boosting = { rounds = 100, eta = 0.1 }
-local penalties = { 0.3, 1.0, 3.0 }
 
 local all = {
-  { name = "Reg. NN", family = "regression",
-    run = by_steps{ model = network, loss = "mse", train = aged_items, rates = rates.regression,
+  { name = "Reg. NN", family = "regression", grid = rates.regression,
+    run = by_steps{ model = network, loss = "mse", train = aged_items,
       epochs = function(data) return 6 * data.epochs end } },  -- an epoch has fewer steps than one of pairs
-  { name = "Reg. LR-l1", family = "regression", coefficients = true,
-    run = function(setting, data)
-      return mr.models.lasso{ train = noted_items(data), alpha = penalties[setting], tolerance = 1e-4, passes = 1000 }
+  { name = "Reg. LR-l1", family = "regression", grid = penalties, coefficients = true,
+    run = function(penalty, data)
+      return mr.models.lasso{ train = noted_items(data), alpha = penalty, tolerance = 1e-4, passes = 1000 }
     end },
-  { name = "Reg. LR-l2", family = "regression", coefficients = true,
-    run = function(setting, data) return mr.models.ridge{ train = noted_items(data), alpha = 1000 * penalties[setting] } end },
-  { name = "Reg. RF", family = "regression",
-    run = by_trees{ objective = "reg:squarederror", train = items_of, depths = { 6, 9, 12 }, options = forest } },
-  { name = "Reg. Boost", family = "regression",
-    run = by_trees{ objective = "reg:squarederror", train = items_of, depths = { 2, 3, 4 }, options = boosting } },
-  { name = "RankNet", family = "ranking", run = by_steps{ model = network, loss = "ranknet", train = pairs_of, rates = rates.network } },
-  { name = "DirectRanker", family = "ranking",
-    run = by_steps{ model = direct, loss = "direct_ranker", train = pairs_of, rates = rates.network } },
-  { name = "Rank LR", family = "ranking", coefficients = true,
-    run = by_steps{ model = linear, loss = "ranknet", train = pairs_of, rates = rates.linear } },
-  { name = "RankCNN", family = "ranking", pixels = true,
-    run = by_steps{ model = convolutional, loss = "ranknet", train = pairs_of, rates = rates.network } },
-  { name = "Class CNN", family = "classification", pixels = true,
-    run = by_steps{ model = convolutional, loss = "bce", train = rows_of, rates = rates.network } },
-  { name = "Class NN", family = "classification", features = true,
-    run = by_steps{ model = network, loss = "bce", train = rows_of, rates = rates.network } },
-  { name = "Class LR", family = "classification", coefficients = true,
-    run = by_steps{ model = linear, loss = "bce", train = rows_of, rates = rates.linear } },
-  { name = "Class RF", family = "classification",
-    run = by_trees{ objective = "binary:logistic", train = rows_of, depths = { 4, 6, 8 }, options = forest } },
-  { name = "Class Boost", family = "classification",
-    run = by_trees{ objective = "binary:logistic", train = rows_of, depths = { 2, 3, 4 }, options = boosting } },
+  { name = "Reg. LR-l2", family = "regression", grid = penalties, coefficients = true,
+    run = function(penalty, data) return mr.models.ridge{ train = noted_items(data), alpha = 1000 * penalty } end },
+  { name = "Reg. RF", family = "regression", grid = depths{ 6, 9, 12 },
+    run = by_trees{ objective = "reg:squarederror", train = items_of, options = forest } },
+  { name = "Reg. Boost", family = "regression", grid = depths{ 2, 3, 4 },
+    run = by_trees{ objective = "reg:squarederror", train = items_of, options = boosting } },
+  { name = "RankNet", family = "ranking", grid = rates.network,
+    run = by_steps{ model = network, loss = "ranknet", train = pairs_of } },
+  { name = "DirectRanker", family = "ranking", grid = rates.network,
+    run = by_steps{ model = direct, loss = "direct_ranker", train = pairs_of } },
+  { name = "Rank LR", family = "ranking", grid = rates.linear, coefficients = true,
+    run = by_steps{ model = linear, loss = "ranknet", train = pairs_of } },
+  { name = "RankCNN", family = "ranking", grid = rates.network, pixels = true,
+    run = by_steps{ model = convolutional, loss = "ranknet", train = pairs_of } },
+  { name = "Class CNN", family = "classification", grid = rates.network, pixels = true,
+    run = by_steps{ model = convolutional, loss = "bce", train = rows_of } },
+  { name = "Class NN", family = "classification", grid = rates.network, features = true,
+    run = by_steps{ model = network, loss = "bce", train = rows_of } },
+  { name = "Class LR", family = "classification", grid = rates.linear, coefficients = true,
+    run = by_steps{ model = linear, loss = "bce", train = rows_of } },
+  { name = "Class RF", family = "classification", grid = depths{ 4, 6, 8 },
+    run = by_trees{ objective = "binary:logistic", train = rows_of, options = forest } },
+  { name = "Class Boost", family = "classification", grid = depths{ 2, 3, 4 },
+    run = by_trees{ objective = "binary:logistic", train = rows_of, options = boosting } },
 }
 
 ---The systems of Table 2 (pixels) or 3 (features), in the order of the tables.
@@ -103,7 +119,9 @@ function M.of(features)
 end
 
 -- One score for each image of a part.
-local function scores_of(model, part) return model{ lists = part.items.lists, features = part.features } end
+local function scores_of(model, part)
+  return mr.no_grad(function() return model{ lists = part.items.lists, features = part.features } end)
+end
 
 -- Scores of the older and of the younger image of each pair, [pairs].
 local function by_age(scores, pairs)
@@ -113,11 +131,22 @@ local function by_age(scores, pairs)
   return first_older:where(first, second), first_older:where(second, first)
 end
 
----Trains a system and measures it: `accuracy` is the share of test pairs whose older image has the larger score (equal ones half), `both` of a
----classifier the share of those whose older image it labels 1 and whose younger one 0, `r2` that of predicted ages; `valid` chooses. The
----margin of each test pair and the weights of linear models stay with the trial.
-function M.run(system, setting, data, trial)
-  local model = system.run(setting, data, trial)
+-- The model of a system, or nil where the rate is so large that the loss is no longer a number.
+local function trained(system, value, data, trial)
+  local ok, found = pcall(system.run, value, data, trial)
+  if ok then return found end
+  local message = tostring(found)
+  if message:find "mr.fit: the loss is" or message:find "mr.fit: there is NaN" then return nil end
+  error(found, 0)
+end
+
+---Trains a system with a value of its grid (a rate, penalty or depth) and measures it. `accuracy` is the share of test
+---pairs whose older image has the larger score (equal ones half), `both` of a classifier the share of those whose older
+---image it labels 1 and whose younger one 0, `r2` that of predicted ages; `valid` chooses. The margin of each test pair
+---and the weights of linear models stay with the trial. A training that diverges has 0 for `valid`.
+function M.run(system, value, data, trial)
+  local model = trained(system, value, data, trial)
+  if not model then return { valid = 0 } end
   local function accuracy(part)
     local older, younger = by_age(scores_of(model, part), part.pairs)
     return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger

@@ -17,15 +17,15 @@ end
 local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
 -- The numbers of a system over seeds, each of the setting that validation chose.
-local function measured(results, system, seeds)
+local function measured(args, results, system)
   local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
-  for seed = 1, seeds do
+  for seed = 1, args.seeds do
     local chosen = faces.chosen(results, system.name, seed)
     for _, name in ipairs{ "accuracy", "both", "r2" } do
       local value = chosen.values[name]
       if value and value == value then found[name][#found[name] + 1] = value end
     end
-    found.settings[seed] = chosen.setting
+    found.settings[seed] = faces.setting_text(args, results, system, seed)
   end
   return found
 end
@@ -46,7 +46,8 @@ The table has the accuracy on pairs of images of which one is more than 5 years 
 training (65 %%), validation (15 %%) and test (20 %%) first, then %d, %d and %d pairs were drawn within these. Rows are %s,
 standardised by the training images. Networks, and linear models of pairs, are trained by stochastic gradient descent in batches
 of 100. %sLearning rates, penalties, depths, epochs and rounds are chosen by accuracy on the validation pairs; the column
-"setting" has the numbers of those chosen, as in scripts/cmu/systems.lua.
+"setting" has what was chosen. Where the least or the largest of the rates or penalties is chosen, the next value of the
+series 0.1, 0.3, 1, 3, 10 is tried too, up to %d times. A choice at the edge of what was tried is marked.
 
 "By score" is the share of test pairs whose older image has the larger score. A classifier is trained on single images, labelled
 1 in pairs where they are the older one and 0 in the others, so that one image has both labels. Its printed accuracies are below
@@ -56,7 +57,7 @@ say it.]]
 
 local widths = [[
 The paper's images have 100 x 100 pixels, its filters 17 x 17, and its networks 1000, 500 and 100 units; here filters are %d x
-%d and networks have 200, 100 and 50 units. ]]
+%d and networks have %s units. ]]
 
 local outcome = [[
 By scores the means over the systems of a family are %.4f for regression, %.4f for ranking and %.4f for classification, by
@@ -108,17 +109,18 @@ function M.make(number)
   local results, of_table = faces.results(args), published["table_" .. number]
   local rows, lines = {}, {}
   for _, system in ipairs(faces.systems.of(args.table_3)) do
-    local row = measured(results, system, args.seeds)
+    local row = measured(args, results, system)
     row.family, rows[#rows + 1] = system.family, row
     local line = { system.family, system.name }
     if not args.made_up then line[#line + 1] = printed_of(of_table, system) end
     for _, name in ipairs{ "accuracy", "both", "r2" } do line[#line + 1] = mean_or_blank(row[name]) end
-    line[#line + 1] = table.concat(row.settings, " ")
+    line[#line + 1] = table.concat(row.settings, ", ")
     if args.seeds > 1 then line[#line + 1] = mr.stats.summary(row.accuracy).sd end
     lines[#lines + 1] = line
   end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
-    rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel))
+    rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel, table.concat(args.widths, ", ")),
+    args.extensions)
   if not args.made_up then
     text = text .. "\n\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),

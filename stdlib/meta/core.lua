@@ -71,6 +71,10 @@ function core.arange(first, last, step, dtype, device) end
 ---@return mr.Tensor?
 function core.arrangement_ranks(grades, most) end
 
+---Bytes of main memory that are available by the kernel's estimate, a large number where it gives none.
+---@return integer
+function core.available_bytes() end
+
 ---Adds the derivatives of loss to the leaves it was computed from.
 ---@param loss mr.Tensor
 ---@param seed? mr.Tensor

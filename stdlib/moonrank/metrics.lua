@@ -10,7 +10,7 @@ local M = {}
 
 ---@class mr.metrics.Options
 ---@field ties? "mean"|"stable"|"worst"|"trec"   what equal scores mean (default "mean")
----@field empty? "skip"|"zero"|"one"|"nan"       what a list without relevant rows counts as (default "skip")
+---@field empty? "skip"|"zero"|"one"|"nan"       a list without relevant rows (default "skip"; of letor_ndcg "zero")
 ---@field relevant? number                       least grade of a relevant row (default 1)
 ---@field name? string                           its name in evaluations (default: as in "ndcg@10")
 ---@field k? integer                             ranks that count, where the metric takes it (default: all)
@@ -40,6 +40,19 @@ function M.dcg(scores, lists, options) return given("dcg", scores, lists, option
 ---@return mr.Tensor        [lists]
 ---Example: `mr.metrics.ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 2}):item()   --> 0.6309`
 function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, options) end
+
+---nDCG@k as LETOR 4.0's evaluation script computes it (Eval-Score-4.0.pl; Qin & Liu 2013). The gain is 2^y - 1. Ranks 1
+---and 2 have the discount 1, and rank r from 3 on has 1 / log2(r). A list with fewer than k rows counts as 0. A list
+---without relevant rows counts as 0 as well, unless `empty` says otherwise. The script leaves tied rows in the order of the
+---file: `ties = "stable"`. k is needed. The metric is for evaluation: it has no smooth form, and mr.losses.lambdarank does
+---not take it.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options mr.metrics.Options  k; ties, empty
+---@return mr.Tensor        [lists]
+---Example: `mr.metrics.letor_ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 2}):item()   --> 1.0`
+---Example: `mr.metrics.letor_ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 10}):item()   --> 0.0`
+function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
 ---Average precision (Westerborg 2022, Eq. 2.6): the precision at the ranks of the relevant rows up to k, summed, over P or min(P, k).
 ---@param scores mr.Tensor  [rows]

@@ -59,6 +59,25 @@ end
 -- Windows per axis: as many as fit.
 local function places(size, window, stride, padding, axis) return (size + 2 * padding[axis] - window[axis]) // stride[axis] + 1 end
 
+local most_windows = 1 << 24  -- entries of the windows that are laid out at once where no derivative is asked for
+
+-- How many pictures are convolved at once: all where derivatives are recorded, because these keep the windows.
+local function pictures_at_once(windows_of_one)
+  local recording = core.recording(false)
+  core.recording(recording)
+  return recording and math.maxinteger or math.max(1, most_windows // math.max(1, windows_of_one))
+end
+
+-- f of all pictures, of at most so many at a time.
+local function in_blocks(pictures, at_once, f)
+  if #pictures <= at_once then return f(pictures) end
+  local parts = {}
+  for first = 1, #pictures, at_once do
+    parts[#parts + 1] = f(pictures:narrow(1, first, math.min(at_once, #pictures - first + 1)))
+  end
+  return core.cat(parts, 1)
+end
+
 ---@class mr.ConvolutionOptions
 ---@field bias? mr.Tensor               [outputs]
 ---@field stride? integer|integer[]     from one window to the next, default 1; two integers: down and across
@@ -78,11 +97,14 @@ function tensor:conv2d(weight, options)
       table.concat(of, ", "), table.concat(by, ", "))
   end
   local window, stride, padding = { by[3], by[4] }, pair("conv2d", "stride", o.stride or 1), pair("conv2d", "padding", o.padding or 0)
-  local columns = core.unfold(self, window, stride, padding, 0)
   local length = by[2] * by[3] * by[4]
-  local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)
-  local out = core.reshape(core.reshape(weight, { by[1], length }):matmul(core.reshape(columns, { of[1], length, down * across })),
-    { of[1], by[1], down, across })
+  local function products(pictures)
+    local columns = core.unfold(pictures, window, stride, padding, 0)
+    local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)
+    columns = core.reshape(columns, { #pictures, length, down * across })
+    return core.reshape(core.reshape(weight, { by[1], length }):matmul(columns), { #pictures, by[1], down, across })
+  end
+  local out = in_blocks(self, pictures_at_once(length * of[3] * of[4]), products)
   if not o.bias then return out end
   if o.bias:numel() ~= by[1] then check.fail("conv2d: bias has %d entries for %d outputs", o.bias:numel(), by[1]) end
   return out + core.reshape(o.bias, { by[1], 1, 1 })

@@ -19,9 +19,12 @@ x = np.round(rng.normal(1, 2, (rows, width)) * 8) / 8
 x[:, 3] = x[:, 2] + np.round(rng.normal(0, 0.3, rows) * 8) / 8
 x[:, 5] = 2.5
 grades = np.clip(np.round(0.6 * x[:, 0] - 0.4 * x[:, 2] + rng.normal(1, 1, rows)), 0, 4)
+# fewer rows than features, neighbours among which are alike, as pixels are
+wide = np.round(np.cumsum(rng.normal(0, 1, (14, 40)), axis=1) * 8) / 8
+wide_grades = np.clip(np.round(0.4 * wide[:, 3] - 0.3 * wide[:, 20] + rng.normal(2, 0.5, 14)), 0, 4)
 
 
-def fitted(model, target):
+def fitted(model, target, x=x):
     model.fit(x, target)
     return {"weights": [float(v) for v in np.ravel(model.coef_)], "intercept": float(np.ravel(model.intercept_)[0])}
 
@@ -57,6 +60,12 @@ def main():
         "logistic": {a: fitted(logistic(float(a)), relevant) for a in ("0.01", "1", "30")},
         "rank_lr": {a: rank_lr(float(a)) for a in ("0.01", "1", "30")},
     }
+    out["wide"] = {
+        "x": wide.tolist(), "grades": wide_grades.tolist(),
+        "ridge": {a: fitted(Ridge(alpha=float(a), solver="svd"), wide_grades, wide) for a in ("0.01", "1", "50")},
+        "lasso": {a: fitted(Lasso(alpha=float(a), tol=1e-14, max_iter=10 ** 6), wide_grades, wide) for a in ("0.01", "0.1", "1")},
+    }
+    out["wide"]["ridge_no_intercept"] = fitted(Ridge(alpha=1.0, fit_intercept=False, solver="svd"), wide_grades, wide)
     no_intercept = Lasso(alpha=0.2, fit_intercept=False, tol=1e-14, max_iter=10 ** 6)
     out["lasso_no_intercept"] = fitted(no_intercept, grades)
     plain = LinearRegression().fit(x[:, :5], grades)

@@ -20,6 +20,12 @@ describe("tables of faces", function()
       check(out:find(words, 1, true), words .. ": " .. out)
     end
     check(not out:find("Class NN", 1, true), out)
+    for line in out:gmatch "[^\n]+" do  -- rates and penalties: values beyond those at the edge were tried, too
+      check(not line:find "rate [%d.e-]+ %(edge%)" and not line:find "penalty [%d.e-]+ %(edge%)", line)
+    end
+    out = run(folder, "table_2", small .. " --rate 0.0003 --widths 7,3 --extensions 0 --store fixed.db")
+    check(out:find "RankNet .-rate 0.0003 *\n" and out:find "Rank LR .-rate 0.0003 *\n", out)
+    check(out:find("networks have 7, 3 units", 1, true), out)
     local _, err = run(folder, "figure_3", small)
     check(err:find("39/39 trials", 1, true), err)
     local svg = sweeps.read(folder .. "/results/cmu/figure_3.svg")
@@ -42,7 +48,80 @@ describe("tables of faces", function()
     check(status ~= 0 and err:find("no data 'nowhere'", 1, true), err)
     status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--kernel 17 --workers 0")
     check(status ~= 0 and err:find("images of 20 x 20 are too small for 2 convolutions of 17 x 17", 1, true), err)
+    status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--size 512 --workers 0 --store large.db")
+    check(status ~= 0 and err:find("--size 512 with 2000 images", 1, true) and err:find("GiB of memory", 1, true), err)
+    check(not core.file_exists(folder .. "/large.db"), "refused before work began")
   end)
+end)
+
+describe("grids of rates and penalties", function()
+  local grids = dofile "scripts/cmu/grids.lua"
+  local by_name = {}
+  for _, each in ipairs(dofile("scripts/cmu/systems.lua").of(false)) do by_name[each.name] = each end
+
+  it("begin with three values and go on in both directions", function()
+    local function values(name)
+      local found = {}
+      for setting = 0, 4 do found[setting + 1] = grids.value(by_name[name].grid, setting) end
+      return found
+    end
+    equal(values "Rank LR", { 0.0001, 0.0003, 0.001, 0.003, 0.01 })
+    equal(values "RankNet", { 0.001, 0.003, 0.01, 0.03, 0.1 })
+    equal(values "Reg. NN", { 0.003, 0.01, 0.03, 0.1, 0.3 })
+    equal(values "Reg. LR-l1", { 0.1, 0.3, 1.0, 3.0, 10.0 })
+    equal(grids.value(by_name.RankNet.grid, 2, 0.0003), 0.0003)
+    equal(grids.value(by_name["Class RF"].grid, 2, 0.0003), 6)
+    equal({ grids.first(by_name.RankNet.grid, false), grids.first(by_name.RankNet.grid, false, 0.1),
+      grids.first(by_name["Reg. LR-l1"].grid, false, 0.1) }, { { 1, 2, 3 }, { 1 }, { 1, 2, 3 } })
+  end)
+
+  it("grow until no choice lies at an edge", function()
+    local best = { RankNet = { 6, 2 }, ["Reg. LR-l1"] = { -1, 1 }, ["Rank LR"] = { 2, 2 }, ["Class RF"] = { 3, 3 } }
+    local systems, tried = {}, {}
+    for _, name in ipairs{ "RankNet", "Reg. LR-l1", "Rank LR", "Class RF" } do
+      systems[#systems + 1], tried[name] = by_name[name], { 1, 2, 3 }
+    end
+    local function chosen(name, seed)  -- of those that were tried the one that is nearest to the best
+      local nearest
+      for _, setting in ipairs(tried[name]) do
+        if not nearest or math.abs(setting - best[name][seed]) < math.abs(nearest - best[name][seed]) then nearest = setting end
+      end
+      return nearest
+    end
+    local first = grids.more(systems, tried, nil, chosen, 2)
+    equal(first, { RankNet = { 4 }, ["Reg. LR-l1"] = { 0 } })
+    local rounds = 1
+    while grids.more(systems, tried, nil, chosen, 2) do rounds = rounds + 1 end
+    for _, settings in pairs(tried) do table.sort(settings) end
+    equal(tried, { RankNet = { 1, 2, 3, 4, 5, 6, 7 }, ["Reg. LR-l1"] = { -2, -1, 0, 1, 2, 3 },
+      ["Rank LR"] = { 1, 2, 3 }, ["Class RF"] = { 1, 2, 3 } })
+    equal(rounds, 4)
+    local fixed = { RankNet = { 1 }, ["Reg. LR-l1"] = { 0, 1, 2 }, ["Rank LR"] = { 1 }, ["Class RF"] = { 1 } }
+    equal(grids.more(systems, fixed, 0.0003, function() return 1 end, 1), nil)
+  end)
+end)
+
+it("a training that diverges has no accuracy instead of an error; other errors stay errors", function()
+  local systems = dofile "scripts/cmu/systems.lua"
+  local system = { family = "ranking", run = function() error "mr.fit: the loss is NaN in epoch 1" end }
+  equal(systems.run(system, 1e9, {}, {}), { valid = 0 })
+  system.run = function() error "no such file" end
+  local ok, message = pcall(systems.run, system, 1, {}, {})
+  check(not ok and message:find "no such file", message)
+end)
+
+it("runs that do not fit into memory are refused with the options and an estimate", function()
+  local memory = dofile "scripts/cmu/memory.lua"
+  local args = { size = 100, kernel = 17, pairs = 1200, widths = { 1000, 500, 100 }, workers = 1, table_3 = false }
+  -- windows of 200 images of 84 x 84 places and 3 x 17 x 17 numbers of 4 bytes are 4.9e9 bytes
+  -- a run of RankCNN took 9.3e9
+  check(memory.bytes(args, 120) > 9.3e9 and memory.bytes(args, 120) < 14e9, memory.bytes(args, 120))
+  test.raises(function() memory.check(args, 120, 4e9) end, "--size 100 with 120 images")
+  memory.check(args, 120, 16e9)
+  args.workers = 4
+  test.raises(function() memory.check(args, 120, 16e9) end, "--workers 4")
+  args.size, args.kernel, args.workers, args.widths = 20, 5, 2, { 200, 100, 50 }
+  memory.check(args, 2000, 8 * 2 ^ 30)
 end)
 
 it("classifiers count by labels as math has it, by scores ties count a half", function()

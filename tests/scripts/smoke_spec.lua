@@ -16,6 +16,8 @@ scripts.it("lecture/lambdamart.lua --smoke", { "xgboost" }, function(folder)
   local text = scripts.run(folder, "lecture/lambdamart.lua", "--smoke")
   check(text:find("means over 2 folds of made%-up queries") and not text:find("nan", 1, true), text)
   for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do check(text:find(word, 1, true), word) end
+  local ndcg, by_letor = text:match "random forest +([%d.]+) +([%d.]+)"
+  check(tonumber(by_letor) < tonumber(ndcg), "queries with fewer than 10 documents count as 0: " .. text)
 end)
 
 scripts.it("the tutorial runs top to bottom", { "gnuplot" }, function(folder)

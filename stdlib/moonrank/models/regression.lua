@@ -2,6 +2,7 @@
 -- Each gives an mr.models.linear: its numbers are the solution, found in float64.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local memory = require "moonrank.memory"
 local solver = require "moonrank.models.solver"
 
 local M = {}
@@ -10,8 +11,18 @@ local none = check.none
 
 local function is_from(x, least) return type(x) == "number" and x >= least and x < math.huge end
 
+local function columns_of(_, p) return p end
+
+-- Refuses rows and features for which memory is too small: the solvers keep a few copies of them, and some square
+-- matrices of `side(n, p)` rows.
+local function check_memory(where, features, side)
+  local n, p = #features, features:size(2)
+  local bytes = 8 * (4 * n * p + 8 * side(n, p) ^ 2)
+  memory.need(where, ("train: %d rows of %d features"):format(n, p), bytes, "Use fewer features")
+end
+
 -- Options of all, and the rows of the training part in float64.
-local function begun(where, options, defaults, least_alpha)
+local function begun(where, options, defaults, least_alpha, side)
   local known = { train = none, alpha = 1, dtype = "float32" }
   for name, default in pairs(defaults) do known[name] = default end
   local o = check.options(where, options, known)
@@ -23,6 +34,7 @@ local function begun(where, options, defaults, least_alpha)
   if not lists then check.fail("%s: train is a %s, expected a dataset with features, as fold.train", where, type(o.train)) end
   if not features then check.fail("%s: train has no features", where) end
   if lists.rows == 0 then check.fail("%s: train has no rows", where) end
+  check_memory(where, features, side)
   local row, column, value = core.first_not_finite(features, false)
   if row then
     local found = value ~= value and "NaN" or tostring(value)
@@ -58,48 +70,51 @@ end
 ---@field intercept? boolean   whether there is one, which is not penalised (default true)
 ---@field dtype? string        of the model (default "float32"); it is solved in float64
 
----Ridge regression (Hoerl & Kennard 1970) of grades on features: the least of |y - X w - b|^2 + alpha |w|^2 over all rows, in closed form.
----`alpha = 0` is ordinary least squares; features that depend on each other are then an error.
+---Ridge regression (Hoerl & Kennard 1970) of grades on features: the least of |y - X w - b|^2 + alpha |w|^2 over all
+---rows, in closed form. Its matrices have as many rows as the smaller of the numbers of rows and features. `alpha = 0` is
+---ordinary least squares; features that depend on each other are then an error.
 ---@param options mr.models.RegressionOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.ridge{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 2}:parameters()[1]:item()   --> 1.0`
 function M.ridge(options)
   local where = "mr.models.ridge"
-  local o, x, y = begun(where, options, { intercept = true }, 0)
+  local o, x, y = begun(where, options, { intercept = true }, 0, math.min)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights
   if o.alpha == 0 then
+    if #y < x:size(2) then
+      check.fail("%s: %d rows do not determine the weights of %d features, expected alpha above 0", where, #y, x:size(2))
+    end
     local found, _, _, rank = core.least_squares(centred_x, centred_y)
     if rank < x:size(2) then
       check.fail("%s: %d of %d features follow from the others, expected alpha above 0", where, x:size(2) - rank, x:size(2))
     end
     weights = found
   else
-    weights = solver.solved(centred_x:t():matmul(centred_x), centred_x:t():matmul(centred_y:reshape(#y, 1)), o.alpha)
+    weights = solver.ridge(centred_x, centred_y, o.alpha)
   end
   return with_intercept(o, weights:totable(), mean_x, mean_y)
 end
 
 ---@class mr.models.LassoOptions: mr.models.RegressionOptions
 ---@field tolerance? number  largest duality gap, as a share of |y|^2 (default 1e-12)
----@field passes? integer    over all features, at most (default 10000)
+---@field passes? integer    over the features of a working set, at most (default 10000)
 
 ---The lasso (Tibshirani 1996) of grades on features: the least of |y - X w - b|^2 / (2 rows) + alpha |w|_1, by coordinate descent (Friedman,
----Hastie & Tibshirani 2010) on X'X until the duality gap is below `tolerance`; coefficients that the penalty takes out are exactly 0. Where
----`passes` are not enough, a warning says how large the gap still is.
+---Hastie & Tibshirani 2010) until the duality gap is below `tolerance`; coefficients that the penalty takes out are
+---exactly 0. It descends over working sets of features, so that X'X of all features is never formed. Where `passes` are
+---not enough, a warning says how large the gap still is.
 ---@param options mr.models.LassoOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.lasso{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 0.5}:parameters()[1]:item()   --> 1.25`
 function M.lasso(options)
   local where = "mr.models.lasso"
-  local o, x, y = begun(where, options, { intercept = true, tolerance = 1e-12, passes = 10000 }, 0)
+  local o, x, y = begun(where, options, { intercept = true, tolerance = 1e-12, passes = 10000 }, 0, math.min)
   check.integer_from(where, o, "passes", 1)
   if not is_from(o.tolerance, 0) then check.fail("%s: tolerance is %s, expected a number from 0 on", where, tostring(o.tolerance)) end
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
-  local gram = centred_x:t():matmul(centred_x)
-  local products = centred_x:t():matmul(centred_y:reshape(#y, 1)):reshape(x:size(2))
-  local weights, gap = solver.lasso{ gram = gram:totable(), products = products:totable(), square = (centred_y ^ 2):sum():item(),
-    penalty = o.alpha * #y, tolerance = o.tolerance, passes = o.passes }
+  local weights, gap = solver.lasso{ x = centred_x, y = centred_y, penalty = o.alpha * #y, tolerance = o.tolerance,
+    passes = o.passes }
   if gap then check.warn(("%s: after %d passes the gap is still %.2g of |y|^2"):format(where, o.passes, gap)) end
   return with_intercept(o, weights, mean_x, mean_y)
 end
@@ -114,7 +129,7 @@ end
 ---Example: `mr.models.logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}}:parameters()[1]:item()   --> 0.67483`
 function M.logistic_regression(options)
   local where = "mr.models.logistic_regression"
-  local o, x, y = begun(where, options, { intercept = true, relevant = 1 }, 1e-300)
+  local o, x, y = begun(where, options, { intercept = true, relevant = 1 }, 1e-300, columns_of)
   local relevant = y:ge(o.relevant):double()
   local count, width = relevant:sum():item(), x:size(2)
   if count == 0 or count == #y then
@@ -135,7 +150,7 @@ end
 ---Example: `mr.models.rank_logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}}:parameters()[1]:item()   --> 0.40106`
 function M.rank_logistic_regression(options)
   local where = "mr.models.rank_logistic_regression"
-  local o, x, y = begun(where, options, {}, 1e-300)
+  local o, x, y = begun(where, options, {}, 1e-300, columns_of)
   local pairs_of, count = solver.pairs_of(x, y, core.integers(o.train.lists.sizes))
   if count == 0 then check.fail("%s: no list of train has rows of unequal grades", where) end
   local weights, gap = solver.newton(pairs_of, x:size(2), o.alpha, false)

@@ -19,34 +19,43 @@ local function solution(a, b)
   return found
 end
 
----The solution of (A + alpha I) x = b.
----@param a mr.Tensor  [width, width] float64
----@param b mr.Tensor  [width, 1]
+---The least of |y - X w|^2 + alpha |w|^2 for alpha above 0. With fewer rows than columns it is
+---X' (X X' + alpha I)^-1 y, so that no square matrix has more rows than the smaller of both numbers.
+---@param x mr.Tensor  [rows, width] float64
+---@param y mr.Tensor  [rows]
 ---@param alpha number
 ---@return mr.Tensor  [width]
-function M.solved(a, b, alpha)
-  return solution(a + identity_of(#a) * alpha, b)
+function M.ridge(x, y, alpha)
+  local rows, width = #x, x:size(2)
+  local function solved(a, b) return solution(a + identity_of(#a) * alpha, b) end
+  if rows >= width then return solved(x:t():matmul(x), x:t():matmul(y:reshape(rows, 1))) end
+  return x:t():matmul(solved(x:matmul(x:t()), y):reshape(rows, 1)):reshape(width)
 end
 
--- What |y - X w|^2 / 2 + penalty |w|_1 has at most above its least value, as a share of |y|^2. `fits` is X'X w.
-local function duality_gap(o, w, fits)
+-- What |y - X w|^2 / 2 + penalty |w|_1 has at most above its least value, as a share of |y|^2. `steepest` is the largest
+-- entry of X'(y - X w) in size, `norm` is |w|_1.
+local function duality_gap(o, steepest, norm, squared_rest, y_rest)
+  local scale = steepest > o.penalty and o.penalty / steepest or 1
+  return (0.5 * squared_rest * (1 + scale * scale) + o.penalty * norm - scale * y_rest) / o.square
+end
+
+-- The gap of weights of a working set alone. `fits` is X'X w.
+local function gap_of_set(o, set, w, fits)
   local norm, by_fits, by_products, steepest = 0, 0, 0, 0
   for k, each in ipairs(w) do
-    norm, by_fits, by_products = norm + math.abs(each), by_fits + each * fits[k], by_products + each * o.products[k]
-    steepest = math.max(steepest, math.abs(o.products[k] - fits[k]))
+    norm, by_fits, by_products = norm + math.abs(each), by_fits + each * fits[k], by_products + each * set.products[k]
+    steepest = math.max(steepest, math.abs(set.products[k] - fits[k]))
   end
-  local squared = o.square - 2 * by_products + by_fits
-  local scale = steepest > o.penalty and o.penalty / steepest or 1
-  return (0.5 * squared * (1 + scale * scale) + o.penalty * norm - scale * (o.square - by_products)) / o.square
+  return duality_gap(o, steepest, norm, o.square - 2 * by_products + by_fits, o.square - by_products)
 end
 
--- One pass over all coefficients; whether any of them changed.
-local function descend(o, w, fits)
+-- One pass over the weights of a working set; whether any of them changed.
+local function descend(o, set, w, fits)
   local changed, width = false, #w
   for k = 1, width do
-    local row = o.gram[k]
+    local row = set.gram[k]
     local old, curve = w[k], row[k]
-    local slope = o.products[k] - fits[k] + curve * old
+    local slope = set.products[k] - fits[k] + curve * old
     local size = math.abs(slope) - o.penalty
     local new = size > 0 and curve > 0 and (slope > 0 and size or -size) / curve or 0.0
     if new ~= old then
@@ -57,22 +66,70 @@ local function descend(o, w, fits)
   return changed
 end
 
----The least of |y - X w|^2 / 2 + penalty |w|_1 by coordinate descent, from 0.
----@param o { gram: number[][], products: number[], square: number, penalty: number, tolerance: number, passes: integer }  X'X, X'y, |y|^2
+-- The working set: columns with a weight, and of the others those that the penalty does not hold at 0, the steepest
+-- first; at most as many again as have a weight, or 64.
+local function working_set(o, w, slopes)
+  local numbers, others = {}, {}
+  for k, slope in ipairs(slopes) do
+    if w[k] ~= 0 then numbers[#numbers + 1] = k elseif math.abs(slope) > o.penalty then others[#others + 1] = k end
+  end
+  table.sort(others, function(a, b)
+    local first, second = math.abs(slopes[a]), math.abs(slopes[b])
+    return first > second or first == second and a < b
+  end)
+  table.move(others, 1, math.min(#others, math.max(64, #numbers)), #numbers + 1, numbers)
+  table.sort(numbers)
+  return numbers
+end
+
+-- Descends over the columns of a working set, once at least, until their gap is below `enough`. Returns whether a weight
+-- changed, and the number of passes.
+local function descend_in(o, columns, numbers, w, enough, passes)
+  if #numbers == 0 then return false, 0 end
+  local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}
+  for i, k in ipairs(numbers) do part[i] = w[k] end
+  local gram = x:matmul(x:t())
+  local fits = gram:matmul(core.tensor(part, "float64", "cpu"):reshape(#part, 1)):reshape(#part):totable()
+  local set = { gram = gram:totable(), products = x:matmul(o.y:reshape(#o.y, 1)):reshape(#numbers):totable() }
+  local used, any = 0, false
+  repeat
+    core.check_interrupt()
+    local changed = descend(o, set, part, fits)
+    used, any = used + 1, any or changed
+  until not changed or used >= passes or gap_of_set(o, set, part, fits) <= enough
+  for i, k in ipairs(numbers) do w[k] = part[i] end
+  return any, used
+end
+
+-- The gap over all columns, and the slopes X'(y - X w).
+local function measured(o, columns, w)
+  local weights = core.tensor(w, "float64", "cpu")
+  local rest = o.y - o.x:matmul(weights:reshape(#w, 1)):reshape(#o.y)
+  local slopes = columns:matmul(rest:reshape(#rest, 1)):reshape(#w)
+  local gap = duality_gap(o, slopes:abs():max():item(), weights:abs():sum():item(), (rest * rest):sum():item(),
+    (o.y * rest):sum():item())
+  return gap, slopes:totable()
+end
+
+---The least of |y - X w|^2 / 2 + penalty |w|_1 from 0, by coordinate descent over working sets of columns. The matrix X'X
+---of all columns is never formed. x is [rows, width] and y is [rows], float64.
+---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
 ---@return number? gap  where it did not get below the tolerance
 function M.lasso(o)
-  local w, fits = {}, {}
-  for k = 1, #o.products do w[k], fits[k] = 0.0, 0.0 end
+  local columns, w, passes = o.x:t(), {}, o.passes
+  for k = 1, o.x:size(2) do w[k] = 0.0 end
+  o.square = (o.y * o.y):sum():item()
   if o.square == 0 then return w end
-  local gap
-  for _ = 1, o.passes do
-    core.check_interrupt()
-    local changed = descend(o, w, fits)
-    gap = duality_gap(o, w, fits)
-    if not changed or gap <= o.tolerance then return w end
+  while true do
+    local gap, slopes = measured(o, columns, w)
+    if gap <= o.tolerance then return w end
+    if passes <= 0 then return w, gap end
+    local numbers = working_set(o, w, slopes)
+    local changed, used = descend_in(o, columns, numbers, w, math.max(0.5 * o.tolerance, 0.1 * gap), passes)
+    if not changed then return w end
+    passes = passes - used
   end
-  return w, gap
 end
 
 ---Cross entropy of rows that are relevant (1) or not (0), at weights: value, gradient, curvature.

@@ -112,7 +112,7 @@ describe("metrics", function()
     local lists, scores = mr.lists{ { 0, 0 }, { 0, 1 } }, mr.tensor({ 2, 1, 2, 1 }, f64)
     local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true, nrbp_loss = true }
     local by_no_definition = { ndcg = true, ap = true, nrbp = true, recall = true, f1 = true, r_precision = true, auc = true, bpref = true }
-    local needs_k = { precision = true, recall = true, hit = true, f1 = true }
+    local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
     for _, name in ipairs(mr.metrics.names()) do
       local at = needs_k[name] and name .. "@1" or name
       if not by_no_definition[name] and mr.metrics.parse(at).zero then zero_by_definition[name] = true end
@@ -164,7 +164,7 @@ describe("metrics", function()
   local function everything(scores, relevance, sizes)
     local lists, names = mr.lists{ relevance = relevance, sizes = sizes }, {}
     for i, name in ipairs(mr.metrics.names()) do
-      names[i] = ({ precision = true, recall = true, hit = true, f1 = true })[name] and name .. "@7" or name
+      names[i] = ({ precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true })[name] and name .. "@7" or name
     end
     return mr.evaluate(mr.tensor(scores, f64), lists, names), names
   end
@@ -246,7 +246,8 @@ describe("metrics", function()
   it("keep the type of the scores and know lists without rows", function()
     local lists = mr.lists{ relevance = { 1, 0 }, sizes = { 0, 2, 0 } }
     for _, name in ipairs(mr.metrics.names()) do
-      local metric = mr.metrics.parse(name, ({ precision = true, recall = true, hit = true, f1 = true })[name] and { k = 1 } or nil)
+      local metric = mr.metrics.parse(name, ({ precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true })[name]
+        and { k = 1 } or nil)
       for _, dtype in ipairs{ "float32", "float64" } do
         local values = metric(mr.tensor({ 1, 2 }, { dtype = dtype }), lists)
         equal({ values.dtype, #values }, { dtype, 3 }, name)

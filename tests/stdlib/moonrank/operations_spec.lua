@@ -413,6 +413,23 @@ describe("pictures", function()
     check(mr.gradcheck(function(t) return t:max_pool(2, { stride = 1, padding = 1 }) end, x) < 1e-8)
   end)
 
+  it("conv2d without derivatives lays out fewer windows at once, and gives the same bits", function()
+    local x, w, o = mr.normal({ 40, 3, 30, 30 }, { seed = 1 }), mr.normal({ 4, 3, 17, 17 }, { seed = 2 }), { padding = 1 }
+    local unfold, most = core.unfold, 0
+    core.unfold = function(...)
+      local windows = unfold(...)
+      most = math.max(most, windows:numel())
+      return windows
+    end
+    local _ <close> = setmetatable({}, { __close = function() core.unfold = unfold end })
+    local all, all_windows = x:conv2d(w, o), most
+    most = 0
+    local few = mr.no_grad(function() return x:conv2d(w, o) end)
+    equal(all_windows, 40 * 3 * 17 * 17 * 16 * 16)
+    check(most < 0.6 * all_windows, most)
+    equal((all - few):abs():max():item(), 0.0)
+  end)
+
   it("may be none, and as small as the window", function()
     equal(mr.ones(0, 2, 3, 3):conv2d(mr.ones(4, 2, 2, 2)):shape(), { 0, 4, 2, 2 })
     equal(mr.ones(1, 1, 3, 2):max_pool({ 3, 2 }):shape(), { 1, 1, 1, 1 })

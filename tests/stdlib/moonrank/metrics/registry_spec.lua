@@ -6,7 +6,7 @@ local check, describe, equal, it, near, raises = test.check, test.describe, test
 local f64 = { dtype = "float64" }
 local lists = mr.lists{ { 0, 2, 1, 0, 1 }, { 1, 0, 0 }, { 0, 0 }, { 0, 0, 1, 1, 0, 0, 2 } }
 local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
-local needs_k = { precision = true, recall = true, hit = true, f1 = true }
+local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
 
 -- Every built-in metric, with a cut-off where it needs one.
 local function all_metrics()

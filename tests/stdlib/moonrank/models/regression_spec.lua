@@ -1,10 +1,18 @@
 -- Solved linear models: scikit-learn's numbers, the conditions that a least value meets, files, training by mr.fit to the same place, mistakes.
 local mr = require "moonrank"
+local core = require "moonrank.core"
 local test = require "moonrank.test"
 local json = dofile "tests/support/json.lua"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local golden = json.read("tests/golden/regression.json")
+
+-- Each row as a list of its own.
+local function rows_of(x, grades)
+  local lists = {}
+  for i, grade in ipairs(grades) do lists[i] = { grade } end
+  return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(x) }
+end
 
 local function data_of(x, grades, sizes)
   local lists, first = {}, 1
@@ -45,6 +53,57 @@ describe("linear models", function()
     local model = mr.models.lasso{ train = train, alpha = 0.2, intercept = false, dtype = "float64" }
     agrees(model, golden.lasso_no_intercept, 2e-6)
     equal(numbers_of(mr.models.lasso{ train = train, alpha = 100 }), { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 })
+  end)
+
+  it("ridge and lasso of fewer rows than features are scikit-learn's", function()
+    local wide = rows_of(golden.wide.x, golden.wide.grades)
+    for alpha, expected in pairs(golden.wide.ridge) do
+      agrees(mr.models.ridge{ train = wide, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-9)
+    end
+    agrees(mr.models.ridge{ train = wide, intercept = false, dtype = "float64" }, golden.wide.ridge_no_intercept, 1e-9)
+    for alpha, expected in pairs(golden.wide.lasso) do
+      local weights = agrees(mr.models.lasso{ train = wide, alpha = tonumber(alpha), dtype = "float64" }, expected, 5e-6)
+      for k, each in ipairs(expected.weights) do equal(weights[k] == 0, each == 0, alpha .. ": which are 0") end
+    end
+  end)
+
+  it("the lasso of many features meets the conditions of a least value", function()
+    local n, p, alpha = 60, 1500, 0.05
+    local x = mr.normal({ n, p }, { seed = 1, dtype = "float64" })
+    x = x + x:narrow(2, 1, 1) * 0.5
+    local y, rows = (x:narrow(2, 1, 5):sum(2) + mr.normal({ n }, { seed = 2, dtype = "float64" })):totable(), {}
+    for i = 1, n do
+      y[i] = math.max(0, y[i] * 8 // 1 / 8 + 5)  -- grades are float32 numbers from 0 on
+      rows[i] = { y[i] }
+    end
+    local data = mr.data.dataset{ lists = mr.lists(rows), features = x }
+    local model = mr.models.lasso{ train = data, alpha = alpha, dtype = "float64" }
+    local w, bias = table.unpack(model:parameters())
+    local rest = mr.tensor(y, { dtype = "float64" }) - x:matmul(w):reshape(n) - bias:item()
+    near(rest:sum():item(), 0, 1e-9, "rest")
+    local slopes, weights = (x:t():matmul(rest:reshape(n, 1)):reshape(p) * (1 / n)):totable(), w:reshape(p):totable()
+    local count = 0
+    for k, slope in ipairs(slopes) do
+      if weights[k] == 0 then
+        check(math.abs(slope) <= alpha + 1e-6, ("feature %d: %g"):format(k, slope))
+      else
+        near(slope, weights[k] > 0 and alpha or -alpha, 1e-6, k)
+        count = count + 1
+      end
+    end
+    check(count > 5 and count <= n, count)
+  end)
+
+  it("take no memory for a matrix of all features", function()
+    local n, p = 20, 40000  -- 12 GiB in float64
+    local faces = mr.data.dataset{ lists = train.lists:select(mr.tensor({ 5 }, { dtype = "int64" })),
+      features = mr.normal({ n, p }, { seed = 1 }) }
+    local most = core.available_bytes
+    core.available_bytes = function() return 200 * 2 ^ 20 end
+    local _ <close> = setmetatable({}, { __close = function() core.available_bytes = most end })
+    for _, name in ipairs{ "ridge", "lasso" } do equal(#numbers_of(mr.models[name]{ train = faces, alpha = 0.1 }), p) end
+    raises(function() mr.models.rank_logistic_regression{ train = faces } end, "20 rows of 40000 features need about 95.4 GiB")
+    raises(function() mr.models.logistic_regression{ train = faces } end, "need about 95.4 GiB")
   end)
 
   it("logistic regression of rows and of pairs is", function()
@@ -90,6 +149,8 @@ describe("linear models", function()
       items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
     raises(function() mr.models.ridge{ train = train, alpha = -1 } end, "mr.models.ridge: alpha is -1, expected a number from 0 on")
     raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1 of 6 features follow from the others, expected alpha above 0")
+    local wide = rows_of(golden.wide.x, golden.wide.grades)
+    raises(function() mr.models.ridge{ train = wide, alpha = 0 } end, "14 rows do not determine the weights of 40 features")
     raises(function() mr.models.ridge{ alpha = 1 } end, "mr.models.ridge: train is a nil, expected a dataset with features")
     raises(function() mr.models.lasso{ train = users } end, "mr.models.lasso: train has no features")
     raises(function() mr.models.lasso{ train = train, passes = 0 } end, "passes is 0, expected an integer of at least 1")

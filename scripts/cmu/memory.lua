@@ -1,0 +1,66 @@
+-- How much memory the runs of Tables 2 and 3 need, estimated from the options, so that a request that does not fit is
+-- refused before work begins. Terms are counted in numbers of 4 bytes; factors were fitted to measured peaks.
+local need = require("moonrank.memory").need
+
+local M = {}
+
+local program = 350 * 2 ^ 20  -- bytes of a process with small images
+local batch = 200             -- rows: 100 pairs
+
+-- Features of an image: pixels, or what the random network gives; those of a table are not known before it is read.
+local function features_of(args)
+  if not args.table_3 then return 3 * args.size ^ 2 end
+  if args.features ~= "" then return 0 end
+  local kernel = math.min(3, args.kernel)
+  return 48 * (((args.size - kernel + 1) // 2 - kernel + 1) // 2) ^ 2
+end
+
+-- Weights, gradients, and rows of a batch.
+local function of_networks(args, width)
+  local weights, inputs = 0, width
+  for _, units in ipairs(args.widths) do weights, inputs = weights + inputs * units, units end
+  return 5 * weights + 10 * batch * width
+end
+
+-- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice, because
+-- the ones of the last batch may not be collected yet.
+local function of_convolutions(args)
+  if args.table_3 then return 0 end
+  local kernel = args.kernel
+  local first = math.max(0, args.size - kernel + 1)
+  local second = math.max(0, first // 2 - kernel + 1)
+  return batch * (2 * 3 * kernel ^ 2 * first ^ 2 + 2 * 6 * kernel ^ 2 * second ^ 2)
+end
+
+-- Rows of both images of all pairs, twice, and histograms of two numbers in float64 for each bin of the features in
+-- each node of a tree.
+local function of_trees(args, images, width)
+  local rows, bins = 2 * (args.pairs * 9 // 12), math.min(256, images)
+  local nodes = math.min(2 ^ 9, 0.36 * images)  -- with histograms of their own
+  return 2 * rows * width + 4 * nodes * bins * width
+end
+
+---The estimate in bytes: of all processes that run at once, of each the system that needs most.
+---@param args table  options of the scripts
+---@param count integer  images
+---@return number
+function M.bytes(args, count)
+  local width, images = features_of(args), math.ceil(0.65 * count)
+  local most = math.max(of_networks(args, width), of_convolutions(args), of_trees(args, images, width),
+    (2 * 4 * images + 256) * width)  -- lasso and ridge in float64
+  local data = 7 * count * (3 * args.size ^ 2) + 3 * count * width
+  return math.max(1, args.workers or require("moonrank.core").threads()) * (program + 4 * (data + most))
+end
+
+---Raises an error that names the options where the runs need more memory than there is.
+---@param args table
+---@param count integer
+---@param available? number  bytes (default: those of the machine)
+function M.check(args, count, available)
+  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and %s"):format(args.size, count,
+    args.pairs, args.kernel, table.concat(args.widths, ","),
+    args.workers and "--workers " .. args.workers or "a process per core")
+  need(args.table_3 and "table 3" or "table 2", options, M.bytes(args, count), "Lower --size or --workers", available)
+end
+
+return M
