@@ -2,7 +2,7 @@
 -- are compared, and the store of their runs.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
+local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 local systems = dofile(here .. "systems.lua")
 
 local M = { systems = systems }
@@ -62,23 +62,17 @@ local function random_network(images, args)
   return mr.cat(parts, 1)
 end
 
--- Pixels, or features of another kind, standardised by what the training images have.
-local function standardised(parts, args)
-  local rows, mean, sd = {}, nil, nil
+-- Pixels of each part, or features of another kind.
+local function features_of(parts, args)
+  local found = {}
   for i, part in ipairs(parts) do
-    local x = part:features()
     if args.features ~= "" then
-      x = mr.data.item_features(args.features):of(part.files)
-    elseif args.table_3 then
-      x = random_network(part, args)
+      found[i] = mr.data.item_features(args.features):of(part.files)
+    else
+      found[i] = args.table_3 and random_network(part, args) or part:features()
     end
-    if i == 1 then
-      local scaling = mr.data.dataset{ lists = part:items().lists, features = x }:scaling()
-      mean, sd = scaling.mean, scaling.sd
-    end
-    rows[i] = ((x:double() - mean) / sd):float()
   end
-  return rows
+  return found
 end
 
 local function images_of(args)
@@ -91,12 +85,12 @@ end
 ---@param seed integer
 function M.data(args, seed)
   local images = images_of(args)
-  local parts = { images:split{ seed = seed } }
-  local features, found = standardised(parts, args), { images = images, size = args.size, kernel = args.kernel, epochs = args.epochs }
+  local parts = { protocol.face_parts(images, seed) }
+  local features = protocol.standardised(parts, features_of(parts, args))
+  local found = { images = images, size = args.size, kernel = args.kernel, epochs = args.epochs }
   for i, name in ipairs{ "train", "valid", "test" } do
-    local share = ({ 9, 1, 2 })[i]
     found[name] = { images = parts[i], features = features[i], items = parts[i]:items{ features = features[i] },
-      pairs = parts[i]:comparisons{ pairs = args.pairs * share // 12, margin = 5, seed = seed, features = features[i] } }
+      pairs = protocol.face_pairs(parts[i], { part = name, pairs = args.pairs, seed = seed, features = features[i] }) }
   end
   return found
 end
@@ -125,15 +119,16 @@ end
 ---@return { number: integer, setting: integer, values: table<string, number> }
 function M.chosen(results, system, seed)
   local columns = results:columns()
-  local rows, best = columns:rows("runs", { system = system, split = seed }), nil
-  local function at(name, row) return columns:column("runs", name)[row] end
-  for _, row in ipairs(rows) do
-    if not best or at("valid", row) > at("valid", best) then best = row end
+  local trials = {}
+  for i, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
+    trials[i] = { row = row, valid = columns:column("runs", "valid")[row] }
   end
+  local best = protocol.choose(trials)
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
   local values = {}
-  for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name, best) end
-  return { number = at("number", best), setting = at("setting", best), values = values }
+  local function at(name) return columns:column("runs", name)[best.row] end
+  for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name) end
+  return { number = at "number", setting = at "setting", values = values }
 end
 
 ---Prints tables and text, and returns them for a report.
