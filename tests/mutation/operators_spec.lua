@@ -1,0 +1,52 @@
+-- The mutants of small texts, written out by hand.
+local test = require "moonrank.test"
+local describe, it, equal, check = test.describe, test.it, test.equal, test.check
+local operators = dofile "tests/mutation/operators.lua"
+
+-- The texts of all mutants, of one operator or of all.
+local function texts(text, operator)
+  local found = {}
+  for _, each in ipairs(operators.mutants(text)) do
+    if not operator or each.operator == operator then found[#found + 1] = each.text end
+  end
+  table.sort(found)
+  return found
+end
+
+describe("mutation operators", function()
+  it("change numbers, truth, comparisons and arithmetic", function()
+    equal(texts "return 5", { "return 4", "return 6" })
+    equal(texts "return 0.5", { "return 1" })
+    equal(texts("return a < b, true", "comparison"), { "return a <= b, true" })
+    equal(texts("return a < b, true", "constant"), { "return a < b, false" })
+    equal(texts "return a + b", { "return a - b" })
+    equal(texts "return not a", { "return  a" })
+  end)
+
+  it("keep the sign of a number", function() equal(texts "return -1", { "return -0", "return -2" }) end)
+
+  it("change words that choose", function()
+    equal(texts [[return { reduction = "mean" }]], { [[return { reduction = "sum" }]] })
+    equal(texts "return fold.valid", { "return fold.test" })
+  end)
+
+  it("drop calls", function()
+    equal(texts("return ratings:binarize(four):folds{}", "call"), { "return ratings:binarize(four)", "return ratings:folds{}" })
+    equal(texts("return f(x)", "call"), { "return x" })
+    equal(texts("a.b.f(x) g(y)", "call"), { " g(y)", "a.b.f(x) " })
+  end)
+
+  it("leave definitions, comments and texts alone", function()
+    equal(texts "local function f(x) return x end -- 5 < 6", {})
+    equal(texts [[return "a sentence of 5 words"]], {})
+  end)
+
+  it("give programs, with the line of the change", function()
+    local file <close> = assert(io.open("stdlib/moonrank/lexer.lua", "rb"))
+    local all = operators.mutants(file:read "a")
+    check(#all > 50, #all)
+    for _, each in ipairs(all) do check(load(each.text) ~= nil, each.now) end
+    equal(operators.mutants("return 1 +\n  x")[3].line, 1)
+    equal(operators.mutants("return x +\n  1")[2].line, 2)
+  end)
+end)
