@@ -1,6 +1,6 @@
 -- "Weight items according to the profit" (slide "Rank Evaluation": non-popular items are typically those that bring more profit): does a ranker whose
 -- gain is profit earn more than one whose gain is relevance? MovieLens' movies with MADE-UP profits between 1 and 20: drawn at random, or the
--- larger the fewer ratings a movie has. profit@10 is what a user brings who takes every movie among his first ten that he likes.
+-- larger the fewer ratings a movie has. profit@10 is what a user brings who takes every movie among the first ten that they like.
 -- Users with 25 movies rated 4 or more, four others in training for each; matrix factorisation, 32 factors, LambdaRank. Ranked are all movies
 -- that the user has not liked in training or validation. Rate and number of epochs by the first fold's validation: nDCG@10 for the ranker that
 -- knows no profits, profit@10 for the others. Changes are paired by user.

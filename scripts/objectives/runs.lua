@@ -12,7 +12,8 @@ local M = { protocol = protocol, data = data, measures = measures }
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
-  own.recipe = { default = "paper", choices = { "paper", "code" }, help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" }
+  own.recipe = { default = "paper", choices = { "paper", "code" },
+    help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" }
   own.seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" }
   for _, name in ipairs(more and more.without or {}) do own[name] = nil end
   return kept.args(own, { folder = "results/objectives", smoke = more and more.smoke })
