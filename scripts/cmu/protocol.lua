@@ -46,12 +46,13 @@ local losses = {
 ---@field test mr.Evaluation
 ---@field epoch? integer        of networks and trees: which one validation chose
 ---@field alpha? number         of logistic regressions: which penalty validation chose
+---@field model table
 
 -- What mr.fit needs: validation chooses the epoch.
 local function fitted(o, fold)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
   local run = mr.fit(o)
-  return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test }
+  return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
 ---A network of 100 and 30 hidden units, by steps of about 100 documents (4.1): whole lists for pairs, documents of any
@@ -108,7 +109,7 @@ function M.fit_regression(fold, o)
     local run = mr.fit{ model = model, loss = mr.losses.bce{}, train = fold.train, valid = fold.valid,
       test = fold.test, epochs = 0, metrics = { M.metric }, progress = false }
     local valid = measured(model, fold.valid)
-    if not best or valid > best.valid then best = { test = run.test, valid = valid, alpha = alpha } end
+    if not best or valid > best.valid then best = { test = run.test, valid = valid, alpha = alpha, model = model } end
   end
   return best
 end

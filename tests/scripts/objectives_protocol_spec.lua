@@ -193,26 +193,11 @@ local function by_rows(net, part)
   return sum / #scores
 end
 
-local mixed = lengths{ { 8, 10 }, { 5, 8 }, { 3, 3 } }
+-- Nine queries of one length and three of another, of which batches leave out the latter; and more than two steps of 64 documents.
+local mixed, many = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
 
 describe("recipe paper", function()
-  local raw = one_fold(queries(mixed), queries{ 6, 2, 9, 4 }, queries{ 4, 4, 4 })
-
-  for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("trains and standardises as a network written out, on " .. kind, function()
-      local part, valid = standardised(raw.train, raw.train, 0), standardised(raw.valid, raw.train, 0)
-      for name, o in pairs(paper) do
-        local net, data = network(3, 3), data_of(kind, { raw })
-        local loss, count = loss_of(name, part)
-        train(net, o.batches(part, kind), o.epochs[kind], loss, count, 1, o)
-        local run = protocol.fit_paper(data, { algorithm = name, split = 1, rate = o.rate }, 3, false)
-        equal(#run.history, o.epochs[kind], name)
-        local documents = name == "MseNetBatched" and kind == "mq2008"
-        near(run.history[#run.history].valid_loss, documents and by_rows(net, valid) or loss_at(net, valid, loss, count, 1), 1e-3,
-          name .. ", " .. kind)
-      end
-    end)
-  end
+  local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
   it("validation chooses the epoch where test would choose another, on the fold that was asked for", function()
     local train_part, against = queries(lengths{ { 8, 9 } }), queries(lengths{ { 6, 9 } }, -1)
@@ -234,7 +219,7 @@ describe("recipe paper", function()
 
   it("by nDCG with the gain 2^y - 1, not that of labels + 1", function()
     -- nDCG+1 would choose an epoch of its own: the choice is by the metric called ndcg
-    local run = protocol.fit_paper(data_of("mq2008", { raw }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
+    local run = protocol.fit_paper(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
     equal(run.best.metrics.ndcg, math.max(table.unpack((function()
       local all = {}
       for i, entry in ipairs(run.history) do all[i] = entry.metrics.ndcg end
@@ -400,98 +385,6 @@ describe("recipe code", function()
     equal(protocol.seeds(4, true), { 4 })
   end)
 
-  -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in ApproxNDCG's mean.
-  local function their_loss(name, part)
-    if name:find "NDCG" then
-      local loss = name:find "^A" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
-      return loss, every_list, -1
-    end
-    if name == "RankNet" then
-      return mr.losses.ranknet_all_pairs{}, every_list, 1
-    end
-    local loss, count = loss_of(name, part)
-    return loss, count, 1
-  end
-
-  -- What their code standardises over, and its steps.
-  local function code_batches(name, kind, part, seed)
-    if name == "MseNetBatched" and kind == "mq2008" then return batches_of(steps.documents(part, 64, seed), 1) end
-    if name == "RankNet" then return batches_of(steps.pairs(part, 64, seed), 1) end
-    if name:find "QbQ$" then return batches_of(part, 1) end
-    local size = name == "ApproxNDCGBatched" and kind == "mq2008" and 64 or nil
-    return batches_of((steps.equal_lengths(part, { size = size, least = kind == "mslr" and 1 or 8, drop = size and true })), 1)
-  end
-  local epochs = {
-    mq2008 = { MseNetBatched = 300, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 100, ApproxNDCGQbQ = 100,
-      NeuralNDCGBatched = 100, NeuralNDCGQbQ = 100 },
-    mslr = { MseNetBatched = 30, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 30, ApproxNDCGQbQ = 30, NeuralNDCGBatched = 30,
-      NeuralNDCGQbQ = 30 },
-  }
-  local function rate_of(name, kind)
-    if name == "MseNetBatched" then return 5e-5 end
-    return (name == "MseNetQbQ" or name == "ApproxNDCGBatched" and kind == "mslr") and 1e-3 or 1e-4
-  end
-  local function scaling(name, kind)
-    if name == "RankNet" or name == "MseNetBatched" and kind == "mq2008" then return "rows", "rows" end
-    if name == "ApproxNDCGBatched" and kind == "mq2008" then return "places", "queries" end
-    return "queries", "queries"
-  end
-
-  local parts = one_fold(queries(lengths{ { 8, 20 }, { 5, 9 }, { 3, 4 } }), queries(lengths{ { 8, 4 } }), queries(lengths{ { 6, 3 } }))
-
-  for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("trains and evaluates as a network written out, on " .. kind, function()
-      for _, name in ipairs(protocol.names) do
-        local data = data_of(kind, { parts })
-        local train_part, evaluation = protocol.code_parts(data, 2)
-        local eight = name == "ApproxNDCGBatched" and kind == "mq2008"
-        if eight then train_part = protocol.of_eight(train_part) end
-        local of_train, of_test = scaling(name, kind)
-        train_part = protocol.scaled(train_part, of_train)  -- against numbers by hand in objectives_spec.lua
-        if name:find "^Neural" and kind == "mq2008" then evaluation = protocol.of_eight(evaluation) end
-        evaluation = protocol.scaled(evaluation, of_test)
-        local net, loss, count, sign = network(3, 2), their_loss(name, train_part)
-        train(net, code_batches(name, kind, train_part, 2), epochs[kind][name], loss, count, sign,
-          { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 })
-        local part, scores, trained_on = protocol.fit_code(data, { algorithm = name, seeds = 2 }, false)
-        equal(part.lists.sizes:totable(), evaluation.lists.sizes:totable(), name)
-        near(part.features, evaluation.features, 1e-6, name)
-        -- NeuralNDCG's derivatives are small here, so that single precision shows
-        near(scores:totable(), (net:scores(evaluation.features:totable())), name:find "^Neural" and 5e-3 or 1e-3, name .. ", " .. kind)
-        check(trained_on > 0 and trained_on <= train_part.count, name)
-      end
-    end)
-  end
-
-  it("learning curves: 70 % of the training part against the rest (4.2), one array without standardising", function()
-    for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 }, { "ApproxNDCGBatched", "mq2008", 100 } } do
-      local name, kind = case[1], case[2]
-      local data = data_of(kind, { parts })
-      local part = protocol.code_parts(data, 5)
-      if name == "ApproxNDCGBatched" then part = protocol.of_eight(part) end
-      local train_part, rest = part:split{ share = 0.3, seed = 5 }
-      check(math.abs(rest.count / part.count - 0.3) < 0.03, name)
-      if name == "NeuralNDCGBatched" then train_part, rest = protocol.scaled(train_part, "queries"), protocol.scaled(rest, "queries") end
-      local run = protocol.fit_curves(data, { algorithm = name, seeds = 5 }, false)
-      equal(#run.history, case[3], name)
-      local net, loss, count, sign = network(3, 5), their_loss(name, train_part)
-      local o = { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 }
-      train(net, code_batches(name, kind, train_part, 5), case[3], loss, count, sign, o)
-      near(run.history[case[3]].valid_loss, loss_at(net, rest, loss, count, sign), 1e-3, name)
-      check(run.best.metrics.ndcg > 0, "nDCG is reported")
-    end
-  end)
-
-  it("short runs have two epochs, and all queries in place of those with eight documents", function()
-    local data = data_of("mq2008", { parts })
-    equal(#protocol.fit_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
-    local _, _, count = protocol.fit_code(data, { algorithm = "ApproxNDCGBatched", seeds = 1 }, true)
-    local train_part, evaluation = protocol.code_parts(data, 1)
-    check(count > protocol.of_eight(train_part).count, "others than those with eight documents")
-    local part = protocol.fit_code(data, { algorithm = "NeuralNDCGQbQ", seeds = 1 }, true)
-    equal(part.count, evaluation.count)
-  end)
-
   it("the ranking that is evaluated: of NDCG losses upside down, of two MseNets on MSLR by mistake", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 2 } }, mr.tensor{ 0.9, 0.5, 0.4, 0.1 }
     -- P@2 by score: rows 1, 2: 1/2; upside down: rows 4, 3: 1/2; P@1 is not among them, so that nDCG+1@2 tells them apart
@@ -554,4 +447,121 @@ describe("statistics", function()
     equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 } }, { 9, false })
     equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 2, 3, 3 } }, { 8, true })
   end)
+end)
+
+describe("trainings of recipe code", function()
+  -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in ApproxNDCG's mean.
+  local function their_loss(name, part)
+    if name:find "NDCG" then
+      local loss = name:find "^A" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
+      return loss, every_list, -1
+    end
+    if name == "RankNet" then
+      return mr.losses.ranknet_all_pairs{}, every_list, 1
+    end
+    local loss, count = loss_of(name, part)
+    return loss, count, 1
+  end
+
+  -- What their code standardises over, and its steps.
+  local function code_batches(name, kind, part, seed)
+    if name == "MseNetBatched" and kind == "mq2008" then return batches_of(steps.documents(part, 64, seed), 1) end
+    if name == "RankNet" then return batches_of(steps.pairs(part, 64, seed), 1) end
+    if name:find "QbQ$" then return batches_of(part, 1) end
+    local size = name == "ApproxNDCGBatched" and kind == "mq2008" and 64 or nil
+    return batches_of((steps.equal_lengths(part, { size = size, least = kind == "mslr" and 1 or 8, drop = size and true })), 1)
+  end
+  local epochs = {
+    mq2008 = { MseNetBatched = 300, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 100, ApproxNDCGQbQ = 100,
+      NeuralNDCGBatched = 100, NeuralNDCGQbQ = 100 },
+    mslr = { MseNetBatched = 30, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 30, ApproxNDCGQbQ = 30, NeuralNDCGBatched = 30,
+      NeuralNDCGQbQ = 30 },
+  }
+  local function rate_of(name, kind)
+    if name == "MseNetBatched" then return 5e-5 end
+    return (name == "MseNetQbQ" or name == "ApproxNDCGBatched" and kind == "mslr") and 1e-3 or 1e-4
+  end
+  local function scaling(name, kind)
+    if name == "RankNet" or name == "MseNetBatched" and kind == "mq2008" then return "rows", "rows" end
+    if name == "ApproxNDCGBatched" and kind == "mq2008" then return "places", "queries" end
+    return "queries", "queries"
+  end
+
+  local few = one_fold(queries(lengths{ { 8, 4 }, { 4, 9 } }), queries{ 8, 8, 8, 8, 8, 8 }, queries{ 3, 3 })
+  local larger = one_fold(queries(lengths{ { 8, 20 }, { 5, 2 } }), queries{ 8, 8 }, queries{ 6, 6 })
+
+  it("learning curves: 70 % of the training part against the rest (4.2), one array without standardising", function()
+    for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 }, { "ApproxNDCGBatched", "mq2008", 100 } } do
+      local name, kind = case[1], case[2]
+      local data = data_of(kind, { few })
+      local part = protocol.code_parts(data, 5)
+      if name == "ApproxNDCGBatched" then part = protocol.of_eight(part) end
+      local train_part, rest = part:split{ share = 0.3, seed = 5 }
+      check(math.abs(rest.count / part.count - 0.3) < 0.06, name)
+      if name == "NeuralNDCGBatched" then train_part, rest = protocol.scaled(train_part, "queries"), protocol.scaled(rest, "queries") end
+      local run = protocol.fit_curves(data, { algorithm = name, seeds = 5 }, false)
+      equal(#run.history, case[3], name)
+      local net, loss, count, sign = network(3, 5), their_loss(name, train_part)
+      local o = { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 }
+      train(net, code_batches(name, kind, train_part, 5), case[3], loss, count, sign, o)
+      near(run.history[case[3]].valid_loss, loss_at(net, rest, loss, count, sign), 1e-3, name)
+      check(run.best.metrics.ndcg > 0, "nDCG is reported")
+    end
+  end)
+
+  it("short runs have two epochs, and all queries in place of those with eight documents", function()
+    local data = data_of("mq2008", { few })
+    equal(#protocol.fit_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
+    local _, _, count = protocol.fit_code(data, { algorithm = "ApproxNDCGBatched", seeds = 1 }, true)
+    local train_part, evaluation = protocol.code_parts(data, 1)
+    check(count > protocol.of_eight(train_part).count, "others than those with eight documents")
+    local part = protocol.fit_code(data, { algorithm = "NeuralNDCGQbQ", seeds = 1 }, true)
+    equal(part.count, evaluation.count)
+  end)
+
+  for _, kind in ipairs{ "mq2008", "mslr" } do
+    it("trains and evaluates as a network written out, on " .. kind, function()
+      for _, name in ipairs(protocol.names) do
+        local data = data_of(kind, { name == "MseNetBatched" and larger or few })
+        local train_part, evaluation = protocol.code_parts(data, 2)
+        local eight = name == "ApproxNDCGBatched" and kind == "mq2008"
+        if eight then train_part = protocol.of_eight(train_part) end
+        local of_train, of_test = scaling(name, kind)
+        train_part = protocol.scaled(train_part, of_train)  -- against numbers by hand in objectives_spec.lua
+        if name:find "^Neural" and kind == "mq2008" then evaluation = protocol.of_eight(evaluation) end
+        evaluation = protocol.scaled(evaluation, of_test)
+        local net, loss, count, sign = network(3, 2), their_loss(name, train_part)
+        train(net, code_batches(name, kind, train_part, 2), epochs[kind][name], loss, count, sign,
+          { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 })
+        local part, scores, trained_on = protocol.fit_code(data, { algorithm = name, seeds = 2 }, false)
+        equal(part.lists.sizes:totable(), evaluation.lists.sizes:totable(), name)
+        near(part.features, evaluation.features, 1e-6, name)
+        -- NeuralNDCG's derivatives are small here, so that single precision shows
+        near(scores:totable(), (net:scores(evaluation.features:totable())), name:find "^Neural" and 5e-3 or 1e-3, name .. ", " .. kind)
+        check(trained_on > 0 and trained_on <= train_part.count, name)
+      end
+    end)
+  end
+end)
+
+describe("trainings of recipe paper", function()
+  local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
+  local larger = one_fold(queries(many), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
+
+  for _, kind in ipairs{ "mq2008", "mslr" } do
+    it("trains and standardises as a network written out, on " .. kind, function()
+      for name, o in pairs(paper) do
+        local raw = name == "MseNetBatched" and larger or few
+        local part, valid = standardised(raw.train, raw.train, 0), standardised(raw.valid, raw.train, 0)
+        local net, data = network(3, 3), data_of(kind, { raw })
+        local loss, count = loss_of(name, part)
+        train(net, o.batches(part, kind), o.epochs[kind], loss, count, 1, o)
+        local run = protocol.fit_paper(data, { algorithm = name, split = 1, rate = o.rate }, 3, false)
+        equal(#run.history, o.epochs[kind], name)
+        local documents = name == "MseNetBatched" and kind == "mq2008"
+        near(run.history[#run.history].valid_loss, documents and by_rows(net, valid) or loss_at(net, valid, loss, count, 1), 1e-3,
+          name .. ", " .. kind)
+      end
+    end)
+  end
 end)
