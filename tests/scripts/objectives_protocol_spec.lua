@@ -194,7 +194,7 @@ local function by_rows(net, part)
 end
 
 -- Nine queries of one length and three of another, of which batches leave out the latter; and more than two steps of 64 documents.
-local mixed, many = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
+local mixed, large = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
 
 describe("recipe paper", function()
   local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
@@ -546,7 +546,7 @@ end)
 
 describe("trainings of recipe paper", function()
   local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
-  local larger = one_fold(queries(many), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
+  local larger = one_fold(queries(large), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
   for _, kind in ipairs{ "mq2008", "mslr" } do
     it("trains and standardises as a network written out, on " .. kind, function()
