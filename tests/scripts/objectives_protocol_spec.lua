@@ -509,6 +509,17 @@ describe("trainings of recipe code", function()
     end
   end)
 
+  it("epochs of their code", function()
+    local tiny = one_fold(queries(times(12, 3)), queries{ 8 }, queries{ 8 })
+    for kind, each in pairs(epochs) do
+      for name, count in pairs(each) do
+        local data = data_of(kind, { name == "MseNetBatched" and larger or tiny })
+        local run = protocol.fit_curves(data, { algorithm = name, seeds = 1 }, false)
+        equal(#run.history, count, name .. ", " .. kind)
+      end
+    end
+  end)
+
   it("short runs have two epochs, and all queries in place of those with eight documents", function()
     local data = data_of("mq2008", { few })
     equal(#protocol.fit_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
