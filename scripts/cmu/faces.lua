@@ -118,17 +118,15 @@ end
 ---The trial of a system with the setting that validation chose, of one seed.
 ---@return { number: integer, setting: integer, values: table<string, number> }
 function M.chosen(results, system, seed)
-  local columns = results:columns()
-  local trials = {}
+  local columns, runs = results:columns(), {}
   for i, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
-    trials[i] = { row = row, valid = columns:column("runs", "valid")[row] }
+    local function at(name) return columns:column("runs", name)[row] end
+    runs[i] = { number = at "number", setting = at "setting", values = {} }
+    for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do runs[i].values[name] = at(name) end
   end
-  local best = protocol.choose(trials)
+  local best = protocol.choose(runs)
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
-  local values = {}
-  local function at(name) return columns:column("runs", name)[best.row] end
-  for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do values[name] = at(name) end
-  return { number = at "number", setting = at "setting", values = values }
+  return best
 end
 
 ---Prints tables and text, and returns them for a report.

@@ -293,12 +293,12 @@ function M.judge(family, score, data, years)
   return found, older - younger
 end
 
----The setting with the largest accuracy on validation.
----@param trials { valid: number }[]
-function M.choose(trials)
+---The run with the largest accuracy on validation, of equal ones the first.
+---@param runs { values: { valid: number } }[]
+function M.choose(runs)
   local best
-  for _, trial in ipairs(trials) do
-    if not best or trial.valid > best.valid then best = trial end
+  for _, run in ipairs(runs) do
+    if not best or run.values.valid > best.values.valid then best = run end
   end
   return best
 end

@@ -10,8 +10,8 @@ local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. 
 
 local own = figure.options("cremonesi", {
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
-  unseen = { default = 100, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
-  head = { default = 0.33, least = 0, most = 0.9,
+  unseen = { default = protocol.unseen, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
+  head = { default = protocol.head, least = 0, most = 0.9,
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
 })
 own.out.default = "results/lecture/cremonesi.svg"

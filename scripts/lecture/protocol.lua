@@ -125,9 +125,12 @@ function M.graded_fold(ratings, number, seed)
   return fold
 end
 
----1 for the long tail, 0 for the most rated items, which hold this share of all ratings; and how many the latter are.
+---1 for the long tail, 0 for the most rated items, which hold this share of all ratings, a third; and how many the
+---latter are.
+---@param share? number
 ---@return mr.Tensor, integer
 function M.long_tail(ratings, share)
+  share = share or M.head
   local ones = mr.ones({ ratings.rows })
   local counts, items = mr.zeros({ ratings.items }):scatter_add(1, ratings.item, ones):sort(1, { descending = true })
   local numbers, order, tail = counts:totable(), items:totable(), mr.ones({ ratings.items }):totable()
@@ -153,15 +156,17 @@ function M.to_find(fold, part, tail)
     k = fold.k, users = fold.users, items = fold.items, title = "5-star ratings" }
 end
 
-M.deepest = 20
+---Unrated items beside each item that is to be found; the share of ratings that the long tail is without; the deepest
+---rank.
+M.unseen, M.head, M.deepest = 100, 0.33, 20
 local hits = {}
 for n = 1, M.deepest do hits[n] = "hit@" .. n end
 
 ---recall(1) to recall(20) of a part by N, and the number of test items: each one among unrated items of its user.
----@param o { unseen: integer, seed: integer, tail?: mr.Tensor }
+---@param o { unseen?: integer, seed: integer, tail?: mr.Tensor }
 function M.recalls(model, fold, part, o)
   local found = M.to_find(fold, part, o.tail):evaluate(model, hits,
-    { part = part, candidates = "one", negatives = o.unseen, seed = o.seed })
+    { part = part, candidates = "one", negatives = o.unseen or M.unseen, seed = o.seed })
   local recalls = {}
   for n, name in ipairs(hits) do recalls[n] = found.mean[name] end
   return recalls, found.count
@@ -175,7 +180,7 @@ end
 
 ---What chooses settings, on validation: RMSE of those that predict ratings, recall(10) of the others.
 ---@param predicts boolean
----@param o { unseen: integer, seed: integer }
+---@param o { unseen?: integer, seed: integer }
 function M.quality(model, fold, predicts, o)
   if predicts then return -M.rmse(model, fold, "valid") end
   return M.recalls(model, fold, "valid", o)[10]

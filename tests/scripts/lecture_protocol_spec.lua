@@ -136,6 +136,11 @@ describe("what is relevant", function()
       equal(tail:totable(), expected, share)
       equal(n, 3 - expected[1] - expected[2] - expected[3])
     end
+    -- of 100 ratings the first item has 32, 67 others one each, and an item that comes last the other: a third is that of two items
+    local rows_of = {}
+    for user = 1, 32 do rate(rows_of, user, 1, 1, 4) end
+    rate(rows_of, 33, 2, 69, 4)
+    equal(select(2, protocol.long_tail(ratings_of(rows_of))), 2)
   end)
 end)
 
@@ -353,6 +358,18 @@ describe("Cremonesi's protocol", function()
       or two[2] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
   end)
 
+  it("a hundred unrated items beside each", function()
+    local wide = {}
+    for user = 1, 3 do rate(wide, user, 1, 10, 5) end
+    rate(wide, 4, 11, 150, 3)
+    local sizes = {}
+    protocol.recalls(function(batch)
+      for _, n in ipairs(batch.lists.sizes:totable()) do sizes[n] = true end
+      return mr.zeros(batch.lists.rows)
+    end, protocol.graded_fold(ratings_of(wide), 1, 1), "test", { seed = 1 })
+    equal(sizes, { [101] = true })
+  end)
+
   it("settings are chosen on validation: by RMSE where ratings are predicted, else by recall(10)", function()
     local function three(batch) return mr.full({ 30 }, 3):rows(batch.items) end
     local square = 0
@@ -393,7 +410,7 @@ describe("Cremonesi's protocol", function()
 end)
 
 describe("trees", function()
-  it("queries without relevant documents are 0, LETOR's way, and are left out beside it", function()
+  it("queries without relevant documents count as 0, and are left out beside it", function()
     -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1, nDCG@10 1
     local first, rest, map = protocol.judge_trees(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
     near({ first, rest, map }, { (1 / math.log(3, 2) + 1) / 3, 1.5 / 3, (1 / math.log(3, 2) + 1) / 2 }, 1e-6)
