@@ -92,7 +92,7 @@ end
 local function pairs_of(times)
   return function(lists)
     local sizes = lists.sizes:double()
-    local equal, all = core.equal_pairs(lists):double():sum():item(), (sizes * (sizes - 1)):sum():item() / 2
+    local equal, all = core.equal_pairs(lists):sum():item(), (sizes * (sizes - 1)):sum():item() / 2
     return math.floor(equal + times * (all - equal) + 0.5)
   end
 end

@@ -210,13 +210,14 @@ describe("web queries", function()
       { system = "RankNet", optimiser = "adam", rate = 0.003, valid = 0.1 },
       { system = "Class NN", optimiser = "sgd", rate = 10, valid = 0.9 },
       { system = "Class NN", optimiser = "adam", rate = 0.00003, valid = 0 },
-      { system = "DirectRanker", optimiser = "sgd", rate = 0.001, valid = 0.9 },
+      { system = "DirectRanker", optimiser = "sgd", rate = 3, valid = 0.9 },
+      { system = "DirectRanker", optimiser = "adam", rate = 0.0001, valid = 0.9 },
     }
     local best, at_edge = protocol.best_rates(trials)
     equal(best, { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.1, ["Class NN sgd"] = 10, ["Class NN adam"] = 0.00003,
-      ["DirectRanker sgd"] = 0.001 })
+      ["DirectRanker sgd"] = 3, ["DirectRanker adam"] = 0.0001 })
     equal(at_edge, { ["RankNet sgd"] = false, ["RankNet adam"] = true, ["Class NN sgd"] = true, ["Class NN adam"] = true,
-      ["DirectRanker sgd"] = true })
+      ["DirectRanker sgd"] = false, ["DirectRanker adam"] = false })
     for _, rates in pairs(protocol.rates) do check_rates(rates) end
     equal({ protocol.trained_by("paper", "RankNet", best) }, { "sgd", 0.001 })
     equal({ protocol.trained_by("sgd", "RankNet", best) }, { "sgd", 0.1 })
@@ -281,6 +282,10 @@ describe("comparisons of Table 1", function()
     end
     equal(of_reason(found, "Adam and sgd"), adam[1])
     equal(of_reason(found, "Adam and paper"), adam[2])
+  end)
+
+  it("of equal systems the first one is the best", function()
+    equal(of_reason(protocol.comparisons(systems, validation{}), "best"), { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
   end)
 
   it("a pair that is there for two reasons is one comparison", function()

@@ -21,7 +21,7 @@ local function queries(lengths, agreement)
   for l, n in ipairs(lengths) do
     lists[l] = {}
     for i = 1, n do
-      lists[l][i] = math.floor(3 * next_number())
+      lists[l][i] = math.floor(3 * next_number() ^ 2)  -- most pairs are equal, so that RankNet's others are upsampled
       features[#features + 1] = { 50 + 4 * ((agreement or 1) * lists[l][i] + next_number()), next_number(), 0.001 * next_number() }
     end
     lists[l][1], lists[l][2] = 2, 0  -- some order matters in every query
