@@ -88,7 +88,7 @@ end
 function M.fit(set, fold, o)
   local options = { model = o.model, loss = o.loss, train = fold.train,
     valid = set == "movielens" and fold:candidates{ known = "relevant" } or fold.valid,
-    test = o.test and fold.test or nil, metrics = M.metrics, select = M.metrics[1], progress = false }
+    test = o.test and fold.test or nil, metrics = M.metrics, progress = false }
   if o.kind ~= "trees" then
     local training = M.training[set]
     options.optimizer = mr.optim.adam{ lr = o.at.rate, weight_decay = o.kind ~= "cml" and o.at.decay or 0 }
@@ -135,7 +135,7 @@ function M.long_tail(ratings, share)
   local counts, items = mr.zeros({ ratings.items }):scatter_add(1, ratings.item, ones):sort(1, { descending = true })
   local numbers, order, tail = counts:totable(), items:totable(), mr.ones({ ratings.items }):totable()
   local held, n = 0, 0
-  while n < #order and held < share * ratings.rows do
+  while held < share * ratings.rows do
     n = n + 1
     held, tail[order[n]] = held + numbers[n], 0
   end

@@ -246,7 +246,10 @@ describe("families", function()
         at = { rate = 0.01, decay = decay } })
       return scores_of(model, plain.test)
     end
-    equal(cml(0.5):totable(), cml(0):totable())
+    local free = mr.models.cml{ users = 40, items = 120, factors = 32, seed = 2 }
+    mr.fit{ model = free, loss = mr.losses.hinge(), train = plain.train, valid = plain:candidates{ known = "relevant" }, epochs = 2,
+      seed = 1, metrics = { "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
+    for _, decay in ipairs{ 0, 0.5 } do equal(cml(decay):totable(), scores_of(free, plain.test):totable()) end
     equal(protocol.model("cml", { users = 40, items = 120, seed = 1 }):parameters()[1]:size(2), 32)
     if not pcall(core.xgboost_version) then return end
     local function trees(model)
@@ -394,6 +397,16 @@ describe("Cremonesi's protocol", function()
     end
     equal(protocol.quality(last(10), own, false, { unseen = 12, seed = 1 }), 0)
     equal(protocol.quality(last(9), own, false, { unseen = 12, seed = 1 }), 1)
+    -- of one user: validation's items first, those of test last
+    local of_one = {}
+    rate(of_one, 1, 1, 12, 5)
+    rate(of_one, 2, 13, 24, 3)
+    own = protocol.graded_fold(ratings_of(of_one), 1, 1)
+    local score = {}
+    for item = 1, 24 do score[item] = item <= 12 and 0 or 1 end
+    for i, item in ipairs(own.valid.items:totable()) do score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1 end
+    local first = mr.tensor(score)
+    equal(protocol.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }), 1)
   end)
 
   it("ratings are predicted by the squared errors of all ratings, with their mean as the start", function()
@@ -424,7 +437,7 @@ describe("trees", function()
 
   it("boosted ones have depth 5 and eta 0.1, a forest is one round; validation chooses the round by AP", function()
     local function part(seed, sign)
-      local set = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, mean_size = 8, seed = seed }
+      local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20, noise = 1, seed = seed }
       return sign == 1 and set or mr.data.dataset{ lists = set.lists, features = -set.features }
     end
     local one = fold.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1, title = "made up" }
