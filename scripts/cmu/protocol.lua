@@ -14,9 +14,9 @@ end
 function M.significant(p) return p < 0.05 end
 
 ---A fold of queries: labels of 2 and more are relevant (4.1), features are standardised by the training part.
----@param fold mr.Fold
+---@param folds mr.Fold[]
 ---@return mr.Fold
-function M.fold(fold) return fold:binarize(2):standardize() end
+function M.fold(folds, number) return folds[number]:binarize(2):standardize() end
 
 ---nDCG@10 (4.1); queries without relevant documents have none and are left out.
 M.metric = "ndcg@10"

@@ -45,7 +45,7 @@ function M.set(args, name)
     local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name].folder
     local folds, made = args.smoke and made_up() or mr.data.letor_folds(path), kept.cache()
     opened[name] = { title = args.smoke and "made-up queries" or sets[name].title, folds = #folds, fold = function(number)
-      made[number] = made[number] or protocol.fold(folds[number])
+      made[number] = made[number] or protocol.fold(folds, number)
       return made[number]
     end }
   end

@@ -84,7 +84,7 @@ local function open(args, set)
   else
     local folds, title = data.queries(args)
     made.title, made.folds, made.kind = title, args.smoke and 1 or #folds, "mlp"
-    made.fold = function(number) return protocol.query_fold(folds[number]) end
+    made.fold = function(number) return protocol.query_fold(folds, number) end
   end
   opened[set] = made
   return made

@@ -1,6 +1,6 @@
--- What the scripts of S. Segui's lecture decide, each with its slide, or with our reason where the slides do not say.
+-- What the scripts of S. Seguí's lecture decide, each with its slide, or with our reason where the slides do not say.
 local mr = require "moonrank"
-local folds = require "moonrank.data.fold"
+local fold_of = require "moonrank.data.fold"
 
 local M = {}
 
@@ -48,7 +48,7 @@ function M.liked_fold(liked, number, seed)
 end
 
 ---A fold of queries: features are standardised by the training part.
-function M.query_fold(fold) return fold:standardize() end
+function M.query_fold(folds, number) return folds[number]:standardize() end
 
 -- "Pointwise, pairwise, listwise" (slides "Learning to rank")
 
@@ -152,7 +152,7 @@ function M.to_find(fold, part, tail)
       lists = found.lists:with_relevance(found.lists.relevance * tail:rows(found.items)) }
   end
   local rated = fold.train:concat(fold.valid, fold.test)
-  return folds.new{ train = rated, valid = part == "valid" and found or rated, test = found, number = fold.number,
+  return fold_of.new{ train = rated, valid = part == "valid" and found or rated, test = found, number = fold.number,
     k = fold.k, users = fold.users, items = fold.items, title = "5-star ratings" }
 end
 
@@ -268,7 +268,7 @@ function M.priced(fold, profits)
     parts[name] = mr.data.dataset{ users = set.users, items = set.items,
       lists = set.lists:with_relevance(set.lists.relevance * profits:rows(set.items)) }
   end
-  return folds.new(parts)
+  return fold_of.new(parts)
 end
 
 -- Losses; what validation chooses by; whether training lists are graded by profit; whether profit multiplies a

@@ -32,8 +32,9 @@ describe("web queries", function()
     local function part(grades, x)
       return mr.data.dataset{ lists = mr.lists{ grades }, features = mr.tensor(x, { dtype = "float64" }) }
     end
-    local all = protocol.fold(fold.new{ train = part({ 0, 1, 2, 4 }, { { 1 }, { 3 }, { 5 }, { 7 } }),
-      valid = part({ 1, 3 }, { { 4 }, { 5 } }), test = part({ 2, 0 }, { { 0 }, { 4 } }), number = 1, k = 1, title = "made up" })
+    local one = fold.new{ train = part({ 0, 1, 2, 4 }, { { 1 }, { 3 }, { 5 }, { 7 } }), valid = part({ 1, 3 }, { { 4 }, { 5 } }),
+      test = part({ 2, 0 }, { { 0 }, { 4 } }), number = 3, k = 3, title = "made up" }
+    local all = protocol.fold({ false, false, one }, 3)
     equal(all.train.lists.relevance:totable(), { 0, 0, 1, 1 })
     equal(all.valid.lists.relevance:totable(), { 0, 1 })
     equal(all.test.lists.relevance:totable(), { 1, 0 })

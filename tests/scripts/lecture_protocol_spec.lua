@@ -2,7 +2,7 @@
 -- each test, trainings are repeated step by step.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local fold = require "moonrank.data.fold"
+local folds_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
@@ -188,9 +188,9 @@ describe("families", function()
     end
     return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
   end
-  local raw = fold.new{ train = queries(40, 1, 1), valid = queries(20, 1, 2), test = queries(20, -1, 3), number = 1, k = 1,
+  local raw = folds_of.new{ train = queries(40, 1, 1), valid = queries(20, 1, 2), test = queries(20, -1, 3), number = 1, k = 1,
     title = "made up" }
-  local one = protocol.query_fold(raw)
+  local one = protocol.query_fold({ false, raw }, 2)
 
   it("features of queries are standardised by the training part", function()
     local sum, square, x = 0, 0, raw.train.features:totable()
@@ -440,7 +440,7 @@ describe("trees", function()
       local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20, noise = 1, seed = seed }
       return sign == 1 and set or mr.data.dataset{ lists = set.lists, features = -set.features }
     end
-    local one = fold.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1, title = "made up" }
+    local one = folds_of.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1, title = "made up" }
     local function scores(model) return model{ lists = one.train.lists, features = one.train.features } end
     local o = { rounds = 20, trees = 7, seed = 3 }
     for forest, options in pairs{ [false] = { rounds = 20, depth = 5, eta = 0.1, seed = 3 },

@@ -48,7 +48,7 @@ function M.compare(args, rank)
   local folds, title = data.queries(args)
   local names, parts = {}, {}
   for number = 1, #folds do
-    local fold = protocol.query_fold(folds[number])
+    local fold = protocol.query_fold(folds, number)
     local rankers = rank(fold.train, fold.test)
     rankers[#rankers + 1] = { "by chance", mr.uniform({ fold.test.lists.rows }, { seed = args.seed }) }
     for i, ranker in ipairs(rankers) do
