@@ -263,7 +263,7 @@ end
 -- Scores of the older and of the younger image of each pair, [pairs].
 local function by_age(scores, pairs)
   local rows = scores:rows(pairs.items):reshape(pairs.count, 2)
-  local first_older = pairs.lists.relevance:reshape(pairs.count, 2):narrow(2, 1, 1):gt(0):reshape(pairs.count)
+  local first_older = pairs.lists.relevance:reshape(pairs.count, 2):narrow(2, 1, 1):reshape(pairs.count)
   local first, second = rows:narrow(2, 1, 1):reshape(pairs.count), rows:narrow(2, 2, 1):reshape(pairs.count)
   return first_older:where(first, second), first_older:where(second, first)
 end

@@ -307,13 +307,13 @@ end
 ---@param o { profits: mr.Tensor, rate: number, seed: integer, short: boolean }
 ---@return { valid: number, epochs: integer }
 function M.epochs_of(name, plain, o)
-  local best, metric, every = { valid = -1 }, rankers[name].metric, o.short and 1 or 5
+  local best, metric, every = nil, rankers[name].metric, o.short and 1 or 5
   local judge = metric == "profit_10" and M.priced(plain, o.profits) or plain
   M.fit_profit(name, plain, { profits = o.profits, rate = o.rate, epochs = o.short and 2 or 30, seed = o.seed,
     watch = function(epoch, score)
       if epoch == 0 or epoch % every ~= 0 then return end
       local now = judge:evaluate(score, { metric }, { part = "valid", known = "relevant" }).mean[metric]
-      if now > best.valid then best = { valid = now, epochs = epoch } end
+      if not best or now > best.valid then best = { valid = now, epochs = epoch } end
     end })
   return best
 end

@@ -81,16 +81,19 @@ describe("web queries", function()
   it("networks: 100 and 30 units, steps of 100 documents, descent or Adam", function()
     local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" }, DirectRanker = mr.losses.direct_ranker{ bound = "minmax" },
       ["Class NN"] = mr.losses.bce{} }
+    -- lists of 33 rows: the fourth begins at row 100, the last of a step's hundred
+    local data = fold.new{ train = queries(15, 33, 1, 1), valid = against_test.valid, test = against_test.test, number = 1, k = 1,
+      title = "made up" }
     for _, optimiser in ipairs{ "sgd", "adam" } do
       for name, loss in pairs(losses) do
         local rate = optimiser == "sgd" and 0.5 or 0.01
         local trial, told = listening()
-        local found = protocol.fit_network(against_test, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
+        local found = protocol.fit_network(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
         equal(#told, 2)
-        -- the same steps one by one, until the epoch that was chosen: of 300 rows, five whole lists are a step
+        -- the same steps one by one, until the epoch that was chosen: 495 documents, or 15 lists
         local model = mr.models.mlp{ inputs = 3, hidden = { 100, 30 }, activation = "relu", seed = 4 }
         local optimizer, steps = mr.optim[optimiser]{ lr = rate }:bind(model:parameters()), 0
-        local part = name == "Class NN" and against_test.train:pointwise() or against_test.train
+        local part = name == "Class NN" and data.train:pointwise() or data.train
         for epoch = 1, found.epoch do
           local how = name == "Class NN" and { size = 100 } or { rows = 100 }
           how.shuffle, how.seed, how.epoch = true, 4, epoch
@@ -102,7 +105,7 @@ describe("web queries", function()
             steps = steps + 1
           end
         end
-        equal(steps, 3 * found.epoch)
+        equal(steps, 5 * found.epoch)
         local batch = { lists = against_test.test.lists, features = against_test.test.features }
         near(found.model(batch), model(batch), 1e-5, name)
       end
@@ -448,28 +451,28 @@ describe("faces", function()
     near({ with[40], against[40] }, { 1, 0 }, 1e-9)
   end)
 
-  -- A part with four images and pairs of them.
+  -- A part with five images and pairs of them.
   local function part(items, grades, features, ages)
-    return { items = { lists = mr.lists{ { 0, 0, 0, 0 } }, count = 4 }, features = features, images = { labels = mr.tensor(ages) },
+    return { items = { lists = mr.lists{ { 0, 0, 0, 0, 0 } }, count = 5 }, features = features, images = { labels = mr.tensor(ages) },
       pairs = { count = #grades, items = mr.tensor(items, { dtype = "int64" }), lists = mr.lists(grades) } }
   end
-  local x = mr.tensor{ { 2 }, { -1 }, { 2 }, { 0 } }
-  local data = { valid = part({ 1, 2 }, { { 1, 0 } }, x, { 1, 2, 3, 4 }),
-    test = part({ 1, 2, 1, 3, 1, 4, 1, 2 }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 } }, x, { 40, 10, 50, 20 }) }
-  local function score(of) return of.features:reshape(4) end
+  local data = { valid = part({ 1, 2 }, { { 1, 0 } }, mr.tensor{ { 9 }, { 8 }, { 7 }, { 6 }, { 5 } }, { 1, 2, 3, 4, 5 }),
+    test = part({ 1, 2, 1, 3, 1, 4, 1, 2, 2, 5, 1, 5 }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } },
+      mr.tensor{ { 2 }, { -1 }, { 2 }, { 0 }, { 0.5 } }, { 40, 10, 50, 20, 30 }) }
+  local function score(of) return of.features:reshape(5) end
 
   it("accuracy by scores, equal ones half; a classifier also by labels, a regression by the ages' variance", function()
+    -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
     local found, margins = protocol.judge("classification", score, data)
-    near(found.accuracy, (1 + 0.5 + 1 + 0) / 4, 1e-12)  -- 2 against -1, 2 against 2, 2 against 0, -1 against 2
-    near(found.both, 2 / 4, 1e-12)                      -- labels 1 and 0 for the first and third pair: 0 is labelled 0
-    near(found.valid, 1, 1e-12)
-    equal(margins:totable(), { 3, 0, 2, -3 })
+    equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
+    equal(found.both, 3 / 6)  -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
+    equal(margins:totable(), { 3.0, 0.0, 2.0, -3.0, 1.5, 1.5 })
     equal(found.r2, nil)
     found = protocol.judge("ranking", score, data)
-    equal({ found.both, found.r2, found.valid, found.accuracy }, { nil, nil, 1.0, 0.625 })
-    -- ages 40, 10, 50, 20: mean 30, squares 100 + 400 + 400 + 100 = 1000
-    near(protocol.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2) / 1000, 1e-6)
-    near(protocol.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2) / 1000, 1e-6)
+    equal({ found.both, found.r2, found.valid, found.accuracy }, { nil, nil, 1.0, 0.75 })
+    -- ages 40, 10, 50, 20, 30: mean 30, squares 100 + 400 + 400 + 100 = 1000
+    near(protocol.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
+    near(protocol.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
   end)
 
   it("validation chooses the setting where test would choose another, the first of equal ones", function()

@@ -403,6 +403,8 @@ describe("recipe code", function()
   it("a printed number is met between the least and the largest seed, to two digits", function()
     equal({ protocol.meets(0.45, 0.4551, 0.5), protocol.meets(0.45, 0.4549, 0.5), protocol.meets(0.45, 0.4, 0.4449),
       protocol.meets(0.45, 0.4, 0.4451) }, { false, true, false, true })
+    equal({ 0.505 - 0.005, 0.495 + 0.005 }, { 0.5, 0.5 })
+    equal({ protocol.meets(0.5, 0.505, 0.6), protocol.meets(0.5, 0.4, 0.495) }, { true, true })
   end)
 end)
 
@@ -443,6 +445,7 @@ describe("statistics", function()
   end)
 
   it("a held-out loss rises where its least value is before the last tenth", function()
+    equal({ protocol.lowest{ 3, 3, 5 } }, { 1, true })
     equal({ protocol.lowest{ 5, 4, 3, 3, 5, 6, 7, 8, 9, 10 } }, { 3, true })
     equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 } }, { 9, false })
     equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 2, 3, 3 } }, { 8, true })
