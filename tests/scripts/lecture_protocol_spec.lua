@@ -451,6 +451,7 @@ describe("trees", function()
       own.objective = options.objective
       local model, same = mr.models.trees(own), mr.models.trees(options)
       local run = protocol.fit_trees(model, loss, one)
+      equal(#run.history, options.rounds)
       mr.fit{ model = same, loss = loss, train = one.train, valid = one.valid, metrics = { "ap" }, progress = false }
       near(scores(model), scores(same), 1e-6)
       local best = 1
