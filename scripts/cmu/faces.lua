@@ -2,7 +2,7 @@
 -- are compared, and the store of their runs.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
+local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
 
 local M = { systems = systems }
@@ -68,23 +68,17 @@ local function random_network(images, args)
   return mr.cat(parts, 1)
 end
 
--- Pixels, or features of another kind, standardised by what the training images have.
-local function standardised(parts, args)
-  local rows, mean, sd = {}, nil, nil
+-- Pixels of each part, or features of another kind.
+local function features_of(parts, args)
+  local found = {}
   for i, part in ipairs(parts) do
-    local x = part:features()
     if args.features ~= "" then
-      x = mr.data.item_features(args.features):of(part.files)
-    elseif args.table_3 then
-      x = random_network(part, args)
+      found[i] = mr.data.item_features(args.features):of(part.files)
+    else
+      found[i] = args.table_3 and random_network(part, args) or part:features()
     end
-    if i == 1 then
-      local scaling = mr.data.dataset{ lists = part:items().lists, features = x }:scaling()
-      mean, sd = scaling.mean, scaling.sd
-    end
-    rows[i] = ((x:double() - mean) / sd):float()
   end
-  return rows
+  return found
 end
 
 local function images_of(args)
@@ -97,13 +91,12 @@ end
 ---@param seed integer
 function M.data(args, seed)
   local images = images_of(args)
-  local parts = { images:split{ seed = seed } }
-  local features, found = standardised(parts, args), { images = images }
+  local parts = { protocol.face_parts(images, seed) }
+  local features, found = protocol.standardised(parts, features_of(parts, args)), { images = images }
   for _, name in ipairs{ "size", "kernel", "epochs", "widths" } do found[name] = args[name] end
   for i, name in ipairs{ "train", "valid", "test" } do
-    local share = ({ 9, 1, 2 })[i]
     found[name] = { images = parts[i], features = features[i], items = parts[i]:items{ features = features[i] },
-      pairs = parts[i]:comparisons{ pairs = args.pairs * share // 12, margin = 5, seed = seed, features = features[i] } }
+      pairs = protocol.face_pairs(parts[i], { part = name, pairs = args.pairs, seed = seed, features = features[i] }) }
   end
   return found
 end
@@ -168,10 +161,7 @@ end
 
 ---The run of a system with the setting that validation chose, of one seed; the first one tried where several are equal.
 function M.chosen(studies, system, seed)
-  local best
-  for _, run in ipairs(M.runs(studies, system, seed)) do
-    if not best or run.values.valid > best.values.valid then best = run end
-  end
+  local best = protocol.choose(M.runs(studies, system, seed))
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
   return best
 end

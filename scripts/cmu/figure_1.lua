@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
-local figure = dofile(here .. "../thesis/figure.lua")
+local figure, protocol = dofile(here .. "../thesis/figure.lua"), queries.protocol
 
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
@@ -23,15 +23,15 @@ local function curve(results, where, name)
   return sum
 end
 
-local titles = { loss = "cross entropy in training", ["valid_" .. queries.metric] = "validation nDCG@10" }
+local titles = { loss = "cross entropy in training", ["valid_" .. protocol.metric] = "validation nDCG@10" }
 local panels, lines, parts = { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }, {}, {}
 local curves = {}
 for i, name in ipairs(args.sets) do
   local set, results = queries.set(args, name), queries.runs(args, name)
   curves[i] = { set = set }
-  for _, what in ipairs{ "loss", "valid_" .. queries.metric } do
+  for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
     local series = {}
-    for s, system in ipairs(queries.networks) do
+    for s, system in ipairs(protocol.networks) do
       for _, recipe in ipairs(recipes) do
         local y = curve(results, { system = system, recipe = recipe[1] }, what)
         series[#series + 1] = { name = ("%s, %s"):format(system, recipe[2]), y = y, color = s, style = recipe[3] }
@@ -42,15 +42,15 @@ for i, name in ipairs(args.sets) do
       ylabel = titles[what], legend = "legend" }
   end
 end
-for _, what in ipairs{ "loss", "valid_" .. queries.metric } do
+for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
 -- Table: where curves begin and end, and where nDCG@10 is best
 for i in ipairs(args.sets) do
-  for _, system in ipairs(queries.networks) do
+  for _, system in ipairs(protocol.networks) do
     for _, recipe in ipairs(recipes) do
-      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"], curves[i][system .. recipe[1] .. "valid_" .. queries.metric]
+      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"], curves[i][system .. recipe[1] .. "valid_" .. protocol.metric]
       local best = 1
       for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
       lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best, ndcg[#ndcg] }

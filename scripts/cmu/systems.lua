@@ -1,6 +1,8 @@
 -- The systems of Li & Wu's Tables 2 and 3: how each is trained on the training part, with which settings to choose from, and how it is measured
--- on pairs. Whatever is chosen (setting, epoch, round) is chosen by pairwise accuracy on the validation pairs.
+-- on pairs. Whatever is chosen (setting, epoch, round) is chosen by pairwise accuracy on the validation pairs (protocol.lua).
 local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -22,20 +24,10 @@ end
 local rates = { linear = series("rate", -7), network = series("rate", -5), regression = series("rate", -4) }
 local penalties = series("penalty", -1)
 
--- What mr.fit needs beside a model and a loss; the curve goes to the trial.
-local function fitted(o, data, trial)
-  o.valid, o.metrics, o.progress, o.trial = data.valid.pairs, { "auc" }, false, trial
-  if o.optimizer then
-    o.epochs, o.batch, o.seed = o.epochs or data.epochs, 100, trial.split
-  end
-  mr.fit(o)
-  return o.model
-end
-
 local function by_steps(o)
   return function(rate, data, trial)
-    return fitted({ model = o.model(data, trial.split), loss = mr.losses[o.loss]{}, train = o.train(data),
-      epochs = o.epochs and o.epochs(data), optimizer = mr.optim.sgd{ lr = rate } }, data, trial)
+    return protocol.fit_face({ model = o.model(data, trial.split), loss = mr.losses[o.loss]{}, train = o.train(data),
+      epochs = o.epochs and o.epochs(data), rate = rate }, data, trial)
   end
 end
 
@@ -43,7 +35,7 @@ local function by_trees(o)
   return function(depth, data, trial)
     local options = { objective = o.objective, seed = trial.split, depth = depth }
     for name, value in pairs(o.options) do options[name] = value end
-    return fitted({ model = mr.models.trees(options), train = o.train(data) }, data, trial)
+    return protocol.fit_face({ model = mr.models.trees(options), train = o.train(data) }, data, trial)
   end
 end
 
@@ -123,44 +115,21 @@ local function scores_of(model, part)
   return mr.no_grad(function() return model{ lists = part.items.lists, features = part.features } end)
 end
 
--- Scores of the older and of the younger image of each pair, [pairs].
-local function by_age(scores, pairs)
-  local rows = scores:reshape(#scores, 1):rows(pairs.items):reshape(pairs.count, 2)
-  local first_older = pairs.lists.relevance:reshape(pairs.count, 2):narrow(2, 1, 1):gt(0):reshape(pairs.count)
-  local first, second = rows:narrow(2, 1, 1):reshape(pairs.count), rows:narrow(2, 2, 1):reshape(pairs.count)
-  return first_older:where(first, second), first_older:where(second, first)
-end
-
--- The model of a system, or nil where the rate is so large that the loss is no longer a number.
-local function trained(system, value, data, trial)
-  local ok, found = pcall(system.run, value, data, trial)
-  if ok then return found end
-  local message = tostring(found)
-  if message:find "mr.fit: the loss is" or message:find "mr.fit: there is NaN" then return nil end
-  error(found, 0)
-end
-
 ---Trains a system with a value of its grid (a rate, penalty or depth) and measures it. `accuracy` is the share of test
 ---pairs whose older image has the larger score (equal ones half), `both` of a classifier the share of those whose older
 ---image it labels 1 and whose younger one 0, `r2` that of predicted ages; `valid` chooses. The margin of each test pair
 ---and the weights of linear models stay with the trial. A training that diverges has 0 for `valid`.
 function M.run(system, value, data, trial)
-  local model = trained(system, value, data, trial)
-  if not model then return { valid = 0 } end
-  local function accuracy(part)
-    local older, younger = by_age(scores_of(model, part), part.pairs)
-    return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger
-  end
-  local found = { valid = (accuracy(data.valid)) }
-  local older, younger
-  found.accuracy, older, younger = accuracy(data.test)
-  if system.family == "classification" then
-    found.both = (older:gt(0):double() * younger:le(0):double()):mean():item()
-  elseif system.family == "regression" then
-    local scale = system.name == "Reg. NN" and oldest or 1
-    found.r2 = mr.stats.r2(scores_of(model, data.test):double() * scale, data.test.images.labels)
-  end
-  found.per_list = { margin = older - younger }
+  local model
+  local found = protocol.or_diverged(function()
+    model = system.run(value, data, trial)
+    return {}
+  end)
+  if not model then return found end
+  local function score(part) return scores_of(model, part) end
+  local margins
+  found, margins = protocol.judge(system.family, score, data, system.name == "Reg. NN" and oldest or nil)
+  found.per_list = { margin = margins }
   if system.coefficients then found.per_list.weights = model:parameters()[1]:reshape(width(data)) end
   return found
 end

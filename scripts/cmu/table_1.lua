@@ -11,30 +11,29 @@ local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
 local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua").table_1
 
-local args = queries.args{}
+local args, protocol = queries.args{}, queries.protocol
 
 -- Rows of the table: kind, system, and how it is trained.
-local recipe_text = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
 local systems = {}
 local is_network, printed = {}, {}
-for _, name in ipairs(queries.networks) do is_network[name] = true end
+for _, name in ipairs(protocol.networks) do is_network[name] = true end
 for _, kind in ipairs{ "ranking", "classification" } do
   for _, line in ipairs(published[kind]) do
     local name = line[1]
     printed[name] = line[2]
-    for _, recipe in ipairs(is_network[name] and queries.recipes or { false }) do
+    for _, recipe in ipairs(is_network[name] and protocol.recipes or { false }) do
       systems[#systems + 1] = { kind = kind, name = name, recipe = recipe or nil, where = { system = name, recipe = recipe or nil } }
     end
   end
 end
 
-local function title_of(system) return system.recipe and ("%s (%s)"):format(system.name, recipe_text[system.recipe]) or system.name end
+local function title_of(system) return protocol.title(system.name, system.recipe) end
 
 -- The mean over random rankings of the test lists.
 local function random_level(set)
   local all = {}
   for number = 1, set.folds do
-    local found = mr.bounds.stats(queries.metric, set.fold(number).test.lists).expectation:totable()
+    local found = mr.bounds.stats(protocol.metric, set.fold(number).test.lists).expectation:totable()
     table.move(found, 1, #found, #all + 1, all)
   end
   return mr.stats.mean(all)
@@ -43,9 +42,8 @@ end
 -- The rate of a network as text, marked where it is the least or the largest that was tried; "" for other systems.
 local function rate_text(system, rates, at_edge)
   if not system.recipe then return "" end
-  if system.recipe == "paper" then return ("%g"):format(queries.paper_rate) end
-  local key = system.name .. " " .. system.recipe
-  return ("%g%s"):format(rates[key], at_edge[key] and " (edge)" or "")
+  local _, rate = protocol.trained_by(system.recipe, system.name, rates)
+  return ("%g%s"):format(rate, at_edge[system.name .. " " .. system.recipe] and " (edge)" or "")
 end
 
 -- A data set's part: values of every query under each system (mean over seeds), and lines of the table.
@@ -60,7 +58,7 @@ local function measured(name)
     data.values[title_of(system)] = values
     data.valid[title_of(system)] = mr.stats.mean(scores.folds(results, system.where, "valid"))
     lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low, interval.high,
-      mr.stats.summary(scores.folds(results, system.where, queries.metric)).sd, interval.n,
+      mr.stats.summary(scores.folds(results, system.where, protocol.metric)).sd, interval.n,
       not args.made_up and name ~= "mq2008" and system.recipe ~= "sgd" and system.recipe ~= "adam" and printed[system.name] or nil }
   end
   return data, lines
@@ -77,57 +75,22 @@ local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of run
 if not args.made_up then heads[10], formats["printed (WEB10K)"] = "printed (WEB10K)", "%.4f" end
 local levels = mr.table{ columns = heads, rows = rows, formats = formats, mark = { ["nDCG@10"] = "max" }, within = { "data" } }
 
--- Comparisons paired by query: each classifier with the ranker of its kind, the best of both by validation, and Adam with descent
-local function best_by_validation(data, kind)
-  local best
-  for _, system in ipairs(systems) do
-    local title = title_of(system)
-    if system.kind == kind and system.recipe ~= "paper" and (not best or data.valid[title] > data.valid[best]) then best = title end
-  end
-  return best
-end
-local function pairs_of(data)
-  local list = {}
-  for _, recipe in ipairs(queries.recipes) do
-    list[#list + 1] = { "families", title_of{ name = "Class NN", recipe = recipe }, title_of{ name = "RankNet", recipe = recipe } }
-  end
-  list[#list + 1] = { "families", "Class LR", "Rank LR" }
-  list[#list + 1] = { "families", "Class Boost", "LambdaMART" }
-  list[#list + 1] = { "best", best_by_validation(data, "classification"), best_by_validation(data, "ranking") }
-  for _, name in ipairs(queries.networks) do
-    for _, recipe in ipairs{ "sgd", "paper" } do
-      list[#list + 1] = { "Adam and " .. recipe, title_of{ name = name, recipe = "adam" }, title_of{ name = name, recipe = recipe } }
-    end
-  end
-  return list
-end
-local compared, ps = {}, {}
-for _, data in ipairs(found) do
-  for _, pair in ipairs(pairs_of(data)) do
-    local a, b = data.values[pair[2]], data.values[pair[3]]
-    local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
-    compared[#compared + 1] = { data = data, what = pair[1], a = pair[2], b = pair[3], change = test.mean_difference, low = interval.low,
-      high = interval.high, p = test.p, n = test.n }
-    ps[#ps + 1] = test.p
-  end
-end
+local compared = protocol.compare(systems, found)
 local lines = {}
-for i, p in ipairs(mr.stats.holm(ps)) do
-  local c = compared[i]
-  c.holm = p
-  lines[i] = { c.data.title, c.a, c.b, c.change, c.low, c.high, c.p, p, c.n }
-end
+for i, c in ipairs(compared) do lines[i] = { c.data.title, c.a, c.b, c.change, c.low, c.high, c.p, c.holm, c.n } end
 local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "high", "p", "p, Holm", "queries" }, rows = lines,
   formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
   mark = { ["p, Holm"] = 0.05 } }
 
--- How many of some comparisons of a data set are positive, how many significant.
-local function count(data, what)
+-- How many comparisons of a data set that were made for a reason are positive, how many significant.
+local function count(data, reason)
   local n, more, better, worse = 0, 0, 0, 0
   for _, c in ipairs(compared) do
-    if c.data == data and (what == nil or c.what == what) then
+    if c.data == data and c[reason] then
       n, more = n + 1, more + (c.change > 0 and 1 or 0)
-      if c.holm < 0.05 and c.change > 0 then better = better + 1 elseif c.holm < 0.05 then worse = worse + 1 end
+      if protocol.significant(c.holm) then
+        if c.change > 0 then better = better + 1 else worse = worse + 1 end
+      end
     end
   end
   return n, more, better, worse
@@ -136,7 +99,7 @@ local function sentences(data)
   local n, more, better, worse = count(data, "families")
   local best
   for _, c in ipairs(compared) do
-    if c.data == data and c.what == "best" then best = c end
+    if c.data == data and c.best then best = c end
   end
   local of, ahead, sure, unsure = count(data, "Adam and sgd")
   return ([[

@@ -6,69 +6,24 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local kept_runs, data, predictors = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
-local figure, fold_of = dofile(here .. "../thesis/figure.lua"), require "moonrank.data.fold"
+local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local own = figure.options("cremonesi", {
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
-  unseen = { default = 100, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
-  head = { default = 0.33, least = 0, most = 0.9,
+  unseen = { default = protocol.unseen, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
+  head = { default = protocol.head, least = 0, most = 0.9,
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
 })
 own.out.default = "results/lecture/cremonesi.svg"
 local args = kept_runs.args(own, { document = "lecture" })
-local deepest, folds = 20, args.smoke and 1 or 5
+local deepest, folds = protocol.deepest, args.smoke and 1 or protocol.folds
 local ratings, title = data.ratings(args)
 
 local by_name = {}
 for _, each in ipairs(predictors.all) do by_name[each.name] = each end
 
--- 0 for the most rated items, which hold the share `head` of all ratings, 1 for the long tail; and how many the former are.
-local function long_tail()
-  local counts, items = mr.zeros({ ratings.items }):scatter_add(1, ratings.item, mr.ones({ ratings.rows })):sort(1, { descending = true })
-  local numbers, order, tail, held, n = counts:totable(), items:totable(), mr.ones({ ratings.items }):totable(), 0, 0
-  while n < #order and held < args.head * ratings.rows do
-    n = n + 1
-    held, tail[order[n]] = held + numbers[n], 0
-  end
-  return mr.tensor(tail), n
-end
-local tail, in_head = long_tail()
-
--- The fold of ratings, with training lists that have unrated items, too.
-local function ratings_fold(number)
-  local options = { k = 5, by = "user", seed = args.seed, grades = true }
-  local fold = ratings:folds(options)[number]
-  options.nsr = 2
-  fold.with_negatives = ratings:folds(options)[number]
-  return fold
-end
-
--- What is to be found in a part: the 5-star ratings, of all items or of the long tail; whatever the user has rated is not drawn beside them.
-local function to_find(fold, part, only_tail)
-  local found = fold[part]:binarize(5)
-  if only_tail then
-    found = mr.data.dataset{ users = found.users, items = found.items,
-      lists = found.lists:with_relevance(found.lists.relevance * tail:rows(found.items)) }
-  end
-  local rated = fold.train:concat(fold.valid, fold.test)
-  return fold_of.new{ train = rated, valid = part == "valid" and found or rated, test = found, number = fold.number, k = fold.k,
-    users = fold.users, items = fold.items, title = "5-star ratings" }
-end
-
-local hits = {}
-for n = 1, deepest do hits[n] = "hit@" .. n end
-
--- recall(1) to recall(20) of a part, and the number of test items.
-local function recalls(model, fold, part, only_tail)
-  local found = to_find(fold, part, only_tail):evaluate(model, hits,
-    { part = part, candidates = "one", negatives = args.unseen, seed = args.seed })
-  return found.mean, found.count
-end
-
-local function rmse(model, fold, part)
-  local set = fold[part]
-  return mr.stats.rmse(mr.data.scored(model, set).scores, set.lists.relevance)
-end
+local tail, in_head = protocol.long_tail(ratings, args.head)
+local function fold_of(number) return protocol.graded_fold(ratings, number, args.seed) end
 
 -- Settings by their names, of those that have several; few in the short form.
 local tried, names = {}, {}
@@ -87,18 +42,17 @@ local function chosen()
   local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed), settings = settings,
     space = { setting = mr.choice(names) },
     run = function(trial)
-      local each, fold = tried[trial.setting], ratings_fold(1)
+      local each, fold = tried[trial.setting], fold_of(protocol.tuned_on)
       local model = each.predictor.make(fold, each.setting, args.seed)
-      return { valid = each.predictor.predicts and -rmse(model, fold, "valid") or recalls(model, fold, "valid")["hit@10"] }
+      return { valid = protocol.quality(model, fold, each.predictor.predicts, args) }
     end })
-  local columns, best = results:columns(), {}
+  local columns, trials = results:columns(), {}
   local setting, valid = columns:column("runs", "setting"), columns:column("runs", "valid")
-  for _, row in ipairs(columns:rows("runs", {})) do
+  for i, row in ipairs(columns:rows("runs", {})) do
     local each = tried[setting[row]]
-    local before = best[each.predictor.name]
-    if not before or valid[row] > before.valid then best[each.predictor.name] = { valid = valid[row], setting = each.setting } end
+    trials[i] = { key = each.predictor.name, valid = valid[row], setting = each.setting }
   end
-  return best
+  return protocol.choose(trials)
 end
 local best = chosen()
 local function setting_of(each) return best[each.name] and best[each.name].setting or each.settings[1] end
@@ -113,25 +67,24 @@ settings.head, settings.chosen = args.head, table.concat(said, "; ")
 local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
   space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
   run = function(trial)
-    local each, fold = by_name[trial.predictor], ratings_fold(trial.split)
+    local each, fold = by_name[trial.predictor], fold_of(trial.split)
     local model, result = each.make(fold, setting_of(each), args.seed), {}
     for _, items in ipairs{ "all", "tail" } do
-      local found, count = recalls(model, fold, "test", items == "tail")
-      for n = 1, deepest do result[items .. "@" .. n] = found[hits[n]] end
+      local o = { unseen = args.unseen, seed = args.seed, tail = items == "tail" and tail or nil }
+      local found, count = protocol.recalls(model, fold, "test", o)
+      for n = 1, deepest do result[items .. "@" .. n] = found[n] end
       result[items .. "_count"] = count
     end
-    result.valid, result.rmse = result["all@10"], each.predicts and rmse(model, fold, "test") or nil
+    result.valid, result.rmse = result["all@10"], each.predicts and protocol.rmse(model, fold, "test") or nil
     return result
   end })
 
 -- A number of a predictor: the mean over folds, weighted by how many test items each has.
 local columns = results:columns()
 local function pooled(name, what, weight)
-  local sum, of, values, weights = 0, 0, columns:column("runs", what), columns:column("runs", weight)
-  for _, row in ipairs(columns:rows("runs", { predictor = name })) do
-    sum, of = sum + weights[row] * values[row], of + weights[row]
-  end
-  return sum / of, of
+  local parts, values, weights = {}, columns:column("runs", what), columns:column("runs", weight)
+  for i, row in ipairs(columns:rows("runs", { predictor = name })) do parts[i] = { mean = values[row], count = weights[row] } end
+  return protocol.pooled(parts)
 end
 
 local panels, rows = { columns = 2, width = 1000, height = 720, title = figure.title(args) }, {}

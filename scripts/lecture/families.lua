@@ -9,22 +9,21 @@ local args = learners.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
 }
-local reference = learners.reference
+local protocol, reference = learners.protocol, learners.protocol.reference
 
 -- A row per learner; `measure` is what is compared.
 local function rows_of(set, measures, measure)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
-  local base, changes, ps = values(reference, measure), {}, {}
+  local base, pairs_of = values(reference, measure), {}
   for i, each in ipairs(learners.of(args, set)) do
     local chosen = best[each.name] or {}
     local row = { each.family, each.name, chosen.rate or chosen.eta or "", chosen.decay or "" }
     for _, metric in ipairs(measures) do row[#row + 1] = mr.stats.mean(values(each.name, metric)) end
-    changes[i] = each.name ~= reference and mr.stats.permutation(values(each.name, measure), base, { orders = 100000 })
-    rows[i], ps[i] = row, changes[i] and changes[i].p or 0 / 0
+    rows[i] = row
+    pairs_of[i] = { values = values(each.name, measure), base = each.name ~= reference and base or nil }
   end
-  for i, p in ipairs(mr.stats.holm(ps)) do
-    local change = changes[i]
-    table.move({ change and change.mean_difference or "", change and p or "" }, 1, 2, #rows[i] + 1, rows[i])
+  for i, each in ipairs(protocol.compare(pairs_of)) do
+    table.move({ each.change or "", each.p or "" }, 1, 2, #rows[i] + 1, rows[i])
   end
   return rows
 end
@@ -53,7 +52,7 @@ local function significant(rows)
   local better, worse = {}, {}
   for _, row in ipairs(rows) do
     local p, change = row[#row], row[#row - 1]
-    if row[1] ~= "untrained" and p ~= "" and p < 0.05 then table.insert(change > 0 and better or worse, row[2]) end
+    if row[1] ~= "untrained" and p ~= "" and protocol.significant(p) then table.insert(change > 0 and better or worse, row[2]) end
   end
   return verdict(better, "better"), verdict(worse, "worse")
 end

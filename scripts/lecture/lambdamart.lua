@@ -7,6 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local args = mr.args{
   rounds = { default = 200, help = "of boosting, at most" },
@@ -17,8 +18,7 @@ local args = mr.args{
 }
 
 local folds, title = data.queries(args)
-local boosted = { rounds = args.rounds, depth = 5, eta = 0.1, seed = args.seed }
-local forest = { rounds = 1, trees = args.trees, depth = 12, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33, seed = args.seed }
+local boosted, forest = protocol.tree_options(false, args), protocol.tree_options(true, args)
 
 -- Name, loss of our own or objective of XGBoost's, options.
 local rankers = {
@@ -36,12 +36,10 @@ local function measured(ranker)
     local fold, options = folds[i], { objective = not own and ranker[2] or nil }
     for name, value in pairs(ranker[3]) do options[name] = value end
     local model = mr.models.trees(options)
-    mr.fit{ model = model, loss = own and ranker[2] or nil, train = fold.train, valid = fold.valid, metrics = { "ap" }, progress = false }
+    protocol.fit_trees(model, own and ranker[2] or nil, fold)
     local test = fold.test
     local scores = model{ lists = test.lists, features = test.features }
-    local all = mr.evaluate(scores, test.lists, { "ndcg@10", "letor_ndcg@10", "ap" }, { empty = "zero" }).mean
-    local skipped = mr.evaluate(scores, test.lists, { "ndcg@10" }).mean
-    local values = { all["ndcg@10"], all["letor_ndcg@10"], all.ap, skipped["ndcg@10"] }
+    local values = { protocol.judge_trees(scores, test.lists) }
     for c, value in ipairs(values) do sums[c] = sums[c] + value / #folds end
   end
   return sums

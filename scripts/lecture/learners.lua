@@ -1,12 +1,12 @@
 -- The families of the lecture's second half, as runs that are kept: every loss at every learning rate and weight decay on the first fold, then
--- on all folds with what validation chose. MovieLens (rated 4 or more is relevant, users with 25 such items) by matrix factorisation, MQ2008 by
--- a network of one hidden layer, and by trees.
+-- on all folds with what validation chose. MovieLens by matrix factorisation, MQ2008 by a network of one hidden layer, and by trees
+-- (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
-local scores = dofile(here .. "../thesis/scores.lua")
+local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
 
-local M = { sets = { "movielens", "mq2008" }, decays = { 0, 1e-4, 1e-3 }, etas = { 0.05, 0.1, 0.2 }, nsr = 4 }
+local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
 
 ---@class lecture.Learner
 ---@field name string
@@ -40,19 +40,10 @@ M.learners = {
 local by_name = {}
 for _, each in ipairs(M.learners) do by_name[each.name] = each end
 
-local factors, hidden = 32, 46
-local training = {
-  movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
-  mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
-}
-local rounds = 200
-
-M.reference = "squared error"
-
 ---The learners of a data set that are asked for, and the reference.
 ---@return lecture.Learner[]
 function M.of(args, set)
-  local of, asked = {}, { [M.reference] = true }
+  local of, asked = {}, { [protocol.reference] = true }
   for _, name in ipairs(args.losses) do asked[name] = true end
   for _, each in ipairs(M.learners) do
     if (not each.on or each.on == set) and (not each.loss or asked[each.name]) then of[#of + 1] = each end
@@ -75,31 +66,25 @@ function M.args(own)
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
   own.losses = { default = names, choices = names,
     help = "which losses are trained, beside squared error; another choice takes another store" }
-  own.folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" }
+  own.folds = { default = protocol.folds, least = 1, most = protocol.folds, help = "how many of the five folds are run" }
   return kept_runs.args(own, { document = "lecture", smoke = { folds = 1 } })
 end
 
 local opened = kept_runs.cache()
 
--- A data set, read once: title, number of folds, fold by number and seed, the model that is trained.
+-- A data set, read once: title, number of folds, fold by number and seed, kind and sizes of the model that is trained.
 local function open(args, set)
   if opened[set] then return opened[set] end
   local made = {}
   if set == "movielens" then
     local ratings, title = data.ratings(args)
-    ratings = ratings:binarize(4):min_relevant(args.smoke and 5 or 25)
-    made.title, made.folds = title, args.smoke and 1 or 5
-    made.fold = function(number, seed) return ratings:folds{ k = 5, by = "user", seed = seed, nsr = M.nsr }[number] end
-    made.model = function(seed)
-      return mr.models.mf{ users = ratings.users, items = ratings.items, factors = factors, init = 0.01, seed = seed }
-    end
+    ratings = protocol.liked(ratings, args.smoke)
+    made.title, made.folds, made.kind = title, args.smoke and 1 or protocol.folds, "mf"
+    made.fold = function(number, seed) return protocol.liked_fold(ratings, number, seed) end
   else
     local folds, title = data.queries(args)
-    made.title, made.folds = title, args.smoke and 1 or #folds
-    made.fold = function(number) return folds[number]:standardize() end
-    made.model = function(seed)
-      return mr.models.mlp{ inputs = folds[1].train.features:size(2), hidden = { hidden }, activation = "relu", seed = seed }
-    end
+    made.title, made.folds, made.kind = title, args.smoke and 1 or #folds, "mlp"
+    made.fold = function(number) return protocol.query_fold(folds, number) end
   end
   opened[set] = made
   return made
@@ -112,55 +97,45 @@ function M.describe(args, set)
 end
 
 local function model_of(args, each, set, fold, trial, seed)
-  local kind, count = each.model, args.smoke and 5 or rounds
-  if kind == "trees" then return mr.models.trees{ rounds = count, depth = 5, eta = trial.eta, seed = seed } end
-  if kind == "cml" then return mr.models.cml{ users = fold.users, items = fold.items, factors = factors, seed = seed } end
+  local kind, features = each.model or open(args, set).kind, fold.train.features
   if kind == "random" then return function(batch) return mr.uniform({ batch.lists.rows }, { seed = seed }) end end
-  if kind then return mr.models[kind]{ fold = fold } end
-  return open(args, set).model(seed)
+  if each.family == "untrained" then return mr.models[kind]{ fold = fold } end
+  return protocol.model(kind, { users = fold.users, items = fold.items, inputs = features and features:size(2),
+    eta = kind == "trees" and trial.eta or nil, seed = seed, short = args.smoke })
 end
-
-local metrics = { "ndcg@10", "ap", "auc" }
 
 -- Values of every list of the test part, with its user or number: by metrics of these lists, and on MovieLens by nDCG@10 among all items.
 local function per_list(set, model, fold, number, values)
   local test, lists = fold.test, {}
-  for _, name in ipairs(metrics) do lists[name] = values[name] end
+  for _, name in ipairs(protocol.metrics) do lists[name] = values[name] end
   lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * number
-  if set == "movielens" then lists.catalogue = fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end
+  if set == "movielens" then lists.catalogue = protocol.catalogue(fold, model) end
   return lists
 end
 
--- Validation chooses the epoch by nDCG@10, on MovieLens among all items. With `test` the test part is scored at the end.
+-- A training; with `test` the test part is scored at the end.
 local function train(args, set, each, model, fold, trial, seed, test)
-  local o = training[set]
-  local options = { model = model, loss = each.loss(), train = fold.train,
-    valid = set == "movielens" and fold:candidates{ known = "relevant" } or fold.valid,
-    test = test and fold.test or nil, metrics = metrics, select = "ndcg@10", progress = false }
-  if each.model ~= "trees" then
-    options.optimizer = mr.optim.adam{ lr = trial.rate, weight_decay = each.model ~= "cml" and trial.decay or 0 }
-    options.epochs, options.seed, options.every = args.smoke and 2 or o.epochs, seed, args.smoke and 1 or o.every
-  end
-  return mr.fit(options)
+  return protocol.fit(set, fold, { model = model, kind = each.model, loss = each.loss(), at = trial, seed = seed, test = test,
+    short = args.smoke })
 end
 
 ---The study of rates: every trained learner on the first fold.
 ---@return mr.Results
 function M.rates(args, set, seed)
-  local rates = mr.choice(training[set].rates)
+  local rates = mr.choice(protocol.training[set].rates)
   local space = { learner = mr.choice(trained(args, set)) }
   for _, each in ipairs(M.of(args, set)) do
-    if each.model == "trees" then space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(M.etas) }) end
+    if each.model == "trees" then space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(protocol.etas) }) end
     if each.model == "cml" then space[#space + 1] = mr.when("learner", each.name, { rate = rates }) end
   end
-  space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(M.decays) })
+  space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(protocol.decays) })
   return kept_runs.study(args, {
-    name = ("families, rates on %s, seed %d"):format(set, seed), settings = training[set],
+    name = ("families, rates on %s, seed %d"):format(set, seed), settings = protocol.training[set],
     space = space,
     run = function(trial)
-      local each, fold = by_name[trial.learner], open(args, set).fold(1, seed)
+      local each, fold = by_name[trial.learner], open(args, set).fold(protocol.tuned_on, seed)
       local run = train(args, set, each, model_of(args, each, set, fold, trial, seed), fold, trial, seed)
-      return { valid = run.best.metrics["ndcg@10"] }
+      return { valid = run.best.metrics[protocol.metrics[1]] }
     end,
   })
 end
@@ -168,21 +143,17 @@ end
 ---Which settings validation chose, by learner: rate, decay and eta, where it has them.
 ---@return table<string, { rate?: number, decay?: number, eta?: number, valid: number }>
 function M.chosen(args, set, seed)
-  local columns, best = M.rates(args, set, seed):columns(), {}
+  local columns, trials = M.rates(args, set, seed):columns(), {}
   local learner, valid = columns:column("runs", "learner"), columns:column("runs", "valid")
-  for _, row in ipairs(columns:rows("runs", {})) do
-    local before = best[learner[row]]
-    if not before or valid[row] > before.valid then
-      local now = { valid = valid[row] }
-      for _, name in ipairs{ "rate", "decay", "eta" } do
-        local known, values = pcall(columns.column, columns, "runs", name)
-        local value = known and values[row]
-        now[name] = type(value) == "number" and value == value and value or nil
-      end
-      best[learner[row]] = now
+  for i, row in ipairs(columns:rows("runs", {})) do
+    trials[i] = { key = learner[row], valid = valid[row] }
+    for _, name in ipairs{ "rate", "decay", "eta" } do
+      local known, values = pcall(columns.column, columns, "runs", name)
+      local value = known and values[row]
+      trials[i][name] = type(value) == "number" and value == value and value or nil
     end
   end
-  return best
+  return protocol.choose(trials)
 end
 
 -- Every trained learner on every fold, at what validation chose on the first.
@@ -194,15 +165,15 @@ local function runs(args, set, seed)
   end
   return kept_runs.study(args, {
     name = ("families on %s, seed %d"):format(set, seed),
-    settings = { epochs = training[set].epochs, every = training[set].every, chosen = table.concat(parts, ", ") },
+    settings = { epochs = protocol.training[set].epochs, every = protocol.training[set].every, chosen = table.concat(parts, ", ") },
     space = { learner = mr.choice(trained(args, set)), split = mr.range(1, math.min(args.folds, of.folds)) },
     run = function(trial)
       local each, fold, chosen = by_name[trial.learner], of.fold(trial.split, seed), best[trial.learner]
       local model = model_of(args, each, set, fold, chosen, seed)
       local trained_run = train(args, set, each, model, fold, chosen, seed, true)
-      local result = { valid = trained_run.best.metrics["ndcg@10"],
+      local result = { valid = trained_run.best.metrics[protocol.metrics[1]],
         per_list = per_list(set, model, fold, trial.split, trained_run.scores) }
-      for _, name in ipairs(metrics) do result[name] = trained_run.test.mean[name] end
+      for _, name in ipairs(protocol.metrics) do result[name] = trained_run.test.mean[name] end
       return result
     end,
   })
@@ -215,7 +186,7 @@ local function untrained(args, set, seed, each)
     local fold = open(args, set).fold(number, seed)
     local model, test = model_of(args, each, set, fold, {}, seed), fold.test
     local scores_of = model{ lists = test.lists, users = test.users or nil, items = test.items or nil }
-    for name, values in pairs(per_list(set, model, fold, number, mr.evaluate(scores_of, test.lists, metrics))) do
+    for name, values in pairs(per_list(set, model, fold, number, mr.evaluate(scores_of, test.lists, protocol.metrics))) do
       all[name] = all[name] or {}
       table.move(values:totable(), 1, #values, #all[name] + 1, all[name])
     end

@@ -1,6 +1,8 @@
 -- What cremonesi.lua ranks by: rankings that are the same for all users, neighbours, PureSVD, matrix factorisation that predicts ratings, and
 -- matrix factorisation that learns to rank. Each is made from a fold of ratings as grades, by one of its settings.
 local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -49,22 +51,8 @@ local function pure_svd(fold, setting, seed)
   return function(batch) return scores:rows(cells(batch.row_users, batch.items)) end
 end
 
-local function biased_mf(fold, setting, seed)
-  local model = mr.models.biased_mf{ users = fold.users, items = fold.items, factors = 32, init = 0.01, seed = seed,
-    mean = fold.train.lists.relevance:mean():item() }
-  mr.fit{ model = model, loss = mr.losses.mse(), reduction = "rows", train = fold.train, epochs = setting.epochs, seed = seed,
-    optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }, progress = false }
-  return model
-end
-
--- Factors that learn to put rated items above unrated ones, and those with more stars higher.
 local function learned(loss)
-  return function(fold, setting, seed)
-    local model = mr.models.mf{ users = fold.users, items = fold.items, factors = 32, init = 0.01, seed = seed }
-    mr.fit{ model = model, loss = loss(), train = fold.with_negatives.train, epochs = setting.epochs, seed = seed,
-      optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }, progress = false }
-    return model
-  end
+  return function(fold, setting, seed) return protocol.fit_ranking(fold, setting, seed, loss()) end
 end
 
 -- Every choice of these values: {rate = {a, b}, epochs = {c}}.
@@ -103,7 +91,7 @@ M.all = {
     make = function(fold, setting) return mr.models.item_knn{ fold = fold, k = setting.k } end },
   { name = "PureSVD", settings = every{ factors = { 5, 10, 20, 50 } }, make = pure_svd },
   { name = "biased MF, squared errors", settings = every{ rate = { 0.003, 0.01 }, decay = { 1e-5, 1e-4, 3e-4 }, epochs = { 10, 20, 30 } },
-    make = biased_mf, predicts = true },
+    make = protocol.fit_ratings, predicts = true },
   { name = "MF, BPR", settings = every(ranking), make = learned(mr.losses.bpr) },
   { name = "MF, LambdaRank", settings = every(ranking), make = learned(mr.losses.lambdarank) },
 }

@@ -27,12 +27,12 @@ end
 
 -- Seconds of an epoch by the clock and by the processor, and the most bytes in memory meanwhile.
 local function epoch_of(name, train)
-  local algorithm, o = runs.algorithms.by_name[name], runs.settings(args, set, name)
-  local steps, network = runs.algorithms.steps(train, o, 1, args.seed), runs.algorithms.network(train.features:size(2), args.seed)
+  local run = { name = name, o = runs.settings(args, set, name), recipe = "paper", seed = args.seed }
+  local options = runs.protocol.training(run, train, 1)
+  options.epochs = 1
   core.peak_memory(true)
   local began, processor = core.clock(), os.clock()
-  mr.fit{ model = network, loss = runs.algorithms.loss(algorithm.objective, train, "paper"), train = steps,
-    batch = 1, shuffle = false, optimizer = mr.optim.adam{ lr = o.rate }, epochs = 1, progress = false }
+  mr.fit(options)
   return core.clock() - began, os.clock() - processor, core.peak_memory(false)
 end
 

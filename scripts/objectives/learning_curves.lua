@@ -30,36 +30,27 @@ end
 
 -- The trials whose curves are drawn: all of them, or those at the rate of the text.
 local function drawn(name, algorithm, results)
-  local rate, found = runs.settings(args, runs.set(args, name), algorithm).rate, {}
-  for _, trial in ipairs(runs.trials(results, algorithm)) do
-    if args.recipe == "code" or trial.rate == rate then found[#found + 1] = trial end
-  end
-  return found
-end
-
-local function lowest(values)
-  local at = 1
-  for i, x in ipairs(values) do
-    if x < values[at] then at = i end
-  end
-  return at
+  local trials = runs.trials(results, algorithm)
+  if args.recipe == "code" then return trials end
+  return runs.protocol.choose(trials, runs.settings(args, runs.set(args, name), algorithm).rate)
 end
 
 for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
 
-local panels, rows, rises, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
+local panels, rows, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
 for _, name in ipairs(args.sets) do
   local set, results = runs.set(args, name), runs.curves_of(args, name)
   for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
     local trials = drawn(name, algorithm, results)
     local number = not args.smoke and number_of[name][algorithm]
     local a, b = mean_curve(results, trials, "training"), mean_curve(results, trials, "held_out")
-    local at, figure_text = lowest(b), number and "Figure " .. number or "no figure"
+    local at, rises = runs.protocol.lowest(b)
+    local figure_text = number and "Figure " .. number or "no figure"
     panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, figure_text, set.title),
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
-    if at < 0.9 * #b then rises[#rises + 1] = ("%s on %s"):format(algorithm, figure.said(set.title)) end
+    if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, figure.said(set.title)) end
     gaps[name .. algorithm] = b[#b] - a[#a]
   end
 end
@@ -81,8 +72,9 @@ end
 
 -- Where the held-out loss rises before training ends.
 local function rises_text()
-  if #rises == 0 then return "The held-out loss is lowest in the last tenth of the epochs everywhere." end
-  return ("The held-out loss is lowest before the last tenth of the epochs, and rises afterwards, of %s."):format(table.concat(rises, ", "))
+  if #rising == 0 then return "The held-out loss is lowest in the last tenth of the epochs everywhere." end
+  return ("The held-out loss is lowest before the last tenth of the epochs, and rises afterwards, of %s."):format(
+    table.concat(rising, ", "))
 end
 
 local protocol = {

@@ -1,8 +1,9 @@
 -- Tang et al. (2023), Table 1: which objective ranks best, with one network? MseNet, RankNet, ApproxNDCG and NeuralNDCG, in batches of queries
 -- of equal length and query by query, by nDCG, precision and average precision.
 -- Data: MQ2008 (five folds) and the MSLR slice (its one fold), or MSLR-WEB10K where it is (--sets mq2008,web10k). Network: f-5-1, ReLU; Adam.
--- --recipe paper: every algorithm on the same test queries, features standardised by the training part, the epoch chosen on validation, and
--- the learning rate once that of the text, once chosen on validation. --recipe code: what the authors' code does, under three seeds.
+-- --recipe paper: every algorithm on the same test queries, those of the official folds (the paper splits off a tenth of the queries at random
+-- instead), features standardised by the training part, the epoch chosen on validation, and the learning rate once that of the text, once
+-- chosen on validation. --recipe code: what the authors' code does, under three seeds. protocol.lua has both.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")

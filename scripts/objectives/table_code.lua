@@ -1,6 +1,8 @@
 -- What Table 1 shows under the recipe `code`: what the authors' code computes, mean over seeds, and where it evaluates another ranking than it
 -- means to, that beside it.
 local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -36,7 +38,7 @@ local function met(printed, names, trials)
   for algorithm, numbers in pairs(printed) do
     for c, name in ipairs(names) do
       local _, low, high = spread(trials[algorithm], name)
-      within, count = within + (numbers[c] >= low - 0.005 and numbers[c] <= high + 0.005 and 1 or 0), count + 1
+      within, count = within + (protocol.meets(numbers[c], low, high) and 1 or 0), count + 1
     end
   end
   return ([[
@@ -82,7 +84,7 @@ function M.view(args, runs, name)
   end
   return {
     lines = function(algorithm)
-      local what = runs.ranker(set, algorithm)
+      local what = protocol.ranker(set, algorithm)
       local as_evaluated = wrong[algorithm:find "^Mse" and what or ""]
       if not as_evaluated then return { line(algorithm, "as evaluated", "") } end
       return { line(algorithm, as_evaluated, ""), line(algorithm, "as meant", "meant ") }

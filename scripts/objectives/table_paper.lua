@@ -3,28 +3,18 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local figure = dofile(here .. "../thesis/figure.lua")
+local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local M = {}
 
 M.protocol = [[
-Every algorithm is evaluated on the same test queries, those of the official folds; features are standardised by the training part.
+Every algorithm is evaluated on the same test queries, those of the official folds, where the paper splits off a tenth of all queries at
+random; features are standardised by the training part.
 Each network is trained at four learning rates (0.0001 to 0.1) and its epoch is chosen on the validation part, by nDCG with the gain
 2^y - 1; the lines "rate of the text" have the learning rate of section 4.2 and those called "rate chosen" the rate that is best on the
 validation part of each fold. Of equal scores the mean over their orders counts. Queries without relevant documents have no metric and
 are left out. nDCG+1 is the authors' nDCG, of labels to which 1 was added. p-values are of permutation tests paired by query (100,000
 choices of signs), corrected by Holm over the table.]]
-
--- Of every fold, the trial with the rate of the text, or with that which is best on validation.
-local function by_fold(all, rate)
-  local found = {}
-  for _, each in ipairs(all) do
-    local was = found[each.split]
-    local better = not was or each.valid > was.valid
-    if rate and each.rate == rate or not rate and better then found[each.split] = each end
-  end
-  return found
-end
 
 -- Values of all test queries of all folds.
 local function pooled(results, folds, metric)
@@ -63,32 +53,11 @@ local function listed(numbers)
   return table.concat(found, " ")
 end
 
--- An algorithm against random orders and against MseNetBatched, by nDCG.
-local function compared(values, random, base)
-  local found = mr.stats.summary(values)
-  found.change = found.mean - mr.stats.mean(base)
-  found.p_random = mr.stats.permutation(values, random, { orders = 100000 }).p
-  found.p = values ~= base and mr.stats.permutation(values, base, { orders = 100000 }).p or 0 / 0
-  return found
-end
-
--- Holm's correction over all comparisons.
-local function correct(found)
-  local ps = {}
-  for i, each in ipairs(found) do ps[2 * i - 1], ps[2 * i] = each.p_random, each.p end
-  ps = mr.stats.holm(ps)
-  for i, each in ipairs(found) do each.p_random, each.p = ps[2 * i - 1], ps[2 * i] end
-end
-
 -- The comparisons of all algorithms in order, by nDCG, with their names.
-local function comparisons(runs, results, chosen, random)
-  local base, found = pooled(results, chosen.MseNetBatched, "ndcg"), {}
-  for i, name in ipairs(runs.algorithms.names) do
-    found[i] = compared(name == "MseNetBatched" and base or pooled(results, chosen[name], "ndcg"), random, base)
-    found[i].name = name
-  end
-  correct(found)
-  return found
+local function comparisons(results, chosen, random)
+  local values = {}
+  for _, name in ipairs(protocol.names) do values[name] = pooled(results, chosen[name], "ndcg") end
+  return protocol.compare(values, random)
 end
 
 local function second_table(results, chosen, found)
@@ -118,13 +87,10 @@ local function by_query(found)
 end
 
 -- In how many folds the best rate was the least or the largest that was tried, of all algorithms.
-local function at_the_edge(runs, chosen)
+local function at_the_edge(chosen)
   local count, all = 0, 0
   for _, folds in pairs(chosen) do
-    for _, trial in ipairs(folds) do
-      local edge = trial.rate == runs.rates[1] or trial.rate == runs.rates[#runs.rates]
-      count, all = count + (edge and 1 or 0), all + 1
-    end
+    for _, trial in ipairs(folds) do count, all = count + (protocol.at_edge(trial.rate) and 1 or 0), all + 1 end
   end
   return ("%d of %d"):format(count, all)
 end
@@ -135,8 +101,8 @@ local function words(found, random, edge)
   for _, each in ipairs(found) do
     if each.mean > best.mean then best = each end
     if each.mean < worst.mean then worst = each end
-    if each.p < 0.05 then surely = surely + 1 end
-    if each.p_random < 0.05 and each.mean > random then over_random = over_random + 1 end
+    if protocol.significant(each.p) then surely = surely + 1 end
+    if protocol.significant(each.p_random) and each.mean > random then over_random = over_random + 1 end
   end
   return ([[
 with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
@@ -151,16 +117,17 @@ end
 function M.view(args, runs, name)
   local set, results = runs.set(args, name), runs.of(args, name)
   local chosen, of_text = {}, {}
-  for _, algorithm in ipairs(runs.algorithms.names) do
+  for _, algorithm in ipairs(protocol.names) do
     local all = runs.trials(results, algorithm)
-    chosen[algorithm], of_text[algorithm] = by_fold(all), by_fold(all, runs.settings(args, set, algorithm).rate)
+    chosen[algorithm] = protocol.choose(all)
+    of_text[algorithm] = protocol.choose(all, runs.settings(args, set, algorithm).rate)
   end
   local random = random_values(runs, set)
   local function line(title, folds)
     return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end }
   end
-  local found = comparisons(runs, results, chosen, random.ndcg)
-  local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(runs, chosen))
+  local found = comparisons(results, chosen, random.ndcg)
+  local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(chosen))
   return {
     lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
     random = function(metric) return mr.stats.mean(random[metric]) end,

@@ -1,7 +1,6 @@
 -- The lecture's worked numbers against its formulas written out here, and its scripts in their short form.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local program = dofile "tests/support/program.lua"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local published = dofile "scripts/lecture/published.lua"
@@ -107,27 +106,24 @@ scripts.it("worked_numbers.lua prints the slides' numbers beside the computed on
   end
 end)
 
-it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", function()
-  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+scripts.it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", { "gnuplot" }, function(folder)
   local function exp2(y) return 2 ^ y - 1 end
   local function ndcg(grades) return dcg(grades, #grades, exp2) / dcg(sorted_down(grades), #grades, exp2) end
-  sweeps.in_folder(function(folder)
-    local out = run(folder, "same_pairs", "")
-    local low, lowest, high, highest = out:match "\n%s+5%s+5%s+(0%.%d+)%s+([%d ]-)%s%s+(0%.%d+)%s+([%d ]-)%s%s+0%."
-    local function grades_of(words)
-      local grades = {}
-      for grade in words:gmatch "%d" do grades[#grades + 1] = tonumber(grade) end
-      return grades
-    end
-    near(tonumber(low), ndcg(grades_of(lowest)), 5e-5)
-    near(tonumber(high), ndcg(grades_of(highest)), 5e-5)
-    check(out:find("the 30 different orders", 1, true), out)
-    out = run(folder, "same_rmse", "--points 5")
-    check(out:find "2, 1, 4, 5, 4%s+1.0000%s+1.0000%s+0.8343%s+0.7500", out)
-    for _, name in ipairs{ "same_pairs", "same_rmse" } do
-      check(sweeps.read(("%s/results/lecture/%s.svg"):format(folder, name)):find "<svg", name)
-    end
-  end)
+  local out = run(folder, "same_pairs", "")
+  local low, lowest, high, highest = out:match "\n%s+5%s+5%s+(0%.%d+)%s+([%d ]-)%s%s+(0%.%d+)%s+([%d ]-)%s%s+0%."
+  local function grades_of(words)
+    local grades = {}
+    for grade in words:gmatch "%d" do grades[#grades + 1] = tonumber(grade) end
+    return grades
+  end
+  near(tonumber(low), ndcg(grades_of(lowest)), 5e-5)
+  near(tonumber(high), ndcg(grades_of(highest)), 5e-5)
+  check(out:find("the 30 different orders", 1, true), out)
+  out = run(folder, "same_rmse", "--points 5")
+  check(out:find "2, 1, 4, 5, 4%s+1.0000%s+1.0000%s+0.8343%s+0.7500", out)
+  for _, name in ipairs{ "same_pairs", "same_rmse" } do
+    check(sweeps.read(("%s/results/lecture/%s.svg"):format(folder, name)):find "<svg", name)
+  end
 end)
 
 -- The same words again, from what is kept.

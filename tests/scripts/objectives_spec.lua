@@ -4,7 +4,7 @@ local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
 local folder = "scripts/objectives/"
-local measures, steps, algorithms = dofile(folder .. "measures.lua"), dofile(folder .. "steps.lua"), dofile(folder .. "algorithms.lua")
+local measures, steps, protocol = dofile(folder .. "measures.lua"), dofile(folder .. "steps.lua"), dofile(folder .. "protocol.lua")
 local data, published = dofile(folder .. "data.lua"), dofile(folder .. "published.lua")
 
 -- metrics.py, written out. The authors' "ranks" are sorted from the largest to the smallest, of equal ones the last first.
@@ -200,26 +200,26 @@ describe("losses", function()
       end
       first = first + n
     end
-    local loss = algorithms.loss("ranknet", set, "paper")
+    local loss = protocol.loss("RankNet", set, "paper")
     near(loss(scores, set.lists):sum():item() / loss:count(set.lists), sum / weight, 1e-12)
-    local drawn = algorithms.loss("ranknet", set, "paper", true)
+    local drawn = protocol.loss("RankNet", set, "paper", true)
     equal(drawn:count(mr.lists{ { 1, 0 }, { 0, 0 } }), 2)
   end)
 
   it("recipe code: the NDCGs themselves, which go down; queries without relevant documents count", function()
-    for _, objective in ipairs{ "approx_ndcg", "neural_ndcg" } do
-      local up, down = algorithms.loss(objective, set, "paper"), algorithms.loss(objective, set, "code")
+    for _, name in ipairs{ "ApproxNDCGQbQ", "NeuralNDCGQbQ" } do
+      local up, down = protocol.loss(name, set, "paper"), protocol.loss(name, set, "code")
       equal((-up(scores, set.lists)):totable(), down(scores, set.lists):totable())
-      check(down(scores, set.lists):sum():item() > 0, objective)
+      check(down(scores, set.lists):sum():item() > 0, name)
       equal(up:count(set.lists), 2)
-      equal(down:count(set.lists), objective == "approx_ndcg" and 3 or 2)
+      equal(down:count(set.lists), name == "ApproxNDCGQbQ" and 3 or 2)
       equal(down:count(mr.lists{ { 0, 0 } }), 1)
     end
   end)
 
   it("ApproxNDCG has alpha = 1: ranks 1 + the sum of 1 / (1 + e^(s_i - s_j))", function()
     local rank = 1 + 1 / (1 + math.exp(0.3))
-    local found = algorithms.loss("approx_ndcg", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
+    local found = protocol.loss("ApproxNDCGQbQ", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
     near(found:item(), 1 / math.log(1 + rank, 2), 1e-12)
   end)
 end)
@@ -228,12 +228,12 @@ it("features as their code standardises them: by array, query, and place", funct
   local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
   local part = mr.data.dataset{ lists = lists, features = mr.tensor({ { 1 }, { 3 }, { 10 }, { 14 } }, { dtype = "float64" }) }
   local sd = math.sqrt(((1 - 7) ^ 2 + (3 - 7) ^ 2 + (10 - 7) ^ 2 + (14 - 7) ^ 2) / 4 + 1e-5)
-  near(data.scaled(part, "rows").features:reshape(4):totable(), { -6 / sd, -4 / sd, 3 / sd, 7 / sd }, 1e-12)
+  near(protocol.scaled(part, "rows").features:reshape(4):totable(), { -6 / sd, -4 / sd, 3 / sd, 7 / sd }, 1e-12)
   local a, b = 1 / math.sqrt(1 + 1e-5), 2 / math.sqrt(4 + 1e-5)
-  near(data.scaled(part, "queries").features:reshape(4):totable(), { -a, a, -b, b }, 1e-12)
+  near(protocol.scaled(part, "queries").features:reshape(4):totable(), { -a, a, -b, b }, 1e-12)
   local eights = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0, 0, 0, 0, 0, 0 }, { 0, 1, 0, 0, 0, 0, 0, 0 } },
     features = mr.arange(1, 16, { dtype = "float64" }):reshape(16, 1) }
-  local places = data.scaled(eights, "places").features:reshape(16):totable()
+  local places = protocol.scaled(eights, "places").features:reshape(16):totable()
   for i = 1, 8 do near({ places[i], places[8 + i] }, { -4 / math.sqrt(16 + 1e-5), 4 / math.sqrt(16 + 1e-5) }, 1e-12) end
 end)
 
@@ -243,10 +243,10 @@ it("random orders: the mean over all orders, on the real data, is what one order
     local there, found = pcall(data.open, name, "", false)
     if not there and tostring(found):find("no data", 1, true) then return test.skip(tostring(found):match "[^\n]*") end
     check(there, found)
-    all[name] = data.all(found)
+    all[name] = protocol.all(found)
   end
   for _, row in ipairs(published.random) do
-    local part = row.rows and data.of_eight(all[row.set]) or all[row.set]
+    local part = row.rows and protocol.of_eight(all[row.set]) or all[row.set]
     local values, name_of = measures.random(part.lists), row.set .. (row.rows and ", lists of 8" or "")
     local found = measures.means(values)
     equal(math.tointeger(values.ap:eq(values.ap):double():sum():item()), row.queries)
@@ -260,18 +260,6 @@ it("random orders: the mean over all orders, on the real data, is what one order
     end
   end
   near(measures.means(measures.random(all.mq2008.lists))["ndcg+1"], 0.7820, 5e-5)
-end)
-
-it("settings: a rate among those that are tried, and epochs, for every algorithm and both data sets", function()
-  for _, algorithm in ipairs(algorithms.list) do
-    for _, recipe in ipairs{ "paper", "code" } do
-      for _, kind in ipairs{ "mq2008", "mslr" } do
-        local o = algorithm[recipe][kind]
-        check(o.rate > 0 and o.epochs >= 10 and o.steps, algorithm.name)
-      end
-    end
-  end
-  equal(algorithms.by_name.NeuralNDCGBatched.code.mq2008.size, false)
 end)
 
 it("all.lua lists scripts that are there, each run of one under a title of its own", function()

@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
+local protocol = dofile(here .. "../protocol.lua")
 
 local M = {}
 
@@ -35,28 +36,30 @@ Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); ch
     mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
 end
 
+---nDCG@10 of a part, for protocol.pooled.
+---@param found mr.Evaluation
+function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
+
 ---Rankers on every fold of MQ2008, or of made-up queries, and one by chance; queries without relevant documents are left out.
 ---@param args table
 ---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  rankers of a fold: names and scores of the test part, in order
 ---@return report.Section
 function M.compare(args, rank)
   local folds, title = data.queries(args)
-  local names, sums, count = {}, {}, 0
+  local names, parts = {}, {}
   for number = 1, #folds do
-    local train, tested = folds[number].train, folds[number].test
-    local scaling = train:scaling()
-    train, tested = train:standardize(scaling), tested:standardize(scaling)
-    local rankers = rank(train, tested)
-    rankers[#rankers + 1] = { "by chance", mr.uniform({ tested.lists.rows }, { seed = args.seed }) }
+    local fold = protocol.query_fold(folds, number)
+    local rankers = rank(fold.train, fold.test)
+    rankers[#rankers + 1] = { "by chance", mr.uniform({ fold.test.lists.rows }, { seed = args.seed }) }
     for i, ranker in ipairs(rankers) do
-      local found = mr.evaluate(ranker[2], tested.lists, { "ndcg@10" })
-      names[i], sums[ranker[1]] = ranker[1], (sums[ranker[1]] or 0) + found.mean["ndcg@10"] * found.counted["ndcg@10"]
-      if i == 1 then count = count + found.counted["ndcg@10"] end
+      names[i], parts[i] = ranker[1], parts[i] or {}
+      parts[i][number] = M.measured(mr.evaluate(ranker[2], fold.test.lists, { "ndcg@10" }))
     end
   end
-  for name, sum in pairs(sums) do sums[name] = sum / count end
+  local means, count = {}, nil
+  for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
   return M.table(args, { title = title, unit = "queries with relevant documents", head = "ranker", folds = #folds, count = count,
-    names = names, means = sums })
+    names = names, means = means })
 end
 
 ---A column of the features.

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common, data = dofile(here .. "common.lua"), dofile(here .. "../data.lua")
+local protocol = dofile(here .. "../protocol.lua")
 
 local args = common.options{
   epochs = { default = 30, least = 1, help = "passes over the training part" },
@@ -22,10 +23,9 @@ mr.models.define("listrank_mf", {
   end,
 })
 
-local folds = ratings:folds{ k = 5, by = "user", seed = args.seed, grades = true }
-local names, sums, count = { "ListRank-MF", "biased MF, squared errors", "by chance" }, {}, 0
-for number = 1, #folds do
-  local fold = folds[number]
+local names, parts = { "ListRank-MF", "biased MF, squared errors", "by chance" }, { {}, {}, {} }
+for number = 1, protocol.folds do
+  local fold = protocol.rated_fold(ratings, number, args.seed)
   local function trained(kind, loss, more)
     local options = { users = ratings.users, items = ratings.items, factors = args.factors, seed = args.seed }
     for key, value in pairs(more) do options[key] = value end
@@ -37,11 +37,9 @@ for number = 1, #folds do
     trained("biased_mf", mr.losses.mse(), { mean = fold.train.lists.relevance:mean():item() }),
     mr.evaluate(mr.uniform({ fold.test.lists.rows }, { seed = args.seed }), fold.test.lists, { "ndcg@10" }),
   }
-  for i, name in ipairs(names) do
-    sums[name] = (sums[name] or 0) + found[i].mean["ndcg@10"] * found[i].counted["ndcg@10"]
-  end
-  count = count + found[1].counted["ndcg@10"]
+  for i, each in ipairs(found) do parts[i][number] = common.measured(each) end
 end
-for name, sum in pairs(sums) do sums[name] = sum / count end
-return common.table(args, { title = title, unit = "lists of the rated items of a user", head = "model", folds = #folds, count = count,
-  names = names, means = sums })
+local means, count = {}, nil
+for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
+return common.table(args, { title = title, unit = "lists of the rated items of a user", head = "model", folds = protocol.folds,
+  count = count, names = names, means = means })

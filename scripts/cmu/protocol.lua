@@ -1,0 +1,306 @@
+-- What Li & Wu decide, each with its section, and what the scripts decide where the paper does not say: web queries
+-- (4.1), then faces (4.2).
+local mr = require "moonrank"
+
+local M = {}
+
+-- p of 100,000 random choices of signs, paired by query, and the bootstrap interval of the mean difference.
+local function compared(a, b)
+  local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
+  return { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
+end
+
+---Whether a corrected p-value is called significant.
+function M.significant(p) return p < 0.05 end
+
+---A fold of queries: labels of 2 and more are relevant (4.1), features are standardised by the training part.
+---@param folds mr.Fold[]
+---@return mr.Fold
+function M.fold(folds, number) return folds[number]:binarize(2):standardize() end
+
+---nDCG@10 (4.1); queries without relevant documents have none and are left out.
+M.metric = "ndcg@10"
+
+---The systems of Table 1: networks, others, and those of the others that draw random numbers.
+M.networks = { "RankNet", "DirectRanker", "Class NN" }
+M.others = { "LambdaMART", "Rank LR", "Class LR", "Class RF", "Class Boost" }
+M.drawn = { "Class RF" }
+---How networks are trained: as the paper has it (4.1), or at the rate that is best on validation.
+M.recipes = { "paper", "sgd", "adam" }
+local recipe_text = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
+
+---A system's name in tables.
+---@param recipe? string  of a network
+function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, recipe_text[recipe]) or name end
+
+-- RankNet's loss is the mean over a list's pairs; DirectRanker's has a hyperbolic tangent before the sigmoid; the
+-- classifier's is the cross entropy of documents (3.1, 4.1).
+local losses = {
+  RankNet = function() return mr.losses.ranknet{ bound = "minmax" } end,
+  DirectRanker = function() return mr.losses.direct_ranker{ bound = "minmax" } end,
+  ["Class NN"] = function() return mr.losses.bce{} end,
+}
+
+---@class cmu.Trained
+---@field valid number          mean nDCG@10 on validation
+---@field test mr.Evaluation
+---@field epoch? integer        of networks and trees: which one validation chose
+---@field alpha? number         of logistic regressions: which penalty validation chose
+---@field model table
+
+-- What mr.fit needs: validation chooses the epoch.
+local function fitted(o, fold)
+  o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
+  local run = mr.fit(o)
+  return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
+end
+
+---A network of 100 and 30 hidden units, by steps of about 100 documents (4.1): whole lists for pairs, documents of any
+---lists for the classifier.
+---@param fold mr.Fold
+---@param o { system: string, optimiser: "sgd"|"adam", rate: number, seed: integer, epochs: integer }
+---@param trial? mr.Trial  to which every epoch is reported
+---@return cmu.Trained
+function M.fit_network(fold, o, trial)
+  local documents = o.system == "Class NN"
+  return fitted({
+    model = mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 100, 30 }, activation = "relu",
+      seed = o.seed },
+    loss = losses[o.system](), train = documents and fold.train:pointwise() or fold.train,
+    batch = documents and 100 or nil, batch_rows = not documents and 100 or nil,
+    optimizer = mr.optim[o.optimiser]{ lr = o.rate }, epochs = o.epochs, seed = o.seed, trial = trial,
+  }, fold)
+end
+
+---Boosted trees of depth 5, by LambdaRank's derivatives or as a classifier; a forest of deep trees.
+---@param fold mr.Fold
+---@param o { system: string, seed: integer, rounds: integer, trees: integer }
+---@return cmu.Trained
+function M.fit_trees(fold, o)
+  local options = { rounds = o.rounds, depth = 5, eta = 0.1, seed = o.seed }
+  if o.system == "Class RF" then
+    options = { rounds = 1, trees = o.trees, depth = 12, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33,
+      seed = o.seed }
+  end
+  if o.system ~= "LambdaMART" then options.objective = "binary:logistic" end
+  local loss = o.system == "LambdaMART" and mr.losses.lambdarank{} or nil
+  return fitted({ model = mr.models.trees(options), loss = loss, train = fold.train }, fold)
+end
+
+-- Mean nDCG@10 of a model on a part.
+local function measured(model, part)
+  local batch = part:batches{ size = part.count }()
+  local scores = mr.no_grad(function() return model(batch) end)
+  return mr.stats.mean(mr.metrics.parse(M.metric)(scores, batch.lists))
+end
+
+---Penalties that validation chooses from.
+M.penalties = { 0.01, 0.1, 1, 10, 100, 1000, 10000 }
+
+---Logistic regression of documents or of pairs, with the penalty that is best on validation; mr.fit of no epochs
+---measures test.
+---@param fold mr.Fold
+---@param o { system: string, penalties?: number[] }
+---@return cmu.Trained
+function M.fit_regression(fold, o)
+  local make, best = o.system == "Rank LR" and mr.models.rank_logistic_regression or mr.models.logistic_regression, nil
+  for _, alpha in ipairs(o.penalties or M.penalties) do
+    local model = make{ train = fold.train, alpha = alpha }
+    local run = mr.fit{ model = model, loss = mr.losses.bce{}, train = fold.train, valid = fold.valid,
+      test = fold.test, epochs = 0, metrics = { M.metric }, progress = false }
+    local valid = measured(model, fold.valid)
+    if not best or valid > best.valid then best = { test = run.test, valid = valid, alpha = alpha, model = model } end
+  end
+  return best
+end
+
+---Trains any system of Table 1.
+---@return cmu.Trained
+function M.fit(fold, o, trial)
+  if losses[o.system] then return M.fit_network(fold, o, trial) end
+  if o.system:find "LR$" then return M.fit_regression(fold, o) end
+  return M.fit_trees(fold, o)
+end
+
+-- The rate of stochastic gradient descent that the paper gives (4.1).
+local paper_rate = 0.001
+---Rates that are tried of each optimiser.
+M.rates = {
+  sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
+  adam = { 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1 },
+}
+
+---Rates are chosen on the first fold alone, with the first of the seeds.
+function M.tuned_on(seeds) return 1, seeds[1] end
+
+---Validation of a training that may diverge: 0 where its numbers are not finite.
+---@param train fun(): { valid: number }
+function M.or_diverged(train)
+  local ok, found = pcall(train)
+  if ok then return found end
+  local message = tostring(found)
+  if message:find "mr.fit: the loss is" or message:find "mr.fit: there is NaN" then return { valid = 0 } end
+  error(found, 0)
+end
+
+---The best rate on validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the
+---largest that was tried.
+---@param trials { system: string, optimiser: string, rate: number, valid: number }[]
+---@return table<string, number> best, table<string, boolean> at_edge
+function M.best_rates(trials)
+  local highest, best, at_edge = {}, {}, {}
+  for _, trial in ipairs(trials) do
+    local key = trial.system .. " " .. trial.optimiser
+    if not best[key] or trial.valid > highest[key] then
+      local tried = M.rates[trial.optimiser]
+      best[key], highest[key] = trial.rate, trial.valid
+      at_edge[key] = trial.rate <= tried[1] or trial.rate >= tried[#tried]
+    end
+  end
+  return best, at_edge
+end
+
+---Optimiser and rate of a network under a recipe.
+---@param best table<string, number>  as from M.best_rates
+function M.trained_by(recipe, system, best)
+  if recipe == "paper" then return "sgd", paper_rate end
+  return recipe, best[system .. " " .. recipe]
+end
+
+-- The classifier or ranker that is best on validation, those at the rate of the paper aside.
+local function best_of(systems, kind, valid)
+  local best
+  for _, system in ipairs(systems) do
+    local title = M.title(system.name, system.recipe)
+    local better = not best or valid[title] > valid[best]
+    if system.kind == kind and system.recipe ~= "paper" and better then best = title end
+  end
+  return best
+end
+
+---What is compared on a data set (4.1, 5): classifiers with the rankers of their kind ("families"), the classifier and
+---the ranker that are best on validation ("best"), and Adam with descent ("Adam and sgd", "Adam and paper"). A pair
+---that is there for two reasons is one comparison.
+---@param systems { kind: string, name: string, recipe?: string }[]
+---@param valid table<string, number>  by title
+---@return { a: string, b: string, [string]: true }[]
+function M.comparisons(systems, valid)
+  local found, known = {}, {}
+  local function add(reason, a, b)
+    local key = a .. "\0" .. b
+    if not known[key] then
+      known[key] = { a = a, b = b }
+      found[#found + 1] = known[key]
+    end
+    known[key][reason] = true
+  end
+  for _, recipe in ipairs(M.recipes) do add("families", M.title("Class NN", recipe), M.title("RankNet", recipe)) end
+  add("families", "Class LR", "Rank LR")
+  add("families", "Class Boost", "LambdaMART")
+  add("best", best_of(systems, "classification", valid), best_of(systems, "ranking", valid))
+  for _, name in ipairs(M.networks) do
+    for _, recipe in ipairs{ "sgd", "paper" } do
+      add("Adam and " .. recipe, M.title(name, "adam"), M.title(name, recipe))
+    end
+  end
+  return found
+end
+
+---Differences between systems on all data sets, paired by query; Holm's correction is over all of them.
+---@param systems { kind: string, name: string, recipe?: string }[]
+---@param sets { values: table<string, number[]>, valid: table<string, number> }[]  by title: of test queries, validation
+function M.compare(systems, sets)
+  local found, ps = {}, {}
+  for _, data in ipairs(sets) do
+    for _, each in ipairs(M.comparisons(systems, data.valid)) do
+      for name, value in pairs(compared(data.values[each.a], data.values[each.b])) do each[name] = value end
+      each.data, found[#found + 1], ps[#ps + 1] = data, each, each.p
+    end
+  end
+  for i, p in ipairs(mr.stats.holm(ps)) do found[i].holm = p end
+  return found
+end
+
+-- Faces (4.2)
+
+---Images are divided before pairs are drawn (4.2): 65 % train, 15 % choose, 20 % are the test.
+---@return mr.Images train, mr.Images valid, mr.Images test
+function M.face_parts(images, seed) return images:split{ valid = 0.15, test = 0.2, seed = seed } end
+
+---Features of every part, standardised by what the training images have.
+---@param parts mr.Images[]  training images first
+---@param features mr.Tensor[]
+function M.standardised(parts, features)
+  local scaling, found = mr.data.dataset{ lists = parts[1]:items().lists, features = features[1] }:scaling(), {}
+  for i, x in ipairs(features) do found[i] = ((x:double() - scaling.mean) / scaling.sd):float() end
+  return found
+end
+
+local shares = { train = 9, valid = 1, test = 2 }  -- twelfths of the pairs
+
+---Pairs of a part's images whose ages differ by more than five years (4.2).
+---@param images mr.Images
+---@param o { part: "train"|"valid"|"test", pairs: integer, seed: integer, features: mr.Tensor }  pairs: of all parts
+function M.face_pairs(images, o)
+  return images:comparisons{ pairs = o.pairs * shares[o.part] // 12, margin = 5, seed = o.seed, features = o.features }
+end
+
+---Trains on faces. The epoch or round is chosen by accuracy on the validation pairs; by steps it is gradient descent in
+---batches of 100 (4.2).
+---@param o table     as in mr.fit: model, train, loss and, of what is trained by steps, rate
+---@param data table  as in faces.lua
+---@param trial mr.Trial
+function M.fit_face(o, data, trial)
+  local rate = o.rate
+  o.rate, o.valid, o.metrics, o.progress, o.trial = nil, data.valid.pairs, { "auc" }, false, trial
+  if rate then
+    o.optimizer, o.batch, o.seed, o.epochs = mr.optim.sgd{ lr = rate }, 100, trial.split, o.epochs or data.epochs
+  end
+  mr.fit(o)
+  return o.model
+end
+
+-- Scores of the older and of the younger image of each pair, [pairs].
+local function by_age(scores, pairs)
+  local rows = scores:rows(pairs.items):reshape(pairs.count, 2)
+  local first_older = pairs.lists.relevance:reshape(pairs.count, 2):narrow(2, 1, 1):reshape(pairs.count)
+  local first, second = rows:narrow(2, 1, 1):reshape(pairs.count), rows:narrow(2, 2, 1):reshape(pairs.count)
+  return first_older:where(first, second), first_older:where(second, first)
+end
+
+-- The share of pairs whose older image has the larger score, equal ones half; and both scores of each pair.
+local function accuracy(score, part)
+  local older, younger = by_age(score(part), part.pairs)
+  return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger
+end
+
+---What is measured (4.2): `accuracy` on test pairs, `valid` on validation pairs, which chooses; `both` of a classifier:
+---the share of test pairs whose older image it labels 1 and whose younger one 0; `r2` of a regression: that of ages.
+---`margins` of the test pairs.
+---@param family "regression"|"ranking"|"classification"
+---@param score fun(part: table): mr.Tensor  a score for each image of a part
+---@param data table
+---@param years? number  what a regression's score of 1 means (default 1)
+function M.judge(family, score, data, years)
+  local found = { valid = (accuracy(score, data.valid)) }
+  local older, younger
+  found.accuracy, older, younger = accuracy(score, data.test)
+  if family == "classification" then
+    found.both = (older:gt(0):double() * younger:le(0):double()):mean():item()
+  elseif family == "regression" then
+    found.r2 = mr.stats.r2(score(data.test):double() * (years or 1), data.test.images.labels)
+  end
+  return found, older - younger
+end
+
+---The run with the largest accuracy on validation, of equal ones the first.
+---@param runs { values: { valid: number } }[]
+function M.choose(runs)
+  local best
+  for _, run in ipairs(runs) do
+    if not best or run.values.valid > best.values.valid then best = run end
+  end
+  return best
+end
+
+return M

@@ -1,0 +1,326 @@
+-- What the scripts of S. Seguí's lecture decide, each with its slide, or with our reason where the slides do not say.
+local mr = require "moonrank"
+local fold_of = require "moonrank.data.fold"
+
+local M = {}
+
+-- p of 100,000 random choices of signs, paired by user or query.
+local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }) end
+
+---Changes of values against those of a base, corrected by Holm over all rows; a row without a base is not compared.
+---@param rows { values: number[], base?: number[] }[]
+---@return { change?: number, p?: number }[]
+function M.compare(rows)
+  local found, ps = {}, {}
+  for i, row in ipairs(rows) do
+    local test = row.base and paired(row.values, row.base)
+    found[i], ps[i] = { change = test and test.mean_difference }, test and test.p or 0 / 0
+  end
+  for i, p in ipairs(mr.stats.holm(ps)) do found[i].p = p == p and p or nil end
+  return found
+end
+
+---Whether a corrected p-value is called significant.
+function M.significant(p) return p < 0.05 end
+
+---Of every key the trial that is best on validation.
+---@param trials { key: string, valid: number }[]
+function M.choose(trials)
+  local best = {}
+  for _, trial in ipairs(trials) do
+    local before = best[trial.key]
+    if not before or trial.valid > before.valid then best[trial.key] = trial end
+  end
+  return best
+end
+
+---Settings are chosen on this fold alone.
+M.tuned_on = 1
+---How many folds there are.
+M.folds = 5
+
+---Ratings of 4 stars and more are relevant; users have 25 of them. `short`: 5 of them.
+function M.liked(ratings, short) return ratings:binarize(4):min_relevant(short and 5 or 25) end
+
+---A fold of liked items: four others for each in the lists.
+function M.liked_fold(liked, number, seed)
+  return liked:folds{ k = M.folds, by = "user", seed = seed, nsr = 4 }[number]
+end
+
+---A fold of queries: features are standardised by the training part.
+function M.query_fold(folds, number) return folds[number]:standardize() end
+
+-- "Pointwise, pairwise, listwise" (slides "Learning to rank")
+
+---The loss that the others are compared with.
+M.reference = "squared error"
+---Metrics of lists; the first one chooses.
+M.metrics = { "ndcg@10", "ap", "auc" }
+---Epochs, from one validation to the next, and the rates that are tried.
+M.training = {
+  movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
+  mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
+}
+---Weight decays that are tried, and learning rates of trees.
+M.decays, M.etas = { 0, 1e-4, 1e-3 }, { 0.05, 0.1, 0.2 }
+
+local factors = 32
+
+---The models: 32 factors for ratings, 46 hidden units for queries, trees of depth 5 in at most 200 rounds.
+---@param kind "mf"|"cml"|"mlp"|"trees"
+---@param o { users?: integer, items?: integer, inputs?: integer, eta?: number, seed: integer, short: boolean }
+function M.model(kind, o)
+  if kind == "trees" then
+    return mr.models.trees{ rounds = o.short and 5 or 200, depth = 5, eta = o.eta, seed = o.seed }
+  elseif kind == "mlp" then
+    return mr.models.mlp{ inputs = o.inputs, hidden = { 46 }, activation = "relu", seed = o.seed }
+  elseif kind == "cml" then
+    return mr.models.cml{ users = o.users, items = o.items, factors = factors, seed = o.seed }
+  end
+  return mr.models.mf{ users = o.users, items = o.items, factors = factors, init = 0.01, seed = o.seed }
+end
+
+---Trains by Adam. Validation chooses the epoch by nDCG@10, of ratings among all items that the user has not liked in
+---training. With `test` the test part is scored at the end.
+---@param set "movielens"|"mq2008"
+---@param fold mr.Fold
+---@param o { model: table, kind: string, loss: mr.Loss, at: table, seed: integer, test?: boolean, short: boolean }
+function M.fit(set, fold, o)
+  local options = { model = o.model, loss = o.loss, train = fold.train,
+    valid = set == "movielens" and fold:candidates{ known = "relevant" } or fold.valid,
+    test = o.test and fold.test or nil, metrics = M.metrics, progress = false }
+  if o.kind ~= "trees" then
+    local training = M.training[set]
+    options.optimizer = mr.optim.adam{ lr = o.at.rate, weight_decay = o.kind ~= "cml" and o.at.decay or 0 }
+    options.epochs, options.every = o.short and 2 or training.epochs, o.short and 1 or training.every
+    options.seed = o.seed
+  end
+  return mr.fit(options)
+end
+
+---nDCG@10 of every user of the test part among all items that the user has not liked in training or validation.
+function M.catalogue(fold, model) return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end
+
+---Mean of a metric over all lists of all folds that have it.
+---@param parts { mean: number, count: integer }[]  of each fold
+---@return number mean, integer count
+function M.pooled(parts)
+  local sum, count = 0, 0
+  for _, part in ipairs(parts) do sum, count = sum + part.mean * part.count, count + part.count end
+  return sum / count, count
+end
+
+-- Cremonesi, Koren & Turrin (2010; slide "Rank Evaluation")
+
+---A fold of all ratings as grades; with `nsr` lists have so many unrated items for each.
+function M.rated_fold(ratings, number, seed, nsr)
+  return ratings:folds{ k = M.folds, by = "user", seed = seed, grades = true, nsr = nsr }[number]
+end
+
+---A fold of all ratings as grades with training lists beside it that have two unrated items for each, for those that
+---learn to rank.
+function M.graded_fold(ratings, number, seed)
+  local fold = M.rated_fold(ratings, number, seed)
+  fold.with_negatives = M.rated_fold(ratings, number, seed, 2)
+  return fold
+end
+
+---1 for the long tail, 0 for the most rated items, which hold this share of all ratings, a third; and how many the
+---latter are.
+---@param share? number
+---@return mr.Tensor, integer
+function M.long_tail(ratings, share)
+  share = share or M.head
+  local ones = mr.ones({ ratings.rows })
+  local counts, items = mr.zeros({ ratings.items }):scatter_add(1, ratings.item, ones):sort(1, { descending = true })
+  local numbers, order, tail = counts:totable(), items:totable(), mr.ones({ ratings.items }):totable()
+  local held, n = 0, 0
+  while held < share * ratings.rows do
+    n = n + 1
+    held, tail[order[n]] = held + numbers[n], 0
+  end
+  return mr.tensor(tail), n
+end
+
+---What is to be found in a part: ratings of 5 stars, of all items or of the long tail; what the user has rated is not
+---drawn beside them.
+---@param tail? mr.Tensor
+function M.to_find(fold, part, tail)
+  local found = fold[part]:binarize(5)
+  if tail then
+    found = mr.data.dataset{ users = found.users, items = found.items,
+      lists = found.lists:with_relevance(found.lists.relevance * tail:rows(found.items)) }
+  end
+  local rated = fold.train:concat(fold.valid, fold.test)
+  return fold_of.new{ train = rated, valid = part == "valid" and found or rated, test = found, number = fold.number,
+    k = fold.k, users = fold.users, items = fold.items, title = "5-star ratings" }
+end
+
+---Unrated items beside each item that is to be found; the share of ratings that the long tail is without; the deepest
+---rank.
+M.unseen, M.head, M.deepest = 100, 0.33, 20
+local hits = {}
+for n = 1, M.deepest do hits[n] = "hit@" .. n end
+
+---recall(1) to recall(20) of a part by N, and the number of test items: each one among unrated items of its user.
+---@param o { unseen?: integer, seed: integer, tail?: mr.Tensor }
+function M.recalls(model, fold, part, o)
+  local found = M.to_find(fold, part, o.tail):evaluate(model, hits,
+    { part = part, candidates = "one", negatives = o.unseen or M.unseen, seed = o.seed })
+  local recalls = {}
+  for n, name in ipairs(hits) do recalls[n] = found.mean[name] end
+  return recalls, found.count
+end
+
+---The error of predicted ratings.
+function M.rmse(model, fold, part)
+  local set = fold[part]
+  return mr.stats.rmse(mr.data.scored(model, set).scores, set.lists.relevance)
+end
+
+---What chooses settings, on validation: RMSE of those that predict ratings, recall(10) of the others.
+---@param predicts boolean
+---@param o { unseen?: integer, seed: integer }
+function M.quality(model, fold, predicts, o)
+  if predicts then return -M.rmse(model, fold, "valid") end
+  return M.recalls(model, fold, "valid", o)[10]
+end
+
+-- Trains factors by Adam for a fixed number of epochs.
+local function fitted(o, setting, seed)
+  o.epochs, o.seed, o.progress = setting.epochs, seed, false
+  o.optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }
+  mr.fit(o)
+  return o.model
+end
+
+---Factors and biases that predict ratings: squared errors, the mean over ratings.
+---@param setting { rate: number, decay: number, epochs: integer }
+function M.fit_ratings(fold, setting, seed)
+  local model = mr.models.biased_mf{ users = fold.users, items = fold.items, factors = factors, init = 0.01,
+    seed = seed, mean = fold.train.lists.relevance:mean():item() }
+  return fitted({ model = model, loss = mr.losses.mse(), reduction = "rows", train = fold.train }, setting, seed)
+end
+
+---Factors that learn to put rated items above unrated ones, and those with more stars higher.
+---@param setting { rate: number, decay: number, epochs: integer }
+function M.fit_ranking(fold, setting, seed, loss)
+  local model = M.model("mf", { users = fold.users, items = fold.items, seed = seed })
+  return fitted({ model = model, loss = loss, train = fold.with_negatives.train }, setting, seed)
+end
+
+-- "Lambda Mart"
+
+---Boosted trees of depth 5 at eta 0.1, or a forest of deep trees, one round.
+---@param o { rounds: integer, trees: integer, seed: integer }
+function M.tree_options(forest, o)
+  if not forest then return { rounds = o.rounds, depth = 5, eta = 0.1, seed = o.seed } end
+  return { rounds = 1, trees = o.trees, depth = 12, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33,
+    seed = o.seed }
+end
+
+---Trees on a fold; the round is chosen on validation by AP.
+---@param loss? mr.Loss  of our own
+function M.fit_trees(model, loss, fold)
+  return mr.fit{ model = model, loss = loss, train = fold.train, valid = fold.valid, metrics = { "ap" },
+    progress = false }
+end
+
+---nDCG@10, nDCG@10 by LETOR's rule and AP where a query without relevant documents counts as 0, and nDCG@10 without
+---these queries.
+---@return number, number, number, number
+function M.judge_trees(scores, lists)
+  local all = mr.evaluate(scores, lists, { "ndcg@10", "letor_ndcg@10", "ap" }, { empty = "zero" }).mean
+  return all["ndcg@10"], all["letor_ndcg@10"], all.ap, mr.evaluate(scores, lists, { "ndcg@10" }).mean["ndcg@10"]
+end
+
+-- "Weight items according to the profit" (slide "Rank Evaluation")
+
+---The largest profit; the least is 1.
+M.most = 20
+
+---Made-up profits of every movie: drawn at random, or the larger the fewer ratings it has. Their logarithms are
+---uniform.
+---@return table<string, mr.Tensor>
+function M.profits(ratings, seed)
+  local n, logarithm = ratings.items, math.log(M.most)
+  local drawn = mr.uniform({ n }, { seed = seed, stream = "profits", dtype = "float64" })
+  local counts = mr.zeros({ n }):scatter_add(1, ratings.item, mr.ones({ ratings.rows }))
+  local _, order = counts:sort(1, { descending = true })
+  local steps = (mr.arange(0, n - 1):double() * (logarithm / (n - 1))):exp()
+  return { ["at random"] = (drawn * logarithm):exp():float(),
+    ["more for rare movies"] = mr.zeros({ n }, { dtype = "float64" }):scatter_add(1, order, steps):float() }
+end
+
+---profit@10: what a user brings who takes every movie among the first ten that they like; and nDCG whose gain is
+---profit.
+function M.define_profit()
+  local function gain(profit) return profit end
+  mr.metrics.define("profit_10", { gain = gain, discount = function(rank) return rank <= 10 and 1 or 0 end })
+  mr.metrics.define("profit_ndcg", { ideal = true, gain = gain,
+    discount = function(rank) return 1 / math.log(1 + rank, 2) end })
+end
+
+---A fold whose relevant rows are graded by their profit.
+function M.priced(fold, profits)
+  local parts = { number = fold.number, k = fold.k, users = fold.users, items = fold.items, title = "by profit" }
+  for _, name in ipairs{ "train", "valid", "test" } do
+    local set = fold[name]
+    parts[name] = mr.data.dataset{ users = set.users, items = set.items,
+      lists = set.lists:with_relevance(set.lists.relevance * profits:rows(set.items)) }
+  end
+  return fold_of.new(parts)
+end
+
+-- Losses; what validation chooses by; whether training lists are graded by profit; whether profit multiplies a
+-- probability.
+local rankers = {
+  relevance = { loss = function() return mr.losses.lambdarank{} end, metric = "ndcg@10" },
+  ["relevance, times profit"] = { loss = function() return mr.losses.bce{} end, metric = "profit_10", times = true },
+  profit = { loss = function() return mr.losses.lambdarank{ metric = "profit_ndcg" } end, metric = "profit_10",
+    priced = true },
+}
+M.rankers = { "relevance", "relevance, times profit", "profit" }
+---Rates that are tried.
+M.profit_rates = { 0.003, 0.01, 0.03 }
+
+---Trains a ranker; returns what scores items. `watch` is called with every epoch and the scores.
+---@param plain mr.Fold
+---@param o { profits: mr.Tensor, rate: number, epochs: integer, seed: integer, watch?: function }
+function M.fit_profit(name, plain, o)
+  local ranker = rankers[name]
+  local model = M.model("mf", { users = plain.users, items = plain.items, seed = o.seed })
+  local function times_profit(batch) return model(batch):sigmoid() * o.profits:rows(batch.items) end
+  local score = ranker.times and times_profit or model
+  mr.fit{ model = model, loss = ranker.loss(),
+    train = ranker.priced and M.priced(plain, o.profits).train or plain.train, epochs = o.epochs,
+    seed = o.seed, optimizer = mr.optim.adam{ lr = o.rate, weight_decay = 1e-4 }, progress = false,
+    each_epoch = function(epoch)
+      if o.watch then o.watch(epoch, score) end
+    end }
+  return score
+end
+
+---A training of up to 30 epochs, watched every 5 epochs: the best value on validation, and after how many epochs it
+---was. A ranker that knows no profits is judged by nDCG@10, the others by profit@10, among all movies that the user has
+---not liked in training.
+---@param plain mr.Fold
+---@param o { profits: mr.Tensor, rate: number, seed: integer, short: boolean }
+---@return { valid: number, epochs: integer }
+function M.epochs_of(name, plain, o)
+  local best, metric, every = nil, rankers[name].metric, o.short and 1 or 5
+  local judge = metric == "profit_10" and M.priced(plain, o.profits) or plain
+  M.fit_profit(name, plain, { profits = o.profits, rate = o.rate, epochs = o.short and 2 or 30, seed = o.seed,
+    watch = function(epoch, score)
+      if epoch == 0 or epoch % every ~= 0 then return end
+      local now = judge:evaluate(score, { metric }, { part = "valid", known = "relevant" }).mean[metric]
+      if not best or now > best.valid then best = { valid = now, epochs = epoch } end
+    end })
+  return best
+end
+
+---What every user of the test part brings, and the share of liked movies that are found.
+M.profit_metrics = { "profit_10", "recall@10" }
+function M.earned(priced, score) return priced:evaluate(score, M.profit_metrics, { known = "relevant" }) end
+
+return M

@@ -1,0 +1,485 @@
+-- The protocol of Li & Wu, scripts/cmu/protocol.lua, on made-up queries and images; the answers are worked out beside each test.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local fold = require "moonrank.data.fold"
+local test = require "moonrank.test"
+local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
+
+local protocol = dofile "scripts/cmu/protocol.lua"
+
+-- Numbers of tables in order.
+local function joined(...)
+  local all = {}
+  for _, some in ipairs{ ... } do table.move(some, 1, #some, #all + 1, all) end
+  return all
+end
+
+local function holds_in_pairs(numbers, rule)
+  for i = 2, #numbers do check(rule(numbers[i - 1], numbers[i]), numbers[i]) end
+end
+
+-- Rates are 1 or 3 times a power of ten, and grow.
+local function check_rates(rates)
+  for _, rate in ipairs(rates) do
+    local digit = rate / 10 ^ math.floor(math.log(rate, 10) + 1e-9)
+    check(math.abs(digit - 1) < 1e-9 or math.abs(digit - 3) < 1e-9, rate)
+  end
+  holds_in_pairs(rates, function(a, b) return a < b and b / a < 11 end)
+end
+
+describe("web queries", function()
+  it("labels of 2 and more are relevant; features are standardised by the training part", function()
+    local function part(grades, x)
+      return mr.data.dataset{ lists = mr.lists{ grades }, features = mr.tensor(x, { dtype = "float64" }) }
+    end
+    local one = fold.new{ train = part({ 0, 1, 2, 4 }, { { 1 }, { 3 }, { 5 }, { 7 } }), valid = part({ 1, 3 }, { { 4 }, { 5 } }),
+      test = part({ 2, 0 }, { { 0 }, { 4 } }), number = 3, k = 3, title = "made up" }
+    local all = protocol.fold({ false, false, one }, 3)
+    equal(all.train.lists.relevance:totable(), { 0, 0, 1, 1 })
+    equal(all.valid.lists.relevance:totable(), { 0, 1 })
+    equal(all.test.lists.relevance:totable(), { 1, 0 })
+    -- mean 4, variance (9 + 1 + 1 + 9) / 4 = 5
+    local sd = math.sqrt(5)
+    near(all.train.features:reshape(4):totable(), { -3 / sd, -1 / sd, 1 / sd, 3 / sd }, 1e-12)
+    near(all.valid.features:reshape(2):totable(), { 0, 1 / sd }, 1e-12)
+    near(all.test.features:reshape(2):totable(), { -4 / sd, 0 }, 1e-12)
+  end)
+
+  it("nDCG@10, which a relevant row at rank 11 does not change", function()
+    local metric = mr.metrics.parse(protocol.metric)
+    local scores, grades = {}, {}
+    for i = 1, 12 do scores[i], grades[i] = -i, (i == 10 or i == 11) and 1 or 0 end
+    near(metric(mr.tensor(scores), mr.lists{ grades }):item(), (1 / math.log(11, 2)) / (1 + 1 / math.log(3, 2)), 1e-6)
+  end)
+
+  -- Queries whose rows with a larger first feature are relevant, or with `sign` -1 the others.
+  local function queries(count, rows, sign, seed)
+    local lists, features, u = {}, {}, mr.uniform({ count * rows, 4 }, { seed = seed, dtype = "float64" }):totable()
+    for l = 1, count do
+      lists[l] = {}
+      for i = 1, rows do
+        local x = u[(l - 1) * rows + i]
+        lists[l][i] = sign * (x[1] + 0.5 * x[2] - 0.75) > 0.4 * (x[4] - 0.5) and 1 or 0
+        features[#features + 1] = { x[1] - 0.5, x[2] - 0.5, x[3] - 0.5 }
+      end
+      lists[l][1], lists[l][2] = 1, 0
+    end
+    return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
+  end
+  local function made_up(valid_sign, test_sign)
+    return fold.new{ train = queries(15, 20, 1, 1), valid = queries(12, 20, valid_sign, 2), test = queries(10, 20, test_sign, 3),
+      number = 1, k = 1, title = "made up" }
+  end
+  local against_test = made_up(1, -1)
+
+  -- What a trial is told after every epoch.
+  local function listening()
+    local told = {}
+    return { _state = {}, report = function(_, epoch, values) told[epoch] = values end }, told
+  end
+
+  it("networks: 100 and 30 units, steps of 100 documents, descent or Adam", function()
+    local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" }, DirectRanker = mr.losses.direct_ranker{ bound = "minmax" },
+      ["Class NN"] = mr.losses.bce{} }
+    -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row 101
+    local of_33 = fold.new{ train = queries(15, 33, 1, 1), valid = against_test.valid, test = against_test.test, number = 1, k = 1,
+      title = "made up" }
+    for _, optimiser in ipairs{ "sgd", "adam" } do
+      local data = optimiser == "sgd" and of_33 or against_test
+      for name, loss in pairs(losses) do
+        local rate = optimiser == "sgd" and 0.5 or 0.01
+        local trial, told = listening()
+        local found = protocol.fit_network(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
+        equal(#told, 2)
+        -- the same steps one by one, until the epoch that was chosen: 495 or 300 documents in 15 lists
+        local model = mr.models.mlp{ inputs = 3, hidden = { 100, 30 }, activation = "relu", seed = 4 }
+        local optimizer, steps = mr.optim[optimiser]{ lr = rate }:bind(model:parameters()), 0
+        local part = name == "Class NN" and data.train:pointwise() or data.train
+        for epoch = 1, found.epoch do
+          local how = name == "Class NN" and { size = 100 } or { rows = 100 }
+          how.shuffle, how.seed, how.epoch = true, 4, epoch
+          for batch in part:batches(how) do
+            optimizer:zero_grad()
+            local sum = loss(model(batch), batch.lists):sum() * (1 / loss:count(batch.lists))
+            sum:backward()
+            optimizer:step()
+            steps = steps + 1
+          end
+        end
+        equal(steps, (optimiser == "sgd" and 5 or 3) * found.epoch)
+        local batch = { lists = against_test.test.lists, features = against_test.test.features }
+        near(found.model(batch), model(batch), 1e-5, name)
+      end
+    end
+  end)
+
+  it("validation chooses the epoch where test would choose another", function()
+    local trial, told = listening()
+    local found = protocol.fit_network(against_test, { system = "RankNet", optimiser = "adam", rate = 0.01, seed = 1, epochs = 6 }, trial)
+    local best = 1
+    for epoch = 2, 6 do best = told[epoch]["valid_ndcg@10"] > told[best]["valid_ndcg@10"] and epoch or best end
+    equal({ found.epoch, found.valid }, { best, told[best]["valid_ndcg@10"] })
+    check(found.valid > found.test.mean["ndcg@10"] + 0.2, "validation agrees with training, test does not")
+    equal(found.test.counted["ndcg@10"], 10)
+  end)
+
+  if pcall(core.xgboost_version) then
+    it("trees: LambdaMART and the booster have depth 5 and eta 0.1, the forest is one round of deep trees", function()
+      -- Noisy queries of twelve features, for trees deeper than twelve levels.
+      local function wide(seed, sign)
+        local x, lists = mr.uniform({ 1500, 12 }, { seed = seed }), {}
+        local rows = x:totable()
+        for l = 1, 50 do
+          lists[l] = {}
+          for i = 1, 30 do
+            local row = rows[30 * (l - 1) + i]
+            lists[l][i] = (sign or 1) * (row[1] + 0.6 * (row[2] - row[3]) - 0.5) > 0.3 * math.sin(50 * row[4]) and 1 or 0
+          end
+        end
+        return mr.data.dataset{ lists = mr.lists(lists), features = x }
+      end
+      local data_set = against_test
+      local function same(o, options, loss)
+        local model = mr.models.trees(options)
+        local data = { lists = data_set.train.lists, features = data_set.train.features }
+        mr.fit{ model = model, loss = loss, train = data_set.train, valid = data_set.valid, metrics = { "ndcg@10" },
+          progress = false }
+        local found = protocol.fit_trees(data_set, o)
+        near(found.model(data), model(data), 1e-6, o.system)
+        check(found.valid > found.test.mean["ndcg@10"] + 0.2, "validation agrees with training, test does not")
+        equal(found.test.counted["ndcg@10"], data_set.test.count, o.system)
+      end
+      same({ system = "LambdaMART", rounds = 5, trees = 9, seed = 2 }, { rounds = 5, depth = 5, eta = 0.1, seed = 2 },
+        mr.losses.lambdarank{})
+      same({ system = "Class Boost", rounds = 4, trees = 9, seed = 2 },
+        { rounds = 4, depth = 5, eta = 0.1, seed = 2, objective = "binary:logistic" })
+      data_set = fold.new{ train = wide(1), valid = wide(2), test = wide(2, -1), number = 1, k = 1, title = "made up" }
+      same({ system = "Class RF", rounds = 5, trees = 9, seed = 2 }, { rounds = 1, trees = 9, depth = 12, eta = 1, subsample = 0.63,
+        colsample_bynode = 0.33, seed = 2, objective = "binary:logistic" })
+    end)
+  else
+    it("trees", function() test.skip "XGBoost's library is not installed" end)
+  end
+
+  it("logistic regressions have the penalty that is best on validation; penalties are powers of ten", function()
+    holds_in_pairs(protocol.penalties, function(a, b) return math.abs(b / a - 10) < 1e-9 end)
+    equal({ protocol.penalties[1], protocol.penalties[#protocol.penalties] }, { 0.01, 10000 })
+    -- validation and test disagree, so that the heaviest penalty need not be the best on both
+    for system, make in pairs{ ["Rank LR"] = mr.models.rank_logistic_regression, ["Class LR"] = mr.models.logistic_regression } do
+      for _, sign in ipairs{ 1, -1 } do
+        local data, best = made_up(sign, -sign), nil
+        local function ndcg(model, part)
+          return mr.evaluate(model{ lists = part.lists, features = part.features }, part.lists, { "ndcg@10" }).mean["ndcg@10"]
+        end
+        for _, alpha in ipairs{ 0.01, 0.1, 1, 10, 100, 1000, 10000 } do
+          local model = make{ train = data.train, alpha = alpha }
+          local valid = ndcg(model, data.valid)
+          if not best or valid > best.valid then best = { valid = valid, alpha = alpha, test = ndcg(model, data.test) } end
+        end
+        local found = protocol.fit_regression(data, { system = system })
+        equal(found.alpha, best.alpha, system)
+        near({ found.valid, found.test.mean["ndcg@10"] }, { best.valid, best.test }, 1e-6, system)
+        near(ndcg(found.model, data.test), best.test, 1e-6, system)
+        -- of penalties that order alike the first one stays
+        equal(protocol.fit_regression(data, { system = system, penalties = { 5, 5 + 1e-9 } }).alpha, 5)
+      end
+    end
+  end)
+
+  it("every system of Table 1 is trained by its own means", function()
+    local o = { rounds = 2, trees = 2, seed = 1, epochs = 1, optimiser = "sgd", rate = 0.1, penalties = { 1, 10 } }
+    for _, name in ipairs(joined(protocol.networks, protocol.others)) do
+      o.system = name
+      if name:find "LR$" or not name:find "Lambda" and not name:find "Class [RB]" or pcall(core.xgboost_version) then
+        local found = protocol.fit(against_test, o)
+        equal(found.alpha ~= nil, name:find "LR$" ~= nil, name)
+        equal(#found.test["ndcg@10"], 10, name)
+        local layers = name:find "Net$" or name:find "Direct" or name:find "NN$"
+        if layers then equal(#found.model:parameters(), 6, name) end
+      end
+    end
+    local trial, told = listening()
+    o.system = "RankNet"
+    protocol.fit(against_test, o, trial)
+    equal(#told, 1)
+    equal(#protocol.networks + #protocol.others, 8)
+    equal(protocol.drawn, { "Class RF" })
+  end)
+
+  it("rates: the best on validation of each network and optimiser, and whether it is at an edge", function()
+    local trials = {
+      { system = "RankNet", optimiser = "sgd", rate = 0.001, valid = 0.3, test = 0.9 },
+      { system = "RankNet", optimiser = "sgd", rate = 0.1, valid = 0.4, test = 0.1 },
+      { system = "RankNet", optimiser = "sgd", rate = 1, valid = 0.4, test = 1 },
+      { system = "RankNet", optimiser = "adam", rate = 0.1, valid = 0.2 },
+      { system = "RankNet", optimiser = "adam", rate = 0.003, valid = 0.1 },
+      { system = "Class NN", optimiser = "sgd", rate = 10, valid = 0.9 },
+      { system = "Class NN", optimiser = "adam", rate = 0.00003, valid = 0 },
+      { system = "DirectRanker", optimiser = "sgd", rate = 3, valid = 0.9 },
+      { system = "DirectRanker", optimiser = "adam", rate = 0.0001, valid = 0.9 },
+    }
+    local best, at_edge = protocol.best_rates(trials)
+    equal(best, { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.1, ["Class NN sgd"] = 10, ["Class NN adam"] = 0.00003,
+      ["DirectRanker sgd"] = 3, ["DirectRanker adam"] = 0.0001 })
+    equal(at_edge, { ["RankNet sgd"] = false, ["RankNet adam"] = true, ["Class NN sgd"] = true, ["Class NN adam"] = true,
+      ["DirectRanker sgd"] = false, ["DirectRanker adam"] = false })
+    for _, rates in pairs(protocol.rates) do check_rates(rates) end
+    equal({ protocol.trained_by("paper", "RankNet", best) }, { "sgd", 0.001 })
+    equal({ protocol.trained_by("sgd", "RankNet", best) }, { "sgd", 0.1 })
+    equal({ protocol.trained_by("adam", "Class NN", best) }, { "adam", 0.00003 })
+    equal({ protocol.tuned_on{ 7, 8 } }, { 1, 7 })
+  end)
+
+  it("a training that diverges counts as 0, another error is one", function()
+    local function at(rate)
+      return protocol.or_diverged(function()
+        return protocol.fit_network(against_test, { system = "Class NN", optimiser = "sgd", rate = rate, seed = 1, epochs = 3 })
+      end)
+    end
+    equal(at(1e30).valid, 0)
+    check(at(0.1).valid > 0.3, "what does not diverge has its own value")
+    equal(protocol.or_diverged(function() error("mr.fit: there is NaN in the scores", 0) end), { valid = 0 })
+    equal(protocol.or_diverged(function() error("mr.fit: the loss is inf", 0) end), { valid = 0 })
+    for _, problem in ipairs{ "no memory", { code = 1 } } do
+      equal({ pcall(protocol.or_diverged, function() error(problem, 0) end) }, { false, problem })
+    end
+  end)
+end)
+
+describe("comparisons of Table 1", function()
+  local systems = {}
+  for _, recipe in ipairs{ "paper", "sgd", "adam" } do
+    for _, name in ipairs{ "RankNet", "DirectRanker" } do systems[#systems + 1] = { kind = "ranking", name = name, recipe = recipe } end
+    systems[#systems + 1] = { kind = "classification", name = "Class NN", recipe = recipe }
+  end
+  for _, name in ipairs{ "LambdaMART", "Rank LR" } do systems[#systems + 1] = { kind = "ranking", name = name } end
+  for _, name in ipairs{ "Class LR", "Class RF", "Class Boost" } do systems[#systems + 1] = { kind = "classification", name = name } end
+
+  -- Validation of every system: 0.5, but for some.
+  local function validation(changes)
+    local found = {}
+    for _, system in ipairs(systems) do found[protocol.title(system.name, system.recipe)] = 0.5 end
+    for name, value in pairs(changes) do found[name] = value end
+    return found
+  end
+
+  local families = {
+    { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" }, { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" },
+    { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" }, { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" },
+  }
+
+  local function of_reason(found, reason)
+    local some = {}
+    for _, each in ipairs(found) do some[#some + 1] = each[reason] and { each.a, each.b } or nil end
+    return some
+  end
+
+  it("families, the best of both by validation without those at the rate of the paper, Adam and descent", function()
+    local found = protocol.comparisons(systems, validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
+      ["RankNet (SGD, 0.001)"] = 0.9, ["Class NN (SGD, 0.001)"] = 0.9 })
+    equal(#found, 12)
+    equal(of_reason(found, "families"), families)
+    equal(of_reason(found, "best"), { { "Class RF", "DirectRanker (SGD, best rate)" } })
+    local adam = { {}, {} }
+    for i, name in ipairs{ "RankNet", "DirectRanker", "Class NN" } do
+      adam[1][i] = { name .. " (Adam, best rate)", name .. " (SGD, best rate)" }
+      adam[2][i] = { name .. " (Adam, best rate)", name .. " (SGD, 0.001)" }
+    end
+    equal(of_reason(found, "Adam and sgd"), adam[1])
+    equal(of_reason(found, "Adam and paper"), adam[2])
+  end)
+
+  it("of equal systems the first one is the best", function()
+    equal(of_reason(protocol.comparisons(systems, validation{}), "best"), { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
+  end)
+
+  it("a pair that is there for two reasons is one comparison", function()
+    local found = protocol.comparisons(systems, validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
+    equal(#found, 11)
+    equal(of_reason(found, "families"), families)
+    equal(of_reason(found, "best"), { { "Class LR", "Rank LR" } })
+  end)
+
+  it("Holm's correction is over all data sets, each pair once", function()
+    -- Eight queries: differences of one sign have p = 2 / 2^8 by enumeration, equal values p = 1.
+    local low, high = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }
+    local function set(valid)
+      local values = {}
+      for name in pairs(valid) do values[name] = low end
+      values["Class LR"] = high
+      return { valid = valid, values = values }
+    end
+    local sets = { set(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 }), set(validation{ ["Class RF"] = 0.7 }) }
+    local found, small = protocol.compare(systems, sets), 0
+    equal(#found, 11 + 12)
+    for _, each in ipairs(found) do
+      check(each.data == sets[1] or each.data == sets[2])
+      local own = each.a == "Class LR"
+      near({ each.change, each.p, each.holm, each.n, each.low, each.high },
+        own and { 1, 2 / 256, 23 * 2 / 256, 8, 1, 1 } or { 0, 1, 1, 8, 0, 0 }, 1e-9, each.a)
+      small = small + (own and 1 or 0)
+    end
+    equal(small, 2)
+    equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
+  end)
+
+  it("p has the resolution of 100,000 choices of signs", function()
+    local values, many, none = {}, {}, {}
+    for i = 1, 40 do many[i], none[i] = i, 0 end
+    for name in pairs(validation{}) do values[name] = none end
+    values["Class LR"] = many
+    local found = protocol.compare(systems, { { valid = validation{ ["Class RF"] = 0.7 }, values = values } })
+    near(found[4].p, 1 / 100001, { rtol = 1e-9 })
+  end)
+end)
+
+describe("faces", function()
+  it("65, 15 and 20 % of the images, none in two parts", function()
+    local parts, seen = { protocol.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 3) }, {}
+    equal({ parts[1].count, parts[2].count, parts[3].count }, { 26, 6, 8 })
+    for _, part in ipairs(parts) do
+      for _, file in ipairs(part.files) do
+        check(not seen[file], file)
+        seen[file] = true
+      end
+    end
+    local other = protocol.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 4)
+    check(table.concat(other.files) ~= table.concat(parts[1].files), "by seed")
+  end)
+
+  it("features are standardised by the training images", function()
+    local faces = mr.data.drawn_faces{ count = 4, size = 8 }
+    local parts = { faces:select{ 1, 2 }, faces:select{ 3 }, faces:select{ 4 } }
+    local found = protocol.standardised(parts, { mr.tensor{ { 1, 0 }, { 3, 8 } }, mr.tensor{ { 4, 4 } }, mr.tensor{ { 2, 12 } } })
+    near(found[1]:reshape(4):totable(), { -1, -1, 1, 1 }, 1e-6)
+    near(found[2]:reshape(2):totable(), { 2, 0 }, 1e-6)
+    near(found[3]:reshape(2):totable(), { 0, 2 }, 1e-6)
+    equal(found[1].dtype, "float32")
+  end)
+
+  -- Images with these ages.
+  local function aged(ages)
+    local faces = mr.data.drawn_faces{ count = #ages, size = 8 }
+    faces.labels = mr.tensor(ages)
+    return faces
+  end
+
+  it("pairs differ by more than five years; nine, one and two twelfths of them are of the parts", function()
+    -- more than five years apart are 10 and 16, 10 and 30, 15 and 30, 16 and 30
+    local faces, seen = aged{ 10, 15, 16, 30 }, {}
+    local function pairs_of(part, count)
+      return protocol.face_pairs(faces, { part = part, pairs = count, seed = 1, features = mr.ones(4, 2) })
+    end
+    local found = pairs_of("test", 24)
+    equal(found.count, 4)
+    local items, grades = found.items:totable(), found.lists.relevance:totable()
+    for i = 1, 8, 2 do
+      seen[items[i] .. " " .. items[i + 1]] = true
+      equal({ grades[i], grades[i + 1] }, { 0, 1 })
+    end
+    equal(seen, { ["1 3"] = true, ["1 4"] = true, ["2 4"] = true, ["3 4"] = true })
+    test.raises(function() pairs_of("test", 30) end, "differ by more than 5")
+    -- ten years apart from one to the next: 28 pairs
+    local spread, counts = aged{ 5, 15, 25, 35, 45, 55, 65, 75 }, {}
+    for i, part in ipairs{ "train", "valid", "test" } do
+      counts[i] = protocol.face_pairs(spread, { part = part, pairs = 24, seed = 1, features = mr.ones(8, 2) }).count
+    end
+    equal(counts, { 18, 2, 4 })
+    local other = protocol.face_pairs(faces, { part = "test", pairs = 12, seed = 2, features = mr.ones(4, 2) })
+    check(table.concat(other.items:totable(), " ") ~= table.concat(pairs_of("test", 12).items:totable(), " "), "by seed")
+  end)
+
+  -- Pairs of rows with one feature each; the row with the larger one is the older one, or with sign -1 the other.
+  local function pairs_of(count, sign, seed)
+    local u, lists = mr.uniform({ 2 * count, 1 }, { seed = seed }), {}
+    local x = u:reshape(2 * count):totable()
+    for i = 1, count do lists[i] = sign * (x[2 * i - 1] - x[2 * i]) > 0 and { 1, 0 } or { 0, 1 } end
+    return mr.data.dataset{ lists = mr.lists(lists), features = u }
+  end
+
+  -- A linear model by gradient descent on RankNet's loss, written out, in batches of 100 pairs: the weight after each epoch.
+  local function descent(train, rate, seed, epochs)
+    local w, after = mr.models.linear{ inputs = 1, seed = seed }:parameters()[1]:reshape(1):item(), {}
+    for epoch = 1, epochs do
+      for batch in train:batches{ size = 100, shuffle = true, seed = seed, epoch = epoch } do
+        local x, y, slope = batch.features:reshape(batch.lists.rows):totable(), batch.lists.relevance:totable(), 0
+        for i = 1, #x, 2 do
+          local d = y[i] > 0 and x[i] - x[i + 1] or x[i + 1] - x[i]
+          slope = slope - d / (1 + math.exp(w * d)) / batch.lists.count
+        end
+        w = w - rate * slope
+      end
+      after[epoch] = w
+    end
+    return after
+  end
+
+  it("by steps: gradient descent in batches of 100 pairs, the epoch with the best accuracy on validation", function()
+    local train = pairs_of(250, 1, 1)
+    local function fitted(valid, more)
+      local o = { model = mr.models.linear{ inputs = 1, seed = 6 }, loss = mr.losses.ranknet{}, train = train, rate = 4 }
+      for name, value in pairs(more or {}) do o[name] = value end
+      local told = {}
+      local trial = { _state = {}, split = 6, report = function(_, epoch) told[epoch] = true end }
+      local model = protocol.fit_face(o, { valid = { pairs = valid }, epochs = 3 }, trial)
+      return model:parameters()[1]:reshape(1):item(), #told
+    end
+    local by_epoch = descent(train, 4, 6, 5)
+    -- of one feature the accuracy is that of the weight's sign: of equal accuracy the first epoch stays
+    local sign, first = by_epoch[3] > 0, 3
+    for epoch = 3, 1, -1 do first = (by_epoch[epoch] > 0) == sign and epoch or first end
+    local found, epochs = fitted(pairs_of(30, 1, 2))
+    near(found, by_epoch[first], 1e-5)
+    equal(epochs, 3)
+    equal(select(2, fitted(pairs_of(30, 1, 2), { epochs = 5 })), 5)
+  end)
+
+  it("validation pairs choose, not training pairs", function()
+    -- descent raises the weight from below 0: pairs that disagree with training keep the first epoch, those that agree do not
+    local train = pairs_of(250, 1, 1)
+    local start = mr.models.linear{ inputs = 1, seed = 6 }:parameters()[1]:reshape(1):item()
+    local function fitted(sign)
+      local model = mr.models.linear{ inputs = 1, seed = 6 }
+      local scaled = mr.data.dataset{ lists = train.lists, features = train.features * (start < 0 and 1 or -1) }
+      local valid = pairs_of(30, start < 0 and sign or -sign, 2)
+      local told = {}
+      local trial = { _state = {}, split = 6, report = function(_, epoch, values) told[epoch] = values.valid_auc end }
+      protocol.fit_face({ model = model, loss = mr.losses.ranknet{}, train = scaled, rate = 1 },
+        { valid = { pairs = valid }, epochs = 40 }, trial)
+      return told
+    end
+    local with, against = fitted(1), fitted(-1)
+    near({ with[40], against[40] }, { 1, 0 }, 1e-9)
+  end)
+
+  -- A part with five images and pairs of them.
+  local function part(items, grades, features, ages)
+    return { items = { lists = mr.lists{ { 0, 0, 0, 0, 0 } }, count = 5 }, features = features, images = { labels = mr.tensor(ages) },
+      pairs = { count = #grades, items = mr.tensor(items, { dtype = "int64" }), lists = mr.lists(grades) } }
+  end
+  local data = { valid = part({ 1, 2 }, { { 1, 0 } }, mr.tensor{ { 9 }, { 8 }, { 7 }, { 6 }, { 5 } }, { 1, 2, 3, 4, 5 }),
+    test = part({ 1, 2, 1, 3, 1, 4, 1, 2, 2, 5, 1, 5 }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } },
+      mr.tensor{ { 2 }, { -1 }, { 2 }, { 0 }, { 0.5 } }, { 40, 10, 50, 20, 30 }) }
+  local function score(of) return of.features:reshape(5) end
+
+  it("accuracy by scores, equal ones half; a classifier also by labels, a regression by the ages' variance", function()
+    -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
+    local found, margins = protocol.judge("classification", score, data)
+    equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
+    equal(found.both, 3 / 6)  -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
+    equal(margins:totable(), { 3.0, 0.0, 2.0, -3.0, 1.5, 1.5 })
+    equal(found.r2, nil)
+    found = protocol.judge("ranking", score, data)
+    equal({ found.both, found.r2, found.valid, found.accuracy }, { nil, nil, 1.0, 0.75 })
+    -- ages 40, 10, 50, 20, 30: mean 30, squares 100 + 400 + 400 + 100 = 1000
+    near(protocol.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
+    near(protocol.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
+  end)
+
+  it("validation chooses the setting where test would choose another, the first of equal ones", function()
+    local runs = {}
+    for i, valid in ipairs{ 0.5, 0.7, 0.7, 0.2 } do runs[i] = { values = { valid = valid, accuracy = 1 - valid }, number = i } end
+    equal(protocol.choose(runs).number, 2)
+    equal(protocol.choose{}, nil)
+  end)
+end)

@@ -1,0 +1,563 @@
+-- The protocol of the lecture's scripts, scripts/lecture/protocol.lua, on made-up ratings and queries; the answers are worked out beside
+-- each test, trainings are repeated step by step.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local folds_of = require "moonrank.data.fold"
+local test = require "moonrank.test"
+local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
+
+local protocol = dofile "scripts/lecture/protocol.lua"
+protocol.define_profit()
+
+describe("statistics", function()
+  it("changes against a base, Holm over all rows that have one", function()
+    -- Eight users: differences of one sign have p = 2 / 2^8 by enumeration; one difference of eight has p = 1.
+    local base, more, one = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }, { 1, 2, 3, 4, 5, 6, 7, 16 }
+    local found = protocol.compare{ { values = more, base = base }, { values = base }, { values = one, base = base },
+      { values = base, base = more } }
+    near({ found[1].change, found[3].change, found[4].change }, { 1, 1, -1 }, 1e-12)
+    near({ found[1].p, found[3].p, found[4].p }, { 3 * 2 / 256, 1, 3 * 2 / 256 }, 1e-12)
+    equal({ found[2].change, found[2].p }, {})
+    equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
+  end)
+
+  it("p has the resolution of 100,000 choices of signs", function()
+    local many, none = {}, {}
+    for i = 1, 40 do many[i], none[i] = i, 0 end
+    near(protocol.compare{ { values = many, base = none } }[1].p, 1 / 100001, { rtol = 1e-9 })
+  end)
+
+  it("validation chooses where test would choose another, the first of equal ones", function()
+    local trials = { { key = "a", valid = 0.5, test = 0.9 }, { key = "b", valid = 0.1 }, { key = "a", valid = 0.7, test = 0.1 },
+      { key = "a", valid = 0.7 } }
+    equal(protocol.choose(trials), { a = trials[3], b = trials[2] })
+    equal(protocol.tuned_on, 1)
+  end)
+
+  it("a mean over folds counts every list once", function()
+    local mean, count = protocol.pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
+    near({ mean, count }, { 0.875, 40 }, 1e-12)
+  end)
+end)
+
+-- Ratings from rows of user, item and rating.
+local function ratings_of(rows)
+  local path, lines = os.tmpname(), { "user,item,rating" }
+  for i, row in ipairs(rows) do lines[i + 1] = table.concat(row, ",") end
+  core.write_file(path, table.concat(lines, "\n") .. "\n")
+  local found = mr.data.interactions(path)
+  os.remove(path)
+  return found
+end
+
+-- Rows: a user rates items first to last so.
+local function rate(rows, user, first, last, rating)
+  for item = first, last do rows[#rows + 1] = { user, item, rating } end
+end
+
+describe("what is relevant", function()
+  local rows = {}
+  rate(rows, 1, 1, 25, 4)     -- 25 items of 4 stars
+  rate(rows, 1, 26, 60, 3.5)
+  rate(rows, 2, 1, 24, 5)     -- 24 of 5, others of 3.5
+  rate(rows, 2, 25, 90, 3.5)
+  rate(rows, 3, 1, 5, 4)      -- five
+  rate(rows, 3, 6, 170, 3)
+  rate(rows, 4, 1, 4, 5)      -- four
+  local ratings = ratings_of(rows)
+
+  it("4 stars and more, of users with 25 such items; five folds, four other items for each", function()
+    local liked, tested = protocol.liked(ratings, false), {}
+    equal(protocol.folds, 5)
+    for number = 1, protocol.folds do
+      local one = protocol.liked_fold(liked, number, 3)
+      equal({ one.number, one.k, one.test.count }, { number, 5, 1 })
+      equal(one.test.users:totable(), { 1 })
+      local relevant = 0
+      for _, name in ipairs{ "train", "valid", "test" } do
+        local grades, items = one[name].lists.relevance:totable(), one[name].items:totable()
+        local own = 0
+        for i, grade in ipairs(grades) do
+          equal(grade == 1, items[i] <= 25, items[i])
+          own = own + grade
+          if name == "test" and grade == 1 then
+            check(not tested[items[i]], "an item is tested once")
+            tested[items[i]] = true
+          end
+        end
+        equal(#grades, 5 * own)
+        relevant = relevant + own
+      end
+      equal(relevant, 25)
+    end
+    equal(#tested, 25)
+    local other = protocol.liked_fold(liked, 1, 4).test.items:totable()
+    check(table.concat(other, " ") ~= table.concat(protocol.liked_fold(liked, 1, 3).test.items:totable(), " "), "by seed")
+  end)
+
+  it("in short runs users with five such items", function()
+    equal(protocol.liked_fold(protocol.liked(ratings, true), 1, 1).train.users:totable(), { 1, 2, 3 })
+  end)
+
+  it("folds of all ratings keep grades; training lists beside them have two unrated items for each", function()
+    local seen = 0
+    for number = 1, 5 do
+      local one = protocol.graded_fold(ratings, number, 1)
+      equal({ one.number, one.k, one.with_negatives.number }, { number, 5, number })
+      seen = seen + one.test.lists.rows
+      local grades = {}
+      for _, grade in ipairs(one.train.lists.relevance:totable()) do grades[grade] = true end
+      check(grades[3.5] and grades[4] and grades[5] and not grades[0], "grades")
+      local train = one.with_negatives.train
+      for i, user in ipairs(train.users:totable()) do
+        local n, rated = train.lists.sizes:totable()[i], 0
+        for at, x in ipairs(train.lists.relevance:totable()) do
+          local before = 0
+          for k = 1, i - 1 do before = before + train.lists.sizes:totable()[k] end
+          if at > before and at <= before + n and x > 0 then rated = rated + 1 end
+        end
+        if user == 4 then equal(n, 3 * rated) end  -- the others have too few unrated items
+      end
+    end
+    equal(seen, ratings.rows)
+    equal(protocol.rated_fold(ratings, 2, 1).train.fingerprint, protocol.graded_fold(ratings, 2, 1).train.fingerprint)
+    check(protocol.rated_fold(ratings, 2, 1).train.fingerprint ~= protocol.rated_fold(ratings, 2, 2).train.fingerprint, "by seed")
+  end)
+
+  it("the long tail is without the most rated items that hold a share of the ratings", function()
+    local some = {}
+    rate(some, 1, 1, 3, 4)
+    rate(some, 2, 1, 2, 4)
+    for user = 3, 7 do rate(some, user, 1, 1, 4) end
+    local all = ratings_of(some)  -- 7, 2 and 1 of ten
+    local cases = { [0] = { 1, 1, 1 }, [0.33] = { 0, 1, 1 }, [0.7] = { 0, 1, 1 }, [0.71] = { 0, 0, 1 }, [1] = { 0, 0, 0 } }
+    for share, expected in pairs(cases) do
+      local tail, n = protocol.long_tail(all, share)
+      equal(tail:totable(), expected, share)
+      equal(n, 3 - expected[1] - expected[2] - expected[3])
+    end
+    -- of 100 ratings the first item has 32, 67 others one each, and an item that comes last the other: a third is that of two items
+    local rows_of = {}
+    for user = 1, 32 do rate(rows_of, user, 1, 1, 4) end
+    rate(rows_of, 33, 2, 69, 4)
+    equal(select(2, protocol.long_tail(ratings_of(rows_of))), 2)
+  end)
+end)
+
+local made_up = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, mean_activity = 30, noise = 0.3 }
+local liked = protocol.liked(made_up, true)
+local plain = protocol.liked_fold(liked, 2, 1)
+
+-- The same steps one by one: `make(batch)` is the loss of a step.
+local function stepwise(model, data, o)
+  local optimizer = mr.optim.adam{ lr = o.rate, weight_decay = o.decay or 0 }:bind(model:parameters())
+  for epoch = 1, o.epochs do
+    for batch in data:batches{ size = 32, shuffle = true, seed = o.seed, epoch = epoch } do
+      optimizer:zero_grad()
+      local values, count = o.loss(model(batch), batch.lists), o.loss:count(batch.lists)
+      local sum
+      if o.rows then
+        sum = (values * batch.lists.sizes:to(values.dtype)):sum() * (1 / batch.lists.rows)
+      else
+        sum = values:sum() * (1 / count)
+      end
+      sum:backward()
+      optimizer:step()
+    end
+  end
+  return model
+end
+
+local function scores_of(model, set)
+  return mr.no_grad(function() return model(set:batches{ size = set.count }()) end)
+end
+
+local function mf(seed) return mr.models.mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = seed } end
+
+describe("families", function()
+  local function queries(count, sign, seed)
+    local lists, features, u = {}, {}, mr.uniform({ count * 6, 3 }, { seed = seed, dtype = "float64" }):totable()
+    for l = 1, count do
+      lists[l] = {}
+      for i = 1, 6 do
+        local x = u[(l - 1) * 6 + i]
+        lists[l][i] = sign * (x[1] - 0.5) > 0.5 * (x[3] - 0.5) and 1 or 0
+        features[#features + 1] = { 10 + x[1], x[2] }
+      end
+      lists[l][1], lists[l][2] = 1, 0
+    end
+    return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
+  end
+  local raw = folds_of.new{ train = queries(40, 1, 1), valid = queries(20, 1, 2), test = queries(20, -1, 3), number = 1, k = 1,
+    title = "made up" }
+  local one = protocol.query_fold({ false, raw }, 2)
+
+  it("features of queries are standardised by the training part", function()
+    local sum, square, x = 0, 0, raw.train.features:totable()
+    for _, row in ipairs(x) do sum, square = sum + row[1] / #x, square + row[1] ^ 2 / #x end
+    local sd = math.sqrt(square - sum ^ 2)
+    for _, name in ipairs{ "train", "valid", "test" } do
+      near(one[name].features:totable()[5][1], (raw[name].features:totable()[5][1] - sum) / sd, 1e-3, name)
+    end
+  end)
+
+  it("queries: Adam with weight decay, 46 hidden units, 60 epochs, the best by validation's nDCG@10", function()
+    local function fitted(more)
+      local o = { model = protocol.model("mlp", { inputs = 2, seed = 2 }), loss = mr.losses.mse(), seed = 3,
+        at = { rate = 0.01, decay = 0.1 } }
+      for name, value in pairs(more or {}) do o[name] = value end
+      return protocol.fit("mq2008", one, o), o.model
+    end
+    local run, model = fitted{ test = true }
+    equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 60, true })
+    local best = 1
+    for i, entry in ipairs(run.history) do best = entry.metrics["ndcg@10"] > run.history[best].metrics["ndcg@10"] and i or best end
+    equal(run.best.epoch, best)
+    check(run.best.metrics["ndcg@10"] > run.test.mean["ndcg@10"] + 0.1, "validation agrees with training, test does not")
+    for _, name in ipairs{ "ndcg@10", "ap", "auc" } do check(run.test.mean[name] and run.history[1].metrics[name], name) end
+    local same = mr.models.mlp{ inputs = 2, hidden = { 46 }, activation = "relu", seed = 2 }
+    stepwise(same, one.train, { rate = 0.01, decay = 0.1, epochs = best, seed = 3, loss = mr.losses.mse() })
+    near(scores_of(model, one.test), scores_of(same, one.test), 1e-4)
+    check(not (fitted()).test, "test is scored where it is asked for")
+    equal(#(fitted{ short = true }).history, 2)
+  end)
+
+  it("ratings: 30 epochs of 32 factors, every third one judged among all items that the user has not liked", function()
+    local model = protocol.model("mf", { users = 40, items = 120, seed = 2 })
+    local run = protocol.fit("movielens", plain, { model = model, loss = mr.losses.bpr(), at = { rate = 0.01, decay = 0.01 }, seed = 3 })
+    equal(#run.history, 30)
+    for epoch, entry in ipairs(run.history) do equal(entry.metrics["ndcg@10"] ~= nil, epoch % 3 == 0, epoch) end
+    local found = plain:evaluate(model, { "ndcg@10" }, { part = "valid", known = "relevant" }).mean["ndcg@10"]
+    near(run.best.metrics["ndcg@10"], found, 1e-6)
+    for _, entry in ipairs(run.history) do check((entry.metrics["ndcg@10"] or 0) <= found + 1e-9, entry.epoch) end
+    -- two epochs of descent that validation likes better and better: the second stays
+    local first = protocol.model("mf", { users = 40, items = 120, seed = 2 })
+    local o = { model = first, loss = mr.losses.mse(), at = { rate = 0.02, decay = 0.05 }, seed = 3, short = true }
+    run = protocol.fit("movielens", plain, o)
+    equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 2, true })
+    local same = stepwise(mf(2), plain.train, { rate = 0.02, decay = 0.05, epochs = run.best.epoch, seed = 3, loss = mr.losses.mse() })
+    near(scores_of(first, plain.test), scores_of(same, plain.test), 1e-5)
+  end)
+
+  it("metric factors have no weight decay, trees no optimizer", function()
+    local function cml(decay)
+      local model = protocol.model("cml", { users = 40, items = 120, seed = 2 })
+      protocol.fit("movielens", plain, { model = model, kind = "cml", loss = mr.losses.hinge(), seed = 1, short = true,
+        at = { rate = 0.01, decay = decay } })
+      return scores_of(model, plain.test)
+    end
+    local free = mr.models.cml{ users = 40, items = 120, factors = 32, seed = 2 }
+    mr.fit{ model = free, loss = mr.losses.hinge(), train = plain.train, valid = plain:candidates{ known = "relevant" }, epochs = 2,
+      seed = 1, metrics = { "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
+    for _, decay in ipairs{ 0, 0.5 } do equal(cml(decay):totable(), scores_of(free, plain.test):totable()) end
+    equal(protocol.model("cml", { users = 40, items = 120, seed = 1 }):parameters()[1]:size(2), 32)
+    if not pcall(core.xgboost_version) then return end
+    local function trees(model)
+      return model, mr.no_grad(function() return model{ lists = one.test.lists, features = one.test.features } end)
+    end
+    for short, rounds in pairs{ [true] = 5, [false] = 200 } do
+      local model = protocol.model("trees", { eta = 0.2, seed = 1, short = short })
+      local run = protocol.fit("mq2008", one, { model = model, kind = "trees", loss = mr.losses.lambdarank(), at = {}, seed = 1 })
+      equal(#run.history, rounds)
+      local same = mr.models.trees{ rounds = rounds, depth = 5, eta = 0.2, seed = 1 }
+      mr.fit{ model = same, loss = mr.losses.lambdarank(), train = one.train, valid = one.valid, metrics = { "ndcg@10" }, progress = false }
+      near(select(2, trees(model)), select(2, trees(same)), 1e-6)
+    end
+  end)
+
+  it("factors begin within 0.01 of 0", function()
+    local all = protocol.model("mf", { users = 400, items = 300, seed = 1 }):parameters()
+    equal({ all[1]:size(1), all[1]:size(2) }, { 400, 32 })
+    near(all[1]:abs():max():item(), 0.01, { atol = 5e-5 })
+  end)
+
+  it("rates, decays and trees' rates that are tried", function()
+    local text = {}
+    for _, set in ipairs{ "movielens", "mq2008" } do
+      local rates = protocol.training[set].rates
+      for i = 2, #rates do check(rates[i] > 2.9 * rates[i - 1] and rates[i] < 3.4 * rates[i - 1], rates[i]) end
+      text[#text + 1] = ("%s: %g to %g"):format(set, rates[1], rates[#rates])
+    end
+    equal(text, { "movielens: 0.003 to 0.03", "mq2008: 0.001 to 0.01" })
+    equal(protocol.decays[1], 0)
+    near({ protocol.decays[2], protocol.decays[3] / protocol.decays[2] }, { 1e-4, 10 }, 1e-9)
+    near({ protocol.etas[2], protocol.etas[2] / protocol.etas[1], protocol.etas[3] / protocol.etas[2] }, { 0.1, 2, 2 }, 1e-9)
+  end)
+
+  it("among all items those that the user liked before are left out, those that they rated low are not", function()
+    local rows = {}
+    rate(rows, 1, 1, 25, 5)
+    rate(rows, 1, 26, 27, 2)
+    rate(rows, 2, 28, 130, 2)
+    local own = protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
+    -- first the items that were liked before the test, then the two that were rated low, then those that are to be found
+    local tested, score = {}, {}
+    for i, item in ipairs(own.test.items:totable()) do
+      if own.test.lists.relevance:totable()[i] == 1 then tested[item] = true end
+    end
+    for item = 1, 130 do
+      score[item] = tested[item] and 2 or item <= 25 and 4 or item <= 27 and 3 or 1
+    end
+    local scores, dcg, ideal = mr.tensor(score), 0, 0
+    for i = 1, 5 do dcg, ideal = dcg + 1 / math.log(i + 3, 2), ideal + 1 / math.log(i + 1, 2) end
+    local function model(batch) return scores:rows(batch.items) end
+    near(protocol.catalogue(own, model):totable(), { dcg / ideal }, 1e-6)
+    local found = protocol.earned(protocol.priced(own, mr.full({ 130 }, 2)), model)
+    equal(found.profit_10:totable(), { 10 })
+    near(found["recall@10"]:totable(), { 1 }, 1e-9)
+  end)
+end)
+
+describe("Cremonesi's protocol", function()
+  -- Everyone rates all items but the last four; test items of 5 stars are among these unrated ones.
+  local rows = {}
+  for user = 1, 4 do
+    rate(rows, user, 1, 10, 5)
+    rate(rows, user, 11, 20, 4.5)
+    rate(rows, user, 21, 26, 1)
+  end
+  rate(rows, 5, 27, 30, 3)
+  local ratings = ratings_of(rows)
+  local one = protocol.graded_fold(ratings, 1, 1)
+
+  it("what is to be found are 5 stars, of all items or of the long tail; what was rated is not drawn beside them", function()
+    local tail = {}
+    for item = 1, 30 do tail[item] = item <= 5 and 0 or 1 end
+    for _, part in ipairs{ "valid", "test" } do
+      local all, some = protocol.to_find(one, part), protocol.to_find(one, part, mr.tensor(tail))
+      local items, grades = one[part].items:totable(), one[part].lists.relevance:totable()
+      for i, item in ipairs(items) do
+        equal(all[part].lists.relevance:totable()[i], grades[i] == 5 and 1 or 0)
+        equal(some[part].lists.relevance:totable()[i], grades[i] == 5 and item > 5 and 1 or 0)
+      end
+      equal(all.train.lists.rows, ratings.rows)
+    end
+  end)
+
+  -- 27 to 30 are the unrated items; 28 and 29 score above everything, 27 and 30 below.
+  local function model(batch)
+    local scores = {}
+    for item = 1, 30 do scores[item] = (item == 28 or item == 29) and 9 or item > 26 and -1 or 2 end
+    return mr.tensor(scores):rows(batch.items)
+  end
+
+  it("recall(N): each 5-star rating among unrated items", function()
+    local stars, expected, tail = 0, {}, {}
+    for i = 1, 20 do expected[i] = i >= 3 and 1 or 0 end
+    for item = 1, 30 do tail[item] = item <= 8 and 0 or 1 end
+    local in_tail = 0
+    for i, grade in ipairs(one.test.lists.relevance:totable()) do
+      stars = stars + (grade == 5 and 1 or 0)
+      in_tail = in_tail + ((grade == 5 and one.test.items:totable()[i] > 8) and 1 or 0)
+    end
+    local found, count = protocol.recalls(model, one, "test", { unseen = 4, seed = 1 })
+    near(found, expected, 1e-9)
+    equal({ count, #found, protocol.deepest }, { stars, 20, 20 })
+    equal(select(2, protocol.recalls(model, one, "test", { unseen = 4, seed = 1, tail = mr.tensor(tail) })), in_tail)
+    -- of two unrated items: rank 1 to 3
+    local two = protocol.recalls(model, one, "test", { unseen = 2, seed = 1 })
+    check(two[1] > 0 and two[1] < 1 and two[3] == 1, "fewer items beside each")
+    check(two[1] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[1]
+      or two[2] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
+  end)
+
+  it("a hundred unrated items beside each", function()
+    local wide = {}
+    for user = 1, 3 do rate(wide, user, 1, 10, 5) end
+    rate(wide, 4, 11, 150, 3)
+    local sizes = {}
+    protocol.recalls(function(batch)
+      for _, n in ipairs(batch.lists.sizes:totable()) do sizes[n] = true end
+      return mr.zeros(batch.lists.rows)
+    end, protocol.graded_fold(ratings_of(wide), 1, 1), "test", { seed = 1 })
+    equal(sizes, { [101] = true })
+  end)
+
+  it("settings are chosen on validation: by RMSE where ratings are predicted, else by recall(10)", function()
+    local function three(batch) return mr.full({ 30 }, 3):rows(batch.items) end
+    local square = 0
+    for _, x in ipairs(one.valid.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
+    local rmse = math.sqrt(square / one.valid.lists.rows)
+    near(protocol.quality(three, one, true, { unseen = 4, seed = 1 }), -rmse, 1e-6)
+    near(protocol.rmse(three, one, "valid"), rmse, 1e-6)
+    square = 0
+    for _, x in ipairs(one.test.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
+    near(protocol.rmse(three, one, "test"), math.sqrt(square / one.test.lists.rows), 1e-6)
+    -- twelve unrated items, of which eleven score higher: recall(10) is 0, recall(12) is 1
+    local many = {}
+    for user = 1, 3 do rate(many, user, 1, 12, 5) end
+    rate(many, 4, 13, 24, 3)
+    local own = protocol.graded_fold(ratings_of(many), 1, 1)
+    local function last(above)
+      return function(batch)
+        local scores = {}
+        for item = 1, 24 do scores[item] = item <= 12 and 1 or item <= 12 + above and 2 or 0 end
+        return mr.tensor(scores):rows(batch.items)
+      end
+    end
+    equal(protocol.quality(last(10), own, false, { unseen = 12, seed = 1 }), 0)
+    equal(protocol.quality(last(9), own, false, { unseen = 12, seed = 1 }), 1)
+    -- of one user: validation's items first, those of test last
+    local of_one = {}
+    rate(of_one, 1, 1, 12, 5)
+    rate(of_one, 2, 13, 24, 3)
+    own = protocol.graded_fold(ratings_of(of_one), 1, 1)
+    local score = {}
+    for item = 1, 24 do score[item] = item <= 12 and 0 or 1 end
+    for i, item in ipairs(own.valid.items:totable()) do score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1 end
+    local first = mr.tensor(score)
+    equal(protocol.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }), 1)
+  end)
+
+  it("ratings are predicted by the squared errors of all ratings, with their mean as the start", function()
+    local graded = protocol.graded_fold(made_up, 1, 1)
+    local setting = { rate = 0.01, decay = 0.01, epochs = 3 }
+    local same = mr.models.biased_mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = 5,
+      mean = graded.train.lists.relevance:mean():item() }
+    stepwise(same, graded.train, { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, rows = true, loss = mr.losses.mse() })
+    near(scores_of(protocol.fit_ratings(graded, setting, 5), graded.test), scores_of(same, graded.test), 1e-4)
+    local ranked = stepwise(mf(5), graded.with_negatives.train,
+      { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, loss = mr.losses.lambdarank() })
+    near(scores_of(protocol.fit_ranking(graded, setting, 5, mr.losses.lambdarank()), graded.test), scores_of(ranked, graded.test), 1e-4)
+  end)
+end)
+
+describe("trees", function()
+  it("queries without relevant documents count as 0, and are left out beside it", function()
+    -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1, nDCG@10 1
+    local first, letor, map, rest = protocol.judge_trees(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
+    near({ first, map, rest }, { (1 / math.log(3, 2) + 1) / 3, 1.5 / 3, (1 / math.log(3, 2) + 1) / 2 }, 1e-6)
+    equal(letor, 0, "by LETOR's rule a query with fewer than ten documents counts as 0")
+    local scores, grades = {}, {}
+    for i = 1, 12 do scores[i], grades[i] = -i, i == 11 and 1 or 0 end
+    local at_11, _, ap = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
+    near({ at_11, ap }, { 0, 1 / 11 }, 1e-6)
+    -- the third of twelve documents is relevant: 1 / log2(4), by LETOR's discounts 1 / log2(3)
+    grades[11], grades[3] = 0, 1
+    local plain, by_letor = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
+    near({ plain, by_letor }, { 0.5, 1 / math.log(3, 2) }, 1e-6)
+  end)
+
+  if not pcall(core.xgboost_version) then return it("models", function() test.skip "XGBoost's library is not installed" end) end
+
+  it("boosted ones have depth 5 and eta 0.1, a forest is one round; validation chooses the round by AP", function()
+    local function part(seed, sign)
+      local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20, noise = 1, seed = seed }
+      return sign == 1 and set or mr.data.dataset{ lists = set.lists, features = -set.features }
+    end
+    local one = folds_of.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1, title = "made up" }
+    local function scores(model) return model{ lists = one.train.lists, features = one.train.features } end
+    local o = { rounds = 20, trees = 7, seed = 3 }
+    for forest, options in pairs{ [false] = { rounds = 20, depth = 5, eta = 0.1, seed = 3 },
+      [true] = { rounds = 1, trees = 7, depth = 12, eta = 1, subsample = 0.63, colsample_bynode = 0.33, seed = 3,
+        objective = "reg:squarederror" } } do
+      local loss = not forest and mr.losses.lambdarank{} or nil
+      local own = protocol.tree_options(forest, o)
+      own.objective = options.objective
+      local model, same = mr.models.trees(own), mr.models.trees(options)
+      local run = protocol.fit_trees(model, loss, one)
+      equal(#run.history, options.rounds)
+      mr.fit{ model = same, loss = loss, train = one.train, valid = one.valid, metrics = { "ap" }, progress = false }
+      near(scores(model), scores(same), 1e-6)
+      local best = 1
+      for i, entry in ipairs(run.history) do best = entry.metrics.ap > run.history[best].metrics.ap and i or best end
+      equal(run.best.epoch, best)
+      local trained = mr.evaluate(model{ lists = one.valid.lists, features = one.valid.features }, one.valid.lists, { "ap" }).mean.ap
+      near(run.best.metrics.ap, trained, 1e-6)
+    end
+  end)
+end)
+
+describe("profit", function()
+  it("profits lie between 1 and 20, evenly on a scale of logarithms; the fewer ratings, the larger", function()
+    local rows = {}
+    for user = 1, 5 do rate(rows, user, user, 5, 4) end  -- item 5 has 5 ratings, item 1 one
+    local found = protocol.profits(ratings_of(rows), 1)
+    local rare = {}
+    for i = 1, 5 do rare[i] = 20 ^ ((5 - i) / 4) end
+    near(found["more for rare movies"]:totable(), rare, 1e-5)
+    equal(protocol.most, 20)
+    local drawn = protocol.profits(made_up, 1)["at random"]
+    check(-(-drawn):max():item() >= 1 and drawn:max():item() <= 20, "between 1 and 20")
+    near(drawn:double():log():mean():item() / math.log(20), 0.5, { atol = 0.1 })
+    check(drawn:max():item() > 15 and -(-drawn):max():item() < 1.5, "the whole range")
+    check(drawn:totable()[1] ~= protocol.profits(made_up, 2)["at random"]:totable()[1], "by seed")
+  end)
+
+  it("profit@10 adds up the first ten, nDCG has profit as its gain", function()
+    local scores, profit, sum = {}, {}, 0
+    for i = 1, 12 do
+      scores[i], profit[i] = -i, i % 3 == 0 and 0 or i
+      sum = sum + (i <= 10 and profit[i] or 0)
+    end
+    near(mr.metrics.parse "profit_10"(mr.tensor(scores), mr.lists{ profit }):item(), sum, 1e-5)
+    local dcg, ideal = 3 / math.log(3, 2), 3 + 0 / math.log(3, 2)
+    near(mr.metrics.parse "profit_ndcg"(mr.tensor{ 2, 1 }, mr.lists{ { 0, 3 } }):item(), dcg / ideal, 1e-6)
+  end)
+
+  local profits = protocol.profits(made_up, 1)["at random"]
+  local priced = protocol.priced(plain, profits)
+
+  it("relevant rows are graded by their profit", function()
+    local by_item = profits:totable()
+    for _, name in ipairs{ "train", "valid", "test" } do
+      local was, items = plain[name].lists.relevance:totable(), plain[name].items:totable()
+      for i, x in ipairs(priced[name].lists.relevance:totable()) do near(x, was[i] * by_item[items[i]], 1e-6) end
+    end
+    equal({ priced.number, priced.k, priced.users, priced.items }, { 2, 5, 40, 120 })
+    local rare = protocol.priced(plain, protocol.profits(made_up, 1)["more for rare movies"])
+    check(rare.train.lists.relevance:max():item() > 5, "the other profits fit as well")
+  end)
+
+  local losses = { relevance = mr.losses.lambdarank{}, ["relevance, times profit"] = mr.losses.bce{},
+    profit = mr.losses.lambdarank{ metric = "profit_ndcg" } }
+
+  it("rankers of relevance, of probabilities times profit, and of profit, with a little decay", function()
+    for _, name in ipairs(protocol.rankers) do
+      local watched = {}
+      local score = protocol.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7,
+        watch = function(epoch) watched[#watched + 1] = epoch end })
+      equal(watched, { 0, 1, 2, 3, 4 })
+      local same = stepwise(mf(7), name == "profit" and priced.train or plain.train,
+        { rate = 0.03, decay = 1e-4, epochs = 4, seed = 7, loss = losses[name] })
+      local expected = scores_of(same, plain.test)
+      if name == "relevance, times profit" then expected = expected:sigmoid() * profits:rows(plain.test.items) end
+      near(scores_of(score, plain.test), expected, 1e-4, name)
+    end
+    equal(#protocol.rankers, 3)
+  end)
+
+  it("decay is of Adam's size: 1e-4", function()
+    -- users without training rows move by decay alone: their factors go down by the rate in every step
+    local score = protocol.fit_profit("relevance", plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7 })
+    local without = stepwise(mf(7), plain.train, { rate = 0.03, decay = 0, epochs = 4, seed = 7, loss = losses.relevance })
+    check((score:parameters()[2] - without:parameters()[2]):abs():max():item() > 1e-4, "decay moves factors")
+  end)
+
+  it("validation chooses the epoch among every fifth up to 30, by nDCG@10 or by profit@10", function()
+    for name, metric in pairs{ relevance = "ndcg@10", ["relevance, times profit"] = "profit_10", profit = "profit_10" } do
+      for short, epochs_tried in pairs{ [false] = { 5, 10, 15, 20, 25, 30 }, [true] = { 1, 2 } } do
+        local best
+        for _, epochs in ipairs(epochs_tried) do
+          local score = protocol.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = epochs, seed = 7 })
+          local judge = metric == "profit_10" and priced or plain
+          local valid = judge:evaluate(score, { metric }, { part = "valid", known = "relevant" }).mean[metric]
+          if not best or valid > best.valid then best = { valid = valid, epochs = epochs } end
+        end
+        local found = protocol.epochs_of(name, plain, { profits = profits, rate = 0.03, seed = 7, short = short })
+        equal(found.epochs, best.epochs, name)
+        near(found.valid, best.valid, 1e-5, name)
+      end
+      -- a rate that changes nothing: of equal epochs the first one that is judged, which is not the untrained one
+      equal(protocol.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7 }).epochs, 5)
+      equal(protocol.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7, short = true }).epochs, 1)
+    end
+    local rates = protocol.profit_rates
+    near({ rates[1], rates[2], rates[3] / rates[2] }, { 0.003, 0.01, 3 }, 1e-9)
+  end)
+
+  it("a movie of which nothing was learned has half of its profit as a score, which the output says", function()
+    local score = protocol.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
+    near(scores_of(score, plain.test), profits:rows(plain.test.items) * 0.5, 2e-3)
+  end)
+end)
