@@ -15,7 +15,7 @@
 namespace mr {
 
 /// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor computed as sigma(a (s_i - s_j)),
-/// which is accurate where it is small; `rank` null: the product alone. Below the least double a product is 0.
+/// accurate where it is small; `rank` null: the product alone. Below the least double a product is 0.
 template <class Real>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -31,9 +31,8 @@ struct SmoothRrTerms {
     group.each(p, [&](int64_t i) {
       double term = 1 / rank_of(at + i);
       for (int64_t j = 0; j < p; ++j) {
-        if (j != i) {
-          term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
-        }
+        if (j == i) continue;
+        term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
       }
       terms[at + i] = static_cast<Real>(term);
     });
@@ -71,16 +70,15 @@ struct SmoothRr {
     const int64_t at = v.targets.begin(list), p = v.targets.size(list);
     if (v.upstream.data == nullptr) {
       const double total = group.sum(p, [&](int64_t i) { return terms[at + i]; });
-      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
-      return;
+      return group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
     }
     group.each(p, [&](int64_t i) { v.g[at + i] = -v.upstream[list] * terms[at + i] / v.rank[at + i]; });
   }
 };
 
-/// log of RR: its terms as shares of their sum, which are found from their logarithms, -log R_i - sum over relevant j
-/// /= i of softplus(a (s_j - s_i)), so that none of them is lost where there are many relevant rows. Reads as its terms
-/// do in the derivative, for log T' / T = sum of shares times (log T_i)'. Without a row that is not relevant, 0.
+/// log of RR: its terms as shares of their sum, from their logarithms, -log R_i - sum over relevant j /= i of
+/// softplus(a (s_j - s_i)), so that none is lost where many rows are relevant. They take the place of terms in the
+/// derivative: (log T)' = sum of shares times (log T_i)'. Without a row that is not relevant, 0.
 template <class Real>
 struct SmoothLogRr {
   Span<const Real> scores;
@@ -106,7 +104,6 @@ struct SmoothLogRr {
   }
   MR_HD bool matters(int64_t list) const { return targets.size(list) > 0 && targets.size(list) < lists.size(list); }
 
-  /// Value and terms from the logarithms.
   template <class Group>
   MR_HD void shares(const Group& group, int64_t list) const {
     const int64_t at = targets.begin(list), p = targets.size(list);
