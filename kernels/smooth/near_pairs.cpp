@@ -232,54 +232,9 @@ bool near_vjp(const SmoothRankVjp<Real>& w, int64_t list) {
   return true;
 }
 
-template <class Real>
-bool near_rr_terms(const SmoothRrTerms<Real>& w, int64_t list) {
-  NearScratch<Real>& my = near_scratch<Real>();
-  const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.targets.size(list), list, w.gain);
-  if (!pairs.wide() || !pairs.find(my.targets)) return false;
-  const Sorted& targets = my.targets;
-  for (int64_t i = 0; i < targets.size(); ++i) {
-    const int64_t at = w.targets.begin(list) + targets.slots[i];
-    double term = 1 / static_cast<double>(w.rank[at]);
-    // factors of rows above the window are small: the product is soon 0
-    for (int64_t j = my.windows[i].first; j < targets.size() && term > 0; ++j) {
-      if (j != i) term *= sigmoid(pairs.apart(targets.scores[i], targets.scores[j]));
-    }
-    w.terms[at] = static_cast<Real>(term);
-  }
-  return true;
-}
-
-template <class Real>
-bool near_rr_product_vjp(const SmoothRrProductVjp<Real>& w, int64_t list) {
-  NearScratch<Real>& my = near_scratch<Real>();
-  const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.targets.size(list), list, w.gain);
-  if (!pairs.wide() || !pairs.find(my.targets)) return false;
-  const Sorted& targets = my.targets;
-  const int64_t at = w.targets.begin(list), p = targets.size();
-  my.sums.assign(static_cast<size_t>(p) + 1, 0.0);  // of the terms of so many targets, the lowest first
-  for (int64_t i = 0; i < p; ++i) my.sums[i + 1] = my.sums[i] + w.terms[at + targets.slots[i]];
-  pairs.for_each(targets, [&](int64_t i, const Window& near, const double* sigma, const double*) {
-    // T_i sigma - T_j (1 - sigma), of those infinitely far above T_i, of those below -T_j; the row itself adds 0
-    const double term = w.terms[at + targets.slots[i]];
-    double total = term * static_cast<double>(p - near.last) - my.sums[near.first];
-    for (int64_t j = 0; j < near.size(); ++j) {
-      const double other = w.terms[at + targets.slots[near.first + j]];
-      total += term * sigma[j] - other * (1 - sigma[j]);
-    }
-    w.out[w.lists.begin(list) + w.targets(list, targets.slots[i])] +=
-        static_cast<Real>(w.upstream[list] * w.gain * total);
-  });
-  return true;
-}
-
-#define MR_NEAR(Real)                                                     \
-  template bool near_ranks<Real>(const SmoothRank<Real>&, int64_t);       \
-  template bool near_vjp<Real>(const SmoothRankVjp<Real>&, int64_t);      \
-  template bool near_rr_terms<Real>(const SmoothRrTerms<Real>&, int64_t); \
-  template bool near_rr_product_vjp<Real>(const SmoothRrProductVjp<Real>&, int64_t);
+#define MR_NEAR(Real)                                               \
+  template bool near_ranks<Real>(const SmoothRank<Real>&, int64_t); \
+  template bool near_vjp<Real>(const SmoothRankVjp<Real>&, int64_t);
 MR_NEAR(float)
 MR_NEAR(double)
 

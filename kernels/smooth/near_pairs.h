@@ -1,4 +1,4 @@
-// Smooth ranks, RR and their derivatives for one list of scores that are spread widely, by the pairs near each other:
+// Smooth ranks and their derivatives for one list of scores that are spread widely, by the pairs near each other:
 // rows are sorted, and all pairs further apart than a sigmoid can tell from 0 and 1 count as such. Each function does
 // nothing and returns false where scores are not spread so widely, where too many of them lie close together, or where
 // one is NaN.
@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "kernels/smooth/smooth_rank.h"
-#include "kernels/smooth/smooth_rr.h"
 
 namespace mr::cpu {
 
@@ -15,9 +14,5 @@ template <class Real>
 bool near_ranks(const SmoothRank<Real>& work, int64_t list);
 template <class Real>
 bool near_vjp(const SmoothRankVjp<Real>& work, int64_t list);
-template <class Real>
-bool near_rr_terms(const SmoothRrTerms<Real>& work, int64_t list);
-template <class Real>
-bool near_rr_product_vjp(const SmoothRrProductVjp<Real>& work, int64_t list);
 
 }  // namespace mr::cpu

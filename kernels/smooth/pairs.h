@@ -25,9 +25,9 @@ struct PairLoops {
   /// sums[i] = sum_j (w_j - v_i) k_ij, for weights w of the sources and v of the targets.
   void (*kernel_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                              double* sums);
-  /// products[i] = prod_j t_i / (t_i + e_j).
+  /// products[i] = prod_j t_i / (t_i + e_j), or 0 where that is below the least normal number; t_i > 0.
   void (*products)(const Real* e, int64_t n, const Real* t, int64_t m, double* products);
-  /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j).
+  /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j), t_i > 0.
   void (*ratio_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                             double* sums);
   /// values[j] = sigma(t_j) and slopes[j] = k(t_j), for any t but NaN; n is a multiple of pair_padding.

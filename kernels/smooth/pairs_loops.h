@@ -140,20 +140,30 @@ void kernel_differences(const Real* e, const Real* w, int64_t n, const Real* t, 
   });
 }
 
+/// One over prod_j (1 + e_j / t_i), which takes a division per target; two lanes' worth of targets at a time, and of
+/// the sources every other one in a product of its own, so that multiplications do not wait for each other.
 template <class Real>
 void products(const Real* e, int64_t n, const Real* t, int64_t m, double* out) {
   using L = Lanes<Real>;
-  for (int64_t i = 0; i < m; ++i) {
-    const auto target = L::all(t[i]), square = target * target;
-    typename L::Vector total[L::parts];
-    for (auto& part : total) part = L::all(1);
-    for (int64_t p = 0; p < L::parts; ++p) {
-      for (int64_t j = p * L::count; j < n; j += 2 * L::width) {
-        const TwoSources<Real> source(e, j, n);
-        total[p] *= square / multiply_add(target, target + (source.a + source.b), source.a * source.b);
+  constexpr int64_t together = 2 * L::width, vectors = together / L::count;
+  for (int64_t i = 0; i < m; i += together) {
+    const int64_t count = smaller(together, m - i);
+    Real of_block[together];
+    fill(of_block, together, Real(1));
+    std::memcpy(of_block, t + i, count * sizeof(Real));
+    typename L::Vector inverse[vectors], even[vectors], odd[vectors];
+    for (int64_t v = 0; v < vectors; ++v) {
+      inverse[v] = 1 / L::load(of_block + v * L::count);
+      even[v] = odd[v] = L::all(1);
+    }
+    for (int64_t j = 0; j < n; j += 2) {
+      for (int64_t v = 0; v < vectors; ++v) {
+        even[v] *= multiply_add(L::all(e[j]), inverse[v], L::all(1));
+        odd[v] *= multiply_add(L::all(e[j + 1]), inverse[v], L::all(1));
       }
     }
-    out[i] = product_of<Real>(total);
+    for (int64_t v = 0; v < vectors; ++v) L::store(of_block + v * L::count, 1 / (even[v] * odd[v]));
+    for (int64_t a = 0; a < count; ++a) out[i + a] = of_block[a];
   }
 }
 
@@ -161,11 +171,14 @@ template <class Real>
 void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m, double* sums) {
   using L = Lanes<Real>;
   sum_over_blocks(n, m, sums, [&](int64_t from, int64_t length, int64_t i, auto targets, double* to) {
-    LaneSums<Real, targets>(length, L::width, [&](int64_t j, auto& total) {
-      const auto source = L::load(e + from + j), weight = L::load(w + from + j);
+    LaneSums<Real, targets>(length, 2 * L::width, [&](int64_t j, auto& total) {
+      const TwoSources<Real> source(e + from, j, length), weight(w + from, j, length);
       for (int a = 0; a < targets; ++a) {
-        const auto t_a = L::all(t[i + a]);
-        total[a] += multiply_add(L::all(v[i + a]), source, -(weight * t_a)) / (t_a + source);
+        const auto target = L::all(t[i + a]), own = L::all(v[i + a]);
+        const auto with_a = target + source.a, with_b = target + source.b;
+        const auto of_a = multiply_add(own, source.a, -(weight.a * target));
+        const auto of_b = multiply_add(own, source.b, -(weight.b * target));
+        total[a] += multiply_add(of_a, with_b, of_b * with_a) / (with_a * with_b);
       }
     }).add_to(to);
   });

@@ -16,6 +16,7 @@ namespace mr {
   LISTS(smooth_ap, SmoothAp)                      \
   LISTS(smooth_nrbp_loss, SmoothNrbpLoss)         \
   LISTS(smooth_rr_terms, SmoothRrTerms)           \
+  LISTS(smooth_first, SmoothFirst)                \
   LISTS(smooth_rr, SmoothRr)                      \
   LISTS(smooth_log_rr, SmoothLogRr)               \
   LISTS(smooth_rr_product_vjp, SmoothRrProductVjp)

@@ -4,6 +4,7 @@
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/front_rows.h"
 #include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/pair_pieces.h"
 #include "kernels/smooth/rows.h"
@@ -312,6 +313,7 @@ void with_fast_forms(SmoothKernels<Real>& table) {
   table.smooth_rank_vjp = &smooth_rank_vjp<Real>;
   table.smooth_ndcg = &smooth_ndcg<Real>;
   table.smooth_rr_terms = &smooth_rr_terms<Real>;
+  table.smooth_log_rr = &smooth_log_rr<Real>;
   table.smooth_rr_product_vjp = &smooth_rr_product_vjp<Real>;
 }
 

@@ -1,5 +1,4 @@
-// Smooth RR (Li et al. 2021, Eq. 16) and its logarithm from smooth ranks R, and their derivatives. Targets are the
-// relevant rows.
+// Smooth RR (Li et al. 2021, Eq. 16), its logarithm and their derivatives. Targets are the relevant rows.
 #pragma once
 
 #include <cmath>
@@ -16,7 +15,7 @@
 namespace mr {
 
 /// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor computed as sigma(a (s_i - s_j)),
-/// which is accurate where it is small. Below the least double a product is 0.
+/// accurate where it is small; `rank` null: the product alone. Below the least double a product is 0.
 template <class Real>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -30,13 +29,33 @@ struct SmoothRrTerms {
     const int64_t at = targets.begin(list), p = targets.size(list);
     const Real* const s = scores.data + lists.begin(list);
     group.each(p, [&](int64_t i) {
-      double term = 1 / static_cast<double>(rank[at + i]);
+      double term = 1 / rank_of(at + i);
       for (int64_t j = 0; j < p; ++j) {
-        if (j != i) {
-          term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
-        }
+        if (j == i) continue;
+        term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
       }
       terms[at + i] = static_cast<Real>(term);
+    });
+  }
+  MR_HD double rank_of(int64_t slot) const { return rank.data == nullptr ? 1 : static_cast<double>(rank[slot]); }
+};
+
+/// Products at the rows of their targets, 0 elsewhere; unless `upstream` is null, its entries of targets times
+/// products.
+template <class Real>
+struct SmoothFirst {
+  Ragged lists;
+  Chosen targets;
+  Span<const Real> products, upstream;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const int64_t at = targets.begin(list), p = targets.size(list), row = lists.begin(list);
+    const bool back = upstream.data != nullptr;
+    group.each(back ? 0 : lists.size(list), [&](int64_t i) { out[row + i] = 0; });
+    group.each(p, [&](int64_t i) {
+      const int64_t at_row = row + targets(list, i);
+      out[back ? at + i : at_row] = back ? upstream[at_row] * products[at + i] : products[at + i];
     });
   }
 };
@@ -51,16 +70,15 @@ struct SmoothRr {
     const int64_t at = v.targets.begin(list), p = v.targets.size(list);
     if (v.upstream.data == nullptr) {
       const double total = group.sum(p, [&](int64_t i) { return terms[at + i]; });
-      group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
-      return;
+      return group.each(1, [&](int64_t) { v.value[list] = static_cast<Real>(total); });
     }
     group.each(p, [&](int64_t i) { v.g[at + i] = -v.upstream[list] * terms[at + i] / v.rank[at + i]; });
   }
 };
 
-/// log of RR: its terms as shares of their sum, which are found from their logarithms, -log R_i - sum over relevant j
-/// /= i of softplus(a (s_j - s_i)), so that none of them is lost where there are many relevant rows. Reads as its terms
-/// do in the derivative, for log T' / T = sum of shares times (log T_i)'. Without a row that is not relevant, 0.
+/// log of RR: its terms as shares of their sum, from their logarithms, -log R_i - sum over relevant j /= i of
+/// softplus(a (s_j - s_i)), so that none is lost where many rows are relevant. They take the place of terms in the
+/// derivative: (log T)' = sum of shares times (log T_i)'. Without a row that is not relevant, 0.
 template <class Real>
 struct SmoothLogRr {
   Span<const Real> scores;
@@ -73,27 +91,33 @@ struct SmoothLogRr {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = targets.begin(list), p = targets.size(list);
-    const bool matters = p > 0 && p < lists.size(list);
     const Real* const s = scores.data + lists.begin(list);
     group.each(p, [&](int64_t i) {
       double log = -portable::log(static_cast<double>(rank[at + i]));
-      for (int64_t j = 0; matters && j < p; ++j) {
+      for (int64_t j = 0; matters(list) && j < p; ++j) {
         if (j != i)
           log -= softplus(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], gain)));
       }
       logs[at + i] = log;
     });
+    shares(group, list);
+  }
+  MR_HD bool matters(int64_t list) const { return targets.size(list) > 0 && targets.size(list) < lists.size(list); }
+
+  template <class Group>
+  MR_HD void shares(const Group& group, int64_t list) const {
+    const int64_t at = targets.begin(list), p = targets.size(list);
     const double top = group.max(p, -HUGE_VAL, [&](int64_t i) { return logs[at + i]; });
     const double total = group.sum(p, [&](int64_t i) { return portable::exp(logs[at + i] - top); });
     group.each(p, [&](int64_t i) {
-      terms[at + i] = static_cast<Real>(matters ? portable::exp(logs[at + i] - top) / total : 0.0);
+      terms[at + i] = static_cast<Real>(matters(list) ? portable::exp(logs[at + i] - top) / total : 0.0);
     });
-    group.each(1, [&](int64_t) { value[list] = static_cast<Real>(matters ? top + portable::log(total) : 0.0); });
+    group.each(1, [&](int64_t) { value[list] = static_cast<Real>(matters(list) ? top + portable::log(total) : 0.0); });
   }
 };
 
 /// What the products of RR add to the derivative: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k - s_i) ] over
-/// relevant j, i != k.
+/// relevant j, i != k, times the derivative by the list's value (`upstream` null: 1).
 template <class Real>
 struct SmoothRrProductVjp {
   Span<const Real> scores;
@@ -114,8 +138,11 @@ struct SmoothRrProductVjp {
             sigmoid(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, k)], gain)));
         total += terms[at + k] * sigma - terms[at + j] * (1 - sigma);
       }
-      out[row + targets(list, k)] += static_cast<Real>(upstream[list] * gain * total);
+      out[row + targets(list, k)] += static_cast<Real>(factor(list) * total);
     });
+  }
+  MR_HD double factor(int64_t list) const {
+    return (upstream.data == nullptr ? 1.0 : static_cast<double>(upstream[list])) * static_cast<double>(gain);
   }
 };
 

@@ -58,6 +58,19 @@ struct Problem {
                                          .out = out.span<Real>(),
                                          .longest = lists.longest()});
   }
+
+  /// Adds what the products of RR add to the derivative; `upstream`: as SmoothRrProductVjp has it.
+  template <class Real>
+  void product_vjp(const Tensor& terms, const Span<const Real>& upstream, const Tensor& out) const {
+    kernels<SmoothKernels<Real>>(scores.device())
+        .smooth_rr_product_vjp(lists.count(), {.scores = scores.span<const Real>(),
+                                               .lists = ragged(),
+                                               .targets = targets->view(),
+                                               .gain = static_cast<Real>(gain),
+                                               .terms = terms.span<const Real>(),
+                                               .upstream = upstream,
+                                               .out = out.span<Real>()});
+  }
 };
 
 void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double gain) {
@@ -161,14 +174,7 @@ Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, con
   };
   const auto products = [p, terms](auto real, const Tensor& upstream, const Tensor& out) {
     using Real = decltype(real);
-    kernels<SmoothKernels<Real>>(terms.device())
-        .smooth_rr_product_vjp(p.lists.count(), {.scores = p.scores.span<const Real>(),
-                                                 .lists = p.ragged(),
-                                                 .targets = p.targets->view(),
-                                                 .gain = static_cast<Real>(p.gain),
-                                                 .terms = terms.span<const Real>(),
-                                                 .upstream = upstream.span<const Real>(),
-                                                 .out = out.span<Real>()});
+    p.product_vjp<Real>(terms, upstream.span<const Real>(), out);
   };
   return smooth_metric(name, scores, p, rank, Tensor(), metric, products);
 }
@@ -194,6 +200,41 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
 }
 
 namespace {
+
+/// The products of smooth RR.
+Tensor smooth_first(const Tensor& scores, const Lists& lists, double gain, double relevant) {
+  check_scores("smooth_first", scores, lists, gain);
+  const Problem p(scores, lists, checked_threshold(relevant), gain);
+  const Tensor products = Tensor::empty({p.targets->total}, scores.dtype(), scores.device());
+  const Tensor value = Tensor::empty(scores.shape(), scores.dtype(), scores.device());
+  const auto at_targets = [p, products]<class Real>(const Span<const Real>& upstream, const Tensor& out) {
+    kernels<SmoothKernels<Real>>(out.device())
+        .smooth_first(p.lists.count(), {.lists = p.ragged(),
+                                        .targets = p.targets->view(),
+                                        .products = products.span<const Real>(),
+                                        .upstream = upstream,
+                                        .out = out.span<Real>()});
+  };
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<SmoothKernels<Real>>(scores.device())
+        .smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
+                                           .lists = p.ragged(),
+                                           .targets = p.targets->view(),
+                                           .gain = static_cast<Real>(p.gain),
+                                           .rank = {},
+                                           .terms = products.span<Real>()});
+    at_targets(Span<const Real>{}, value);
+  });
+  return record("smooth_first", value, {scores}, [p, products, at_targets](const Tensor& upstream) -> Gradients {
+    const Tensor terms = Tensor::empty(products.shape(), products.dtype(), products.device());
+    Tensor out = Tensor::zeros(p.scores.shape(), products.dtype(), products.device());
+    with_real(products.dtype(), [&]<class Real>() {
+      at_targets(upstream.span<const Real>(), terms);
+      p.product_vjp<Real>(terms, {}, out);
+    });
+    return {out};
+  });
+}
 
 Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
   check_scores("smooth_log_rr", scores, lists, gain);
@@ -258,6 +299,9 @@ extern const lua::OpTable smooth_functions{
         op<&smooth_rr>("smooth_rr", "scores, lists, gain, relevant", "Smooth RR per list (Li et al. 2021, Eq. 16)."),
         op<&smooth_log_rr>("smooth_log_rr", "scores, lists, gain, relevant",
                            "Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without."),
+        op<&smooth_first>(
+            "smooth_first", "scores, lists, gain, relevant",
+            "Product over other relevant rows j of sigma(gain (s_i - s_j)) for every relevant row; else 0."),
         op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, gain, relevant",
                               "Smooth nRBP loss per list (Eq. 2.12)."),
     }};

@@ -2,9 +2,7 @@
 -- commit ("code"), and as the code was when the results were published ("published"). R are smooth ranks, P is the number of relevant rows;
 -- one value for each list, of which their code takes the sum over the batch.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 
-local f64 = { dtype = "float64" }
 local M = { listwise = { "ndcg", "ap", "rr", "nrbp" }, lambda = { "ndcg", "ap", "rr", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } }
 
 -- The relevant rows alone: their lists, and which rows they are.
@@ -46,38 +44,12 @@ local function ap_by_ranks()
   end })()
 end
 
--- The first rows of each list, a list for each of these with its partners (all of the same list, itself among them): the number of each
--- partner less its place among all.
-local function partners_of(lists)
-  local sizes, offset, before, at = {}, {}, 0, 0
-  for _, n in ipairs(lists.sizes:totable()) do
-    for _ = 1, n do
-      sizes[#sizes + 1], offset[#offset + 1] = n, before - at
-      at = at + n
-    end
-    before = before + n
-  end
-  local partners = core.lists(sizes, mr.ones(at), {}, {})
-  local numbers = mr.arange(1, at, f64) + partners:spread(mr.tensor(offset, f64))
-  return partners, numbers:long()
-end
-
-local front = 32  -- relevant rows of each list: of the one of place k the product below is at most 2^(1 - k)
-
 -- RR, in every version of the code: -sum over relevant i of 1 / R_i times the product over other relevant j of 1 - sigma(R_i - R_j): ranks
--- where the paper's Eq. 16 has scores. Of the relevant rows the first count, which changes it by less than float32 can tell.
+-- where the paper's Eq. 16 has scores.
 local function rr_by_ranks()
   return mr.losses.define("rr_by_ranks", { direction = "minimize", metric = "rr", smooth = function(scores, lists)
-    local relevant, rows = relevant_rows(lists)
-    local all = mr.smooth.rank(scores, lists):rows(rows)
-    local first, counts = relevant:order(-all:detach()):rows(relevant:head(front)), {}
-    for i, n in ipairs(relevant.sizes:totable()) do counts[i] = math.min(n, front) end
-    local ranks, fronts = all:rows(first), core.lists(counts, mr.ones(#first), {}, {})
-    local partners, numbers = partners_of(fronts)
-    local apart = partners:spread(ranks) - ranks:rows(numbers)
-    -- a row is its own partner, whose factor 1 - sigma(0) is taken out again
-    local products = (partners:sum(-apart:softplus()) + math.log(2)):exp()
-    return -fronts:sum(products / ranks)
+    local ranks = mr.smooth.rank(scores, lists)
+    return -lists:sum(mr.smooth.first(-ranks, lists) / ranks)
   end })()
 end
 

@@ -1409,6 +1409,14 @@ function core.simd() end
 ---@return mr.Tensor
 function core.smooth_ap(scores, lists, gain, relevant) end
 
+---Product over other relevant rows j of sigma(gain (s_i - s_j)) for every relevant row; else 0.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param gain number
+---@param relevant number
+---@return mr.Tensor
+function core.smooth_first(scores, lists, gain, relevant) end
+
 ---Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists

@@ -70,6 +70,19 @@ function M.rr(scores, lists, options)
   return core.smooth_rr(scores, lists, o.gain, o.relevant)
 end
 
+---Whether a relevant row stands before all others, smoothly: the product over the other relevant rows j of sigma(gain (s_i - s_j)), which is near 1
+---for a row far above them; 0 for rows that are not relevant. Smooth RR is the sum of first / rank. On the CPU a product
+---counts as 0 where it is below 2^-32 (float64: 2^-60) of the list's largest divided by its number of relevant rows.
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@param options? mr.smooth.Options
+---@return mr.Tensor        [rows], differentiable in scores
+---Example: `mr.smooth.first(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 1}}):totable()[1]   --> 0.25`
+function M.first(scores, lists, options)
+  local o = checked("first", options, { gain = 1, relevant = 1 })
+  return core.smooth_first(scores, lists, o.gain, o.relevant)
+end
+
 ---The logarithm of smooth reciprocal rank, log of the sum over relevant i of 1/R_i times the product over other relevant j of 1 - sigma(s_j -
 ---s_i), found from the logarithms of its terms: with many relevant rows smooth RR and its gradient vanish, this does not. To be maximised; 0 for a
 ---list of relevant rows only, or without any.

@@ -156,3 +156,11 @@ it("their gradients are those of the sum over the batch", function()
     end
   end
 end)
+
+it("RR counts every relevant row in its products, also where more than 32 have equal ranks", function()
+  -- 40 relevant rows of equal scores among 80: each has the rank 40.5, and 39 factors of 1/2
+  local y = {}
+  for i = 1, 80 do y[i] = i % 2 end
+  local loss = losses.new("published", "listwise", "rr", 80)
+  near(loss(mr.zeros({ 80 }, { dtype = "float64" }), mr.lists{ y }):item() * 2 ^ 39, -40 / 40.5, 1e-10)
+end)

@@ -139,6 +139,10 @@ void run_smooth(const Case<Real>& c, Results& results) {
   table.smooth_rr_product_vjp(
       c.count(), {span(c.scores), c.lists(), c.chosen(), gain, span<Real>(terms), span<Real>(upstream), span(out)});
   results.add(out);
+  table.smooth_first(c.count(), {c.lists(), c.chosen(), span<Real>(terms), {}, span(out)});
+  results.add(out);
+  table.smooth_first(c.count(), {c.lists(), c.chosen(), span<Real>(terms), span(c.scores), span(g)});
+  results.add(g);
 }
 
 template <class Real, class Backend>

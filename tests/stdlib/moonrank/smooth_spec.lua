@@ -41,7 +41,7 @@ describe("smooth metrics", function()
   it("have gradients that differences confirm, on ragged batches", function()
     local scores = mr.normal({ 12 }, { seed = 3, dtype = "float64" })
     local lists = mr.lists{ { 1, 0, 2, 0, 1 }, {}, { 0 }, { 1 }, { 0, 1, 1, 0, 0 } }
-    for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "nrbp_loss" } do
+    for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "first", "log_rr", "nrbp_loss" } do
       for _, gain in ipairs{ 1, 3 } do
         check(mr.gradcheck(function(x) return mr.smooth[name](x, lists, { gain = gain }) end, scores) < 1e-6, name)
       end
@@ -70,6 +70,36 @@ describe("smooth metrics", function()
           check(math.abs(leaf.grad:sum():item()) <= 1e-9 * (1 + leaf.grad:abs():sum():item()), "gradient of " .. name .. " sums to 0")
           leaf:zero_grad()
         end
+      end
+    end
+  end)
+
+  it("have gradients of RR and its parts that differences confirm at every size, with ties and far scores", function()
+    for _, n in ipairs{ 1, 2, 31, 32, 33, 127, 128, 129 } do
+      for _, spread in ipairs{ 0, 0.1, 3, 400 } do
+        local scores, lists = random_list(n, n, spread)
+        for _, name in ipairs{ "rr", "first", "log_rr" } do
+          local where = ("%s, %d rows, %g"):format(name, n, spread)
+          check(mr.gradcheck(function(x) return mr.smooth[name](x, lists) end, scores) < 1e-6, where)
+        end
+      end
+    end
+  end)
+
+  it("make RR the sum of first over rank, where first is a product over the other relevant rows", function()
+    for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
+      for _, spread in ipairs{ 0, 0.01, 1, 30, 3000 } do
+        local scores, lists = random_list(n, n, spread)
+        local s, y, expected = scores:totable(), lists.relevance:totable(), {}
+        for i = 1, n do
+          expected[i] = y[i]
+          for j = 1, y[i] == 1 and n or 0 do
+            if j ~= i and y[j] == 1 then expected[i] = expected[i] / (1 + math.exp(s[j] - s[i])) end
+          end
+        end
+        local first = mr.smooth.first(scores, lists)
+        near(first, expected, { rtol = 1e-11, atol = 1e-18 }, ("%d rows, %g"):format(n, spread))
+        near(lists:sum(first / mr.smooth.rank(scores, lists)), mr.smooth.rr(scores, lists), 1e-13)
       end
     end
   end)
