@@ -417,6 +417,7 @@ it("Figure 5: splines have ten degrees of freedom at most, by doubling the penal
   near(doubled, math.floor(doubled + 0.5), 1e-6)
   check(mr.stats.spline(x, waves, { range = range, lambda = fit.lambda / 2 }).df > 10, "no more than needed")
   near({ fit.x[1]:item(), fit.x[#fit.x]:item() }, range, 1e-9)
+  equal(protocol.most_df, 10)  -- the captions say so
   local usual = mr.stats.spline(x, line, { range = range })
   check(usual.df < 10 and usual.df > 1, tostring(usual.df))
   near(protocol.smoothed(x, line, range).lambda, usual.lambda, { rtol = 1e-12 })
