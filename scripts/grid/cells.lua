@@ -1,6 +1,8 @@
 -- The cells of the grid as the runs have them: what a loss under a bound reaches on test, against no bound and against random rankings.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -19,6 +21,7 @@ local M = {}
 ---@field change? number      of the mean against no bound, by user or query
 ---@field in_errors? number   the change in its standard errors
 ---@field p? number           of the change, corrected over all cells
+---@field summarised? boolean  whether summaries have the change: this cell and that without a bound are sound
 
 -- Means by user or query, in the order of their numbers.
 local function by_list(results, numbers, name)
@@ -37,17 +40,6 @@ local function by_list(results, numbers, name)
   local means = {}
   for i, id in ipairs(ids) do means[i] = sum[id] / count[id] end
   return means
-end
-
--- What is beyond chance, with its interval.
-local function set_above(cell, chance)
-  local beyond = {}
-  for i, value in ipairs(cell.values) do
-    local difference = value - chance[i]
-    if difference == difference then beyond[#beyond + 1] = difference end
-  end
-  local interval = mr.stats.bootstrap(beyond, { samples = 2000 })
-  cell.above, cell.low, cell.high = mr.stats.mean(beyond), interval.low, interval.high
 end
 
 -- The runs of a setting that are complete, by loss and bound: rows of the columns.
@@ -80,7 +72,8 @@ local function cell_of(results, columns, rows)
   end
   local cell = { values = by_list(results, numbers, "own"), capped = capped, converged = converged }
   cell.mean = mr.stats.mean(cell.values)
-  set_above(cell, by_list(results, numbers, "chance"))
+  local beyond = protocol.beyond(cell.values, by_list(results, numbers, "chance"))
+  cell.above, cell.low, cell.high = beyond.mean, beyond.low, beyond.high
   return cell
 end
 
@@ -99,41 +92,6 @@ function M.of(results, set, metric_of)
     cells[key] = cell
   end
   return cells, reasons(results)
-end
-
----Changes against no bound of the same loss, with p-values corrected by Holm over all cells of all settings.
----@param grids table<string, grid.Cell>[]
----@param orders integer  of signs, of the permutation tests
----@return grid.Cell[]  those that have a change, by setting, loss and bound
-function M.compare(grids, orders)
-  local compared, ps = {}, {}
-  for _, cells in ipairs(grids) do
-    local keys = {}
-    for key, cell in pairs(cells) do
-      if cell.bound ~= "none" and cells[cell.loss .. " none"] then keys[#keys + 1] = key end
-    end
-    table.sort(keys)
-    for _, key in ipairs(keys) do
-      local cell, free = cells[key], cells[cells[key].loss .. " none"]
-      local test = mr.stats.permutation(cell.values, free.values, { orders = orders })
-      cell.change = test.mean_difference
-      cell.in_errors = cell.change == 0 and 0.0 or mr.stats.paired_t(cell.values, free.values).t
-      compared[#compared + 1], ps[#ps + 1] = cell, test.p
-    end
-  end
-  for i, p in ipairs(mr.stats.holm(ps)) do compared[i].p = p end
-  return compared
-end
-
----Whether a cell ranks better than at random.
----@param cell grid.Cell
-function M.above_chance(cell) return cell.low > 0 end
-
----1 where a bound gains significantly, -1 where it loses, else 0.
----@param cell grid.Cell
-function M.side(cell)
-  if not cell.p or cell.p >= 0.05 then return 0 end
-  return cell.change > 0 and 1 or -1
 end
 
 return M

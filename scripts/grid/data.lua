@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local cache = dofile(here .. "../kept_runs.lua").cache
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -22,40 +22,10 @@ local M = {}
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- The same call by number once.
-local function kept(make)
-  local made = cache()
-  return function(number)
-    made[number] = made[number] or make(number)
-    return made[number]
-  end
+local function made_up_ratings(unary)
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }
+  return unary and ratings:binarize(4) or ratings
 end
-
--- Users with 25 relevant items or more, three of five folds by user, as many other items as relevant ones in each list.
-local function of_users(title, relevance)
-  local ratings = relevance:min_relevant(25)
-  return {
-    title = title, unit = "user", folds = 3, epochs = 200, patience = 10, batch = 32, rates = { 0.003, 0.01, 0.03 },
-    least = 1e-5, most = 10,
-    fold = kept(function(number) return ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[number] end),
-    model = function(number)
-      return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = number }
-    end,
-  }
-end
-
-local function of_queries(title, folds, columns)
-  return {
-    title = title, unit = "query", folds = 3, epochs = 200, patience = 20, batch = 32, rates = { 0.001, 0.003, 0.01 },
-    least = 1e-5, most = 1,
-    fold = kept(function(number) return folds[math.min(number, #folds)]:standardize() end),
-    model = function(number)
-      return mr.models.mlp{ inputs = columns, hidden = { 46 }, activation = "relu", seed = number }
-    end,
-  }
-end
-
-local function made_up_ratings() return mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }:binarize(4) end
 
 local function made_up_queries(columns)
   local all = mr.data.synthetic{ kind = "queries", queries = 40, features = columns, mean_size = 10 }
@@ -64,41 +34,25 @@ local function made_up_queries(columns)
   return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
-local function letor(folder, name, smoke, columns)
-  return smoke and made_up_queries(columns) or mr.data.letor_folds(place(folder, name))
-end
+---@class grid.Source
+---@field title string
+---@field unary? boolean     of ratings: what is there is relevant
+---@field features? integer  of queries; none of ratings
+---@field read fun(folder: string): mr.Ratings|mr.Fold[]
 
-local settings = {}
+local function mq2008(folder) return mr.data.letor_folds(place(folder, "mq2008")) end
 
--- Ratings of 4 and more are relevant.
-function settings.movielens(folder, smoke)
-  return of_users("MF, MovieLens", smoke and made_up_ratings() or mr.data.movielens(place(folder, "ml-latest-small")):binarize(4))
-end
-
--- What is in a user's library is relevant.
-function settings.citeulike(folder, smoke)
-  return of_users("MF, CiteULike-a", smoke and made_up_ratings() or mr.data.citeulike(place(folder, "citeulike-a")):binarize(1))
-end
-
--- The first three of its own five folds, labels 0 to 2, a network of one hidden layer.
-function settings.mq2008(folder, smoke) return of_queries("MLP, MQ2008", letor(folder, "mq2008", smoke, 46), 46) end
-
--- The same folds, trees of depth 5.
-function settings.trees(folder, smoke)
-  local set = of_queries("trees, MQ2008", letor(folder, "mq2008", smoke, 46), 46)
-  set.batch, set.rates, set.least = nil, { 0.03, 0.1, 0.3 }, 1e-5
-  local folds = letor(folder, "mq2008", smoke, 46)
-  set.fold = kept(function(number) return folds[math.min(number, #folds)] end)
-  set.model = function(number, rate) return mr.models.trees{ rounds = set.epochs, depth = 5, eta = rate, seed = number } end
-  return set
-end
-
--- 102 queries of MSLR-WEB30K, labels 0 to 4, with 93 documents at the median: one split, three seeds of the network.
-function settings.mslr(folder, smoke)
-  local set = of_queries("MLP, MSLR slice", letor(folder, "mslr-web-slice", smoke, 136), 136)
-  set.batch, set.seeds = 4, true
-  return set
-end
+---@type table<string, grid.Source>
+local sources = {
+  movielens = { title = "MF, MovieLens", read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
+  citeulike = { title = "MF, CiteULike-a", unary = true,
+    read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
+  mq2008 = { title = "MLP, MQ2008", features = 46, read = mq2008 },
+  trees = { title = "trees, MQ2008", features = 46, read = mq2008 },
+  -- 102 queries of MSLR-WEB30K, labels 0 to 4, with 93 documents at the median
+  mslr = { title = "MLP, MSLR slice", features = 136,
+    read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
+}
 
 M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 
@@ -107,8 +61,10 @@ M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 ---@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
 ---@return grid.Setting
 function M.open(name, folder, smoke)
-  local set = settings[name](folder, smoke)
-  set.name = name
+  local source = sources[name]
+  local made_up = smoke and (source.features and made_up_queries(source.features) or made_up_ratings(source.unary))
+  local set = protocol.sets[name](made_up or source.read(folder), source.features)
+  set.name, set.title = name, source.title
   if smoke then
     set.title = ("%s, made-up (%s)"):format(set.title:match "^%w+", name)
     set.folds, set.epochs, set.least, set.most = 1, 2, set.rates[1], set.rates[#set.rates]

@@ -1,15 +1,15 @@
 -- What came out of the grid, in words and tables.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local cells_of = dofile(here .. "cells.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- The cells of a setting with a change, of one loss or under one bound.
+-- The cells of a setting with a change that summaries have, of one loss or under one bound.
 local function with_change(cells, names, key_of)
   local found = {}
   for _, name in ipairs(names) do
     local cell = cells[key_of(name)]
-    if cell and cell.change then found[#found + 1] = cell end
+    if cell and cell.summarised then found[#found + 1] = cell end
   end
   return found
 end
@@ -21,7 +21,7 @@ local function of_bound(cells, bound, losses) return with_change(cells, losses, 
 local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do
-    local side = cells_of.side(cell)
+    local side = protocol.side(cell)
     found.gains, found.loses, found.sum = found.gains + (side > 0 and 1 or 0), found.loses + (side < 0 and 1 or 0), found.sum + cell.change
     if not found.best or cell.change > found.best.change then found.best = cell end
   end
@@ -67,9 +67,9 @@ end
 -- The mean of a cell, its change, and what else is to be known.
 local function cell_text(cell)
   local parts = { ("%.4f"):format(cell.mean) }
-  if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, cells_of.side(cell) ~= 0 and "*" or "") end
+  if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, protocol.side(cell) ~= 0 and "*" or "") end
   if cell.capped > 0 then parts[#parts + 1] = "c" elseif not cell.converged then parts[#parts + 1] = "n" end
-  if not cells_of.above_chance(cell) then parts[#parts + 1] = "r" end
+  if not protocol.above_chance(cell) then parts[#parts + 1] = "r" end
   return table.concat(parts, " ")
 end
 
@@ -110,7 +110,7 @@ local function flaw_of(cell, folds)
   elseif not cell.converged then
     flaws[1] = "not converged"
   end
-  if not cells_of.above_chance(cell) then
+  if not protocol.above_chance(cell) then
     flaws[#flaws + 1] = ("%+.4f beyond random rankings (%+.4f to %+.4f)"):format(cell.above, cell.low, cell.high)
   end
   return table.concat(flaws, "; ")
@@ -139,7 +139,7 @@ local function health(grids)
       found.count = found.count + 1
       found.capped, found.open = found.capped + (cell.capped > 0 and 1 or 0),
         found.open + (cell.capped == 0 and not cell.converged and 1 or 0)
-      found.chance = found.chance + (cells_of.above_chance(cell) and 0 or 1)
+      found.chance = found.chance + (protocol.above_chance(cell) and 0 or 1)
     end
     found.missing = found.missing + #sorted_keys(each.missing)
   end
@@ -150,15 +150,15 @@ end
 local function sorted_losses(grids, losses, bounds)
   local gain, mixed, lose, same = {}, {}, {}, {}
   for _, loss in ipairs(losses) do
-    local up, down = 0, 0
+    local up, down, count = 0, 0, 0
     for _, each in ipairs(grids) do
       local found = tally(of_loss(each.cells, loss, bounds))
-      up, down = up + (found.gains > 0 and 1 or 0), down + (found.loses > 0 and 1 or 0)
+      up, down, count = up + (found.gains > 0 and 1 or 0), down + (found.loses > 0 and 1 or 0), count + found.count
     end
     if up > 0 and down > 0 then mixed[#mixed + 1] = ("%s (%d, %d)"):format(loss, up, down)
     elseif up > 0 then gain[#gain + 1] = ("%s (%d)"):format(loss, up)
     elseif down > 0 then lose[#lose + 1] = ("%s (%d)"):format(loss, down)
-    else same[#same + 1] = loss end
+    elseif count > 0 then same[#same + 1] = loss end
   end
   return list(gain, "none"), list(mixed, "none"), list(lose, "none"), list(same, "none")
 end
@@ -173,18 +173,19 @@ local function by_setting(grids, losses, bounds)
       for name in pairs(found) do found[name] = found[name] + one[name] end
       total = total + one.sum
     end
-    parts[i] = ([[
+    parts[i] = found.count == 0 and ("In the setting %s there is no change to summarise."):format(each.set.title) or ([[
 In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]):format(
-      each.set.title, found.gains, found.count, found.loses, total / math.max(1, found.count))
+      each.set.title, found.gains, found.count, found.loses, total / found.count)
   end
   return table.concat(parts, " ")
 end
 
 local text = [[
 The grid compares every loss under every bound that applies to it with the same loss without a bound, by the loss's own metric on test
-(nDCG where random rankings of its own have no closed form). Of %d changes %d are for the better and %d for the worse, significantly at
-5 %% after Holm's correction over all of them (permutation tests, paired by user or query over the means of folds or seeds, with the trained
-models as given).
+(nDCG where random rankings of its own have no closed form). Of %d changes %d are left out of what is summarised here: the cell, or
+that without a bound, has a run that did not converge or that the cap ended, or is not shown to rank better than at random. Of the
+other %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's correction over all changes (permutation
+tests, paired by user or query over the means of folds or seeds, with the trained models as given).
 
 %s
 
@@ -212,23 +213,30 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
+-- The changes that summaries have.
+local function summarised(compared)
+  local found = {}
+  for _, cell in ipairs(compared) do found[#found + 1] = cell.summarised and cell or nil end
+  return found
+end
+
 ---What came out, in a sentence.
 function M.sentence(compared)
-  local all = tally(compared)
+  local all = tally(summarised(compared))
   return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
     all.gains, all.loses)
 end
 
 ---The page of what came out; `left`: sentences on settings whose runs are not all there.
 function M.text(args, grids, compared, losses, bounds, left)
-  local all, found = tally(compared), health(grids)
+  local all, found = tally(summarised(compared)), health(grids)
   local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
     or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
   local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
-  return text:format(all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed, lose, same, found.count,
-    found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
-    found.count - found.chance) .. more
+  return text:format(#compared, #compared - all.count, all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed,
+    lose, same, found.count, found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap,
+    found.open, found.missing, found.count - found.chance) .. more
 end
 
 return M

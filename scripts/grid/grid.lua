@@ -25,7 +25,7 @@ for _, name in ipairs(args.sets) do
   left[#left + 1] = runs.left(set, results)
 end
 if #grids == 0 then runs.lack(args) end
-local compared, losses = cells_of.compare(plain, args.orders), runs.losses(args)
+local compared, losses = runs.protocol.compare(plain, args.orders), runs.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
 local tables = {}

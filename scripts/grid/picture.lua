@@ -1,14 +1,15 @@
 -- The grid as a heat map: of each setting a panel, of each loss a row, of each bound a column.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local cells_of = dofile(here .. "cells.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
 local families = {
   { "smooth metrics", "ndcg", "approx_ndcg", "soft_rank", "neural_ndcg", "top_n_rank", "ap", "tfmap", "rr", "log_rr", "climf", "nrbp" },
-  { "pairs, weighted", "lambdarank", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" },
-  { "pairs", "ranknet", "ranknet_all_pairs", "direct_ranker", "hinge", "bpr", "warp", "lambdafm" },
+  { "pairs, weighted", "lambdarank", "lambdarank_ap", "lambdarank_rr", "lambdarank_nrbp", "lambdarank_precision", "ndcg_loss_1",
+    "ndcg_loss_2", "ndcg_loss_2pp" },
+  { "pairs", "ranknet", "ranknet_all_pairs", "ranknet_upsampled", "direct_ranker", "hinge", "bpr", "warp", "lambdafm" },
   { "lists", "listnet", "softmax_cross_entropy", "listmle", "p_listmle" },
   { "rows", "mse", "bce", "squared_hinge", "ordinal" },
 }
@@ -72,7 +73,7 @@ local function rows_of(cells, groups, bounds)
     for c, bound in ipairs(bounds) do
       local cell = loss and cells[loss .. " " .. bound]
       numbers[c] = cell and cell.in_errors or 0 / 0
-      words[c] = cell and cell.change and marks[cells_of.side(cell)] or ""
+      words[c] = cell and cell.change and marks[protocol.side(cell)] or ""
     end
     values[#values + 1], labels[#labels + 1], names[#names + 1] = numbers, words, name
   end

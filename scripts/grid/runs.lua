@@ -2,9 +2,9 @@
 -- applies, on three folds or with three seeds. A run that takes long is ended by a cap on its processor time, and its results say so.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local data, kept = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua")
+local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 
-local M = { data = data, chosen = dofile(here .. "rates.lua") }
+local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
 
 ---The options of a script that reads runs: its own, which settings, and how long a run may take.
 ---@param own table
@@ -21,9 +21,9 @@ function M.words(args)
   return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
 end
 
----Names of the losses: all that the library has, and with --smoke one of each kind.
+---Names of the losses: all of the grid, and with --smoke one of each kind.
 ---@return string[]
-function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or mr.losses.names() end
+function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
 local opened = kept.cache()
 
@@ -33,15 +33,6 @@ function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
 end
-
----The metric by which a loss is judged: its own, where it is known what random rankings are worth, else nDCG.
----@param name string  of the loss
----@return string
-local function metric_of(name)
-  local metric = mr.metrics.parse(mr.losses[name]().metric)
-  return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
-end
-M.metric_of = metric_of
 
 -- Seconds of an epoch by its first lists, once what bounds know of their shapes is there.
 local function epoch_seconds(set, fold, model, loss)
@@ -56,43 +47,21 @@ local function epoch_seconds(set, fold, model, loss)
   return seconds * fold.train.count / set.batch
 end
 
--- What random rankings of each list are expected to have.
-local function chance(metric, lists) return mr.bounds.stats(metric, lists).expectation end
-
--- Numbers of a run: means on test, what chose the epoch, how it ended, whether it converged, and the scores of every list beside chance.
-local function result_of(set, number, run, test, metric, capped)
-  local patient = not capped and run.stopped == "patience"
-  local converged = patient or not capped and run.best.epoch <= 0.9 * set.epochs
-  local lists = { own = run.scores[metric], chance = chance(metric, test.lists) }
-  -- folds by user have the same users, those of queries others, and seeds the same queries
-  lists.list = test.users and test.users:double() or mr.arange(1, test.count):double() + (set.seeds and 0 or 1e6 * number)
-  return { epoch = run.best.epoch, epochs = #run.history, capped = capped and 1 or 0, converged = converged and 1 or 0,
-    valid = run.best.metrics[metric], own = run.test.mean[metric], ndcg = run.test.mean.ndcg, per_list = lists }
-end
-
--- The grid's numbers are those of bounds that count pairs of a relevant row and another, also where labels are graded.
-local counts_pairs = { ranknet = true, ranknet_all_pairs = true, direct_ranker = true, hinge = true }
-local function loss_of(o) return mr.losses[o.loss]{ bound = o.bound, metric = counts_pairs[o.loss] and "nrbp_loss" or nil } end
-
 -- One run. `o`: loss, bound, number of the fold, rate, and cap in seconds or nil.
 local function train(set, o)
-  local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), metric_of(o.loss)
-  local loss, began, capped = loss_of(o), 0, false
+  local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), protocol.metric_of(o.loss)
+  local loss, began, capped = protocol.loss(o.loss, o.bound), 0, false
   if o.cap and set.batch then
     local seconds = epoch_seconds(set, fold, model, loss)
     if seconds > o.cap then error(("an epoch takes about %.0f s, and the cap is %g s"):format(seconds, o.cap), 0) end
   end
-  local options = { model = model, loss = loss, train = fold.train, valid = fold.valid, test = fold.test, select = metric,
-    metrics = metric == "ndcg" and { "ndcg" } or { metric, "ndcg" }, patience = set.patience, seed = o.number, progress = false,
+  local run = protocol.train(set, fold, { model = model, loss = loss, metric = metric, rate = o.rate, number = o.number,
     each_epoch = function(epoch)
       if epoch == 1 then began = os.clock() end
       capped = o.cap ~= nil and epoch > 1 and os.clock() - began > o.cap
       return not capped
-    end }
-  if set.batch then
-    options.optimizer, options.epochs, options.batch = mr.optim.adam{ lr = o.rate }, set.epochs, set.batch
-  end
-  return result_of(set, o.number, mr.fit(options), fold.test, metric, capped)
+    end })
+  return protocol.outcome(set, run, fold.test, { number = o.number, metric = metric, capped = capped })
 end
 
 -- A space of these losses, each with its bounds.
@@ -117,39 +86,32 @@ local function settings_of(args, set)
   return { epochs = set.epochs, patience = set.patience, batch = set.batch, cap = cap_of(args) }
 end
 
--- Bounds under which learning rates are chosen: none, an affine one and one that is not, so that no bound is favoured.
-M.tuning = { "none", "minmax", "distribution_logit" }
-
----Those of them that apply to a loss.
-function M.tuned(loss)
-  local found = {}
-  for _, bound in ipairs((mr.losses.bounds(loss))) do
-    for _, name in ipairs(M.tuning) do found[#found + 1] = bound == name and bound or nil end
-  end
-  return found
-end
-
----Losses under these bounds at one rate, on the first fold; `round`: of the search.
+---Losses at one rate under the bounds by which it is chosen, on the first fold; `names`: of the learning rates, `round`: of the search.
 ---@return mr.Results
-function M.at_rate(args, set, rate, losses, round)
-  local cap = cap_of(args) and cap_of(args) / 6
+function M.at_rate(args, set, rate, names, round)
+  local cap, losses, bounds = cap_of(args) and cap_of(args) * protocol.share_of_cap, {}, {}
+  for _, name in ipairs(names) do
+    local loss, own = protocol.tuned(name)
+    if not bounds[loss] then losses[#losses + 1], bounds[loss] = loss, {} end
+    table.move(own, 1, #own, #bounds[loss] + 1, bounds[loss])
+  end
   return kept.study(args, {
     name = ("rates of %s%s, round %d, %g"):format(set.name, args.full and ", full" or "", round, rate),
-    settings = settings_of(args, set), space = space_of(losses, M.tuned),
+    settings = settings_of(args, set), space = space_of(losses, function(loss) return bounds[loss] end),
     run = function(trial) return train(set, { loss = trial.loss, bound = trial.bound, number = 1, rate = rate, cap = cap }) end,
   })
 end
 
--- The learning rates of a setting by loss: as chosen, and for made-up data, or where no run of the choice came to its end, one in the middle;
--- and as text, kept with a study's settings, so that changed rates are noticed.
+-- The learning rates of a setting by name: as chosen, else that of the loss, and for made-up data, or where no run of the choice came to its
+-- end, one in the middle; and as text, kept with a study's settings, so that changed rates are noticed.
 local function rates_of(args, set)
   local chosen, rates, parts = M.chosen[set.name], {}, {}
   if not chosen and not args.smoke then
     error(("rates.lua has no %s: moonrank %slearning_rates.lua --sets %s finds its rates"):format(set.name, here, set.name), 0)
   end
-  for i, loss in ipairs(M.losses(args)) do
-    rates[loss] = not args.smoke and chosen[loss] or set.rates[2]
-    parts[i] = ("%s %g"):format(loss, rates[loss])
+  for i, name in ipairs(protocol.rate_names(M.losses(args))) do
+    rates[name] = not args.smoke and (chosen[name] or chosen[protocol.tuned(name)]) or set.rates[2]
+    parts[i] = ("%s %g"):format(name, rates[name])
   end
   return rates, table.concat(parts, ", ")
 end
@@ -163,11 +125,12 @@ end
 ---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
-  local space, settings, rates, text = space_of(M.losses(args), mr.losses.bounds), settings_of(args, set), rates_of(args, set)
+  local space, settings, rates, text = space_of(M.losses(args), protocol.bounds), settings_of(args, set), rates_of(args, set)
   space.split, settings.rates = mr.range(1, set.folds), text
   local study = { name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
     run = function(trial)
-      return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, rate = rates[trial.loss], cap = cap })
+      return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, cap = cap,
+        rate = rates[protocol.rate_name(trial.loss, trial.bound)] })
     end }
   if args.kept then return kept.there(args, study) end
   return kept.study(args, study)

@@ -1,7 +1,5 @@
 -- What Figures 1 to 5 of Li, Urbano & Hanjalic (2021) compute from the rows of runs.lua: means over splits, how often a loss is the best,
--- marginal means of standardised scores, differences of users' scores.
-local mr = require "moonrank"
-
+-- differences of users' scores. Their statistics are those of protocol.lua.
 local M = {}
 
 ---Different values of a field, in order of appearance.
@@ -25,15 +23,6 @@ function M.where(rows, fields)
     local same = true
     for name, value in pairs(fields) do same = same and row[name] == value end
     if same then found[#found + 1] = row end
-  end
-  return found
-end
-
----The rows without the RR loss, which the paper leaves out of all that follows its Figure 1.
-function M.analysed(rows)
-  local found = {}
-  for _, row in ipairs(rows) do
-    if row.loss ~= "rr" then found[#found + 1] = row end
   end
   return found
 end
@@ -91,43 +80,6 @@ function M.best_counts(rows)
     end
   end
   return counts, cases
-end
-
----A linear model of the scores by one metric, standardised within data set and NSR: loss, data set and NSR, and the interactions of the loss with
----the other two (section 5.2). What has one value only is left out.
----@param rows sigir21.Row[]  of one kind and metric
----@return mr.LinearModel
-function M.model(rows)
-  local scores, columns = {}, { loss = {}, dataset = {}, nsr = {} }
-  for i, row in ipairs(rows) do
-    scores[i] = row.score
-    for name, column in pairs(columns) do column[i] = row[name] end
-  end
-  local factors, interactions = { loss = columns.loss }, {}
-  for _, name in ipairs{ "dataset", "nsr" } do
-    if #M.distinct(rows, name) > 1 then
-      factors[name] = columns[name]
-      interactions[#interactions + 1] = { "loss", name }
-    end
-  end
-  local z = mr.stats.standardize(scores, { within = { dataset = columns.dataset, nsr = columns.nsr } })
-  return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
-end
-
----The loss of the highest marginal mean, and whether it is significantly above every other one.
----@param model mr.LinearModel
----@return string loss
----@return boolean significant  by Student's t, Holm's correction over all pairs
-function M.winner(model)
-  local best
-  for _, mean in ipairs(model:emmeans "loss") do
-    if not best or mean.mean > best.mean then best = mean end
-  end
-  local significant = true
-  for _, pair in ipairs(model:contrasts "loss") do
-    if pair.first == best.level or pair.second == best.level then significant = significant and pair.adjusted < 0.05 end
-  end
-  return best.level, significant
 end
 
 -- Sums of the users' scores, of their positives, and how often each was tested, by number of the user.

@@ -9,7 +9,7 @@ local figure = dofile(here .. "../thesis/figure.lua")
 local args = runs.args({
   seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
 }, { recipe = "published", without = { sets = { "citeulike" }, folder = "" } })
-local close = 0.003  -- the spread over folds is 0.001
+local close, is_near = runs.protocol.close, runs.protocol.near
 local compared_by = { "ndcg", "ap", "rbp(0.95)" }
 
 -- Ours less theirs by metric, and the largest of these; nil where nothing is printed.
@@ -63,9 +63,9 @@ local function line_of(o, model)
   if args.made_up then return line end
   line[#line + 1] = largest or ""
   local near = {}
-  for _, metric in ipairs(of and compared_by or {}) do near[#near + 1] = math.abs(of[metric]) <= close and runs.title_of[metric] or nil end
+  for _, metric in ipairs(of and compared_by or {}) do near[#near + 1] = is_near(of[metric]) and runs.title_of[metric] or nil end
   line[#line + 1] = not of and "" or #near > 0 and table.concat(near, ", ") or "none"
-  return line, of and { kind = o.kind, loss = o.loss, less = of, all = math.abs(largest) <= close }
+  return line, of and { kind = o.kind, loss = o.loss, less = of, all = is_near(largest) }
 end
 
 local function each_run(visit)
@@ -117,7 +117,7 @@ end
 -- How many of a loss's models are near by a metric.
 local function near_by(of_loss, metric)
   local count = 0
-  for _, each in ipairs(of_loss) do count = count + (math.abs(each.less[metric]) <= close and 1 or 0) end
+  for _, each in ipairs(of_loss) do count = count + (is_near(each.less[metric]) and 1 or 0) end
   return count
 end
 
@@ -179,7 +179,7 @@ if #compared > 0 then table.insert(tables, 1, figure.named("Models near the publ
 local section = figure.finish(args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0
-  for _, each in ipairs(compared) do within = within + (math.abs(each.less.ndcg) <= close and 1 or 0) end
+  for _, each in ipairs(compared) do within = within + (is_near(each.less.ndcg) and 1 or 0) end
   section.agreement = { of = #compared, within = within, tolerance = ("%g in nDCG"):format(close) }
   section.finding = ("Of the %d models that are trained as published %d have a test nDCG within %g of the published one."):format(
     #compared, within, close)

@@ -3,6 +3,8 @@
 -- their repository.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -15,12 +17,13 @@ local M = {}
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- Three random splits (section 4.2). Negatives are items that are relevant to the user in no part.
-local function monte_carlo(title, relevance, splits)
-  local ratings = relevance:min_relevant(25)
+-- Random splits of ratings that say what is relevant.
+local function monte_carlo(title, ratings, count)
+  local splits = {}
+  for i = 1, count or protocol.splits do splits[i] = i end
   return {
-    title = title, splits = splits or { 1, 2, 3 }, users = ratings.users, items = ratings.items,
-    fold = function(split, nsr, valid) return ratings:folds{ by = "share", k = 3, test = 0.2, nsr = nsr, valid = valid }[split] end,
+    title = title, splits = splits, users = ratings.users, items = ratings.items,
+    fold = function(split, nsr, valid) return protocol.split(ratings, split, nsr, valid) end,
   }
 end
 
@@ -35,8 +38,8 @@ local function published(title, folder)
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
   if #splits == 0 then error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0) end
   for _, split in ipairs(splits) do
-    ratings[split] = mr.data.interactions({ train = csv(folder, split, "train"), test = csv(folder, split, "test") },
-      { columns = { rating = false } }):binarize(1)
+    ratings[split] = protocol.relevant.published(mr.data.interactions(
+      { train = csv(folder, split, "train"), test = csv(folder, split, "test") }, { columns = { rating = false } }))
   end
   return {
     title = title, splits = splits, users = ratings[0].users, items = ratings[0].items,
@@ -50,9 +53,11 @@ local sets = {
     return published("CiteULike-a, published splits", folder)
   end,
   citeulike_splits = function(args)
-    return monte_carlo("CiteULike-a", mr.data.citeulike(place(args.data, "citeulike-a")):binarize(1))
+    return monte_carlo("CiteULike-a", protocol.relevant.unary(mr.data.citeulike(place(args.data, "citeulike-a"))))
   end,
-  movielens = function(args) return monte_carlo("MovieLens", mr.data.movielens(place(args.data, "ml-latest-small")):binarize(4)) end,
+  movielens = function(args)
+    return monte_carlo("MovieLens", protocol.relevant.graded(mr.data.movielens(place(args.data, "ml-latest-small"))))
+  end,
   folder = function(args) return published(args.folder, args.folder) end,
 }
 M.names = { "citeulike", "citeulike_splits", "movielens", "folder" }
@@ -66,7 +71,7 @@ function M.open(args, name)
   local number = 1
   while M.names[number] ~= name do number = number + 1 end
   local made_up = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = number }
-  return monte_carlo("made-up ratings for " .. name, made_up:binarize(4), { 1 })
+  return monte_carlo("made-up ratings for " .. name, protocol.relevant.graded(made_up), 1)
 end
 
 return M

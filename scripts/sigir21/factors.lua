@@ -6,16 +6,18 @@ local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lu
 local figure = dofile(here .. "../thesis/figure.lua")
 
 local args = runs.args({
-  factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
+  factors = { default = runs.protocol.all_factors, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = runs.losses.listwise, choices = runs.losses.listwise, help = "listwise losses" },
 }, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" }, rates = runs.all_rates } })
 
 -- nDCG of the first split at the epoch that nDCG chose.
 local function ndcg_of(set, loss, factors)
-  local o = { set = set, nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss], factors = factors }
-  for _, row in ipairs(runs.rows_at(args, o)) do
-    if row.metric == "ndcg" and row.split == runs.set(args, set).splits[1] then return row.score end
-  end
+  local results = runs.of(args, { set = set, nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss], factors = factors })
+  if not results or (results:counts().done or 0) == 0 then return nil end
+  local columns = results:columns()
+  local row = columns:rows("runs", { split = runs.set(args, set).splits[1] })[1]
+  local score = row and columns:column("runs", "ndcg")[row]
+  return score == score and score or nil
 end
 
 local lines, orders = {}, {}

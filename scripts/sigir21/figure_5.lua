@@ -4,19 +4,9 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local figures, analysis, figure = dofile(here .. "figures.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
-local runs, title = figures.runs, figures.title
+local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
-
-local most_df = 10
-
--- A cubic smoothing spline whose penalty is that of generalised cross validation, or as much larger as its degrees of freedom take: alone cross
--- validation follows single users by metrics whose spread grows with the positives, as RBP's does.
-local function smoothed(x, y, range)
-  local fit = mr.stats.spline(x, y, { range = range })
-  while fit.df > most_df do fit = mr.stats.spline(x, y, { range = range, lambda = 2 * fit.lambda }) end
-  return fit
-end
 
 -- The fit at a place, with its interval, as text, and on which side of 0 the interval lies.
 local function fit_at(fit, place)
@@ -33,16 +23,11 @@ local function slope_of(x, y)
   return slope, core.student_p(slope / model.errors.positives, model.df)
 end
 
--- The loss of nRBP(0.95) of a method.
-local function nrbp_of(kind) return kind == "lambda" and "nrbp(0.95)" or "nrbp" end
-
 -- Columns at one NSR that have the losses to compare.
 local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
-    local whole = true
-    for _, loss in ipairs{ nrbp_of(column.kind), "ap", "ndcg" } do whole = whole and #analysis.where(column.rows, { loss = loss }) > 0 end
-    if whole then columns[#columns + 1] = column end
+    columns[#columns + 1] = #protocol.compared(column.rows) > 0 and column or nil
   end
   return columns
 end
@@ -59,18 +44,17 @@ local function compared_columns(rows, ratios)
 end
 
 -- The curve of one method's nRBP less another loss, as a series of a figure, and its line of the table.
-local function difference_curve(column, metric, other)
-  local found = figures.of_metric(column, metric)
-  local x, y = analysis.differences(analysis.where(found, { loss = nrbp_of(column.kind) }), analysis.where(found, { loss = other }))
+local function difference_curve(column, metric, pair)
+  local x, y = analysis.differences(pair.rows, pair.others)
   local ordered = table.move(x, 1, #x, 1, {})
   table.sort(ordered)
-  local fit = smoothed(x, y, { quantile(ordered, 0.01), quantile(ordered, 0.99) })
+  local fit = protocol.smoothed(x, y, { quantile(ordered, 0.01), quantile(ordered, 0.99) })
   local few, many, slope, p = quantile(ordered, 0.1), quantile(ordered, 0.9), slope_of(x, y)
   local few_text, few_side = fit_at(fit, few)
   local many_text, many_side = fit_at(fit, many)
   return { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high },
     { few = few_side, many = many_side, slope = slope, p = p, kind = column.kind,
-      line = { column.title, title(metric), title(other), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text,
+      line = { column.title, title(metric), title(pair.loss), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text,
         slope, p, #y } }
 end
 
@@ -81,7 +65,7 @@ local function curves_text(kind, curves, adjusted)
     if each.kind == kind then
       all, few[each.few], many[each.many] = all + 1, few[each.few] + 1, many[each.many] + 1
       local way = each.slope > 0 and "rise" or "fall"
-      if adjusted[i] < 0.05 then ways[way] = ways[way] + 1 end
+      if protocol.significant(adjusted[i]) then ways[way] = ways[way] + 1 end
     end
   end
   return ([[
@@ -97,24 +81,24 @@ local columns, nsr = compared_columns(rows, args.nsr)
 if #columns == 0 then return figures.nothing(args, left) end
 local pictures = figures.grid(args, columns, runs.metrics, 175, function(column, metric, heading)
   local series = {}
-  for i, other in ipairs{ "ap", "ndcg" } do
-    local one, about = difference_curve(column, metric, other)
-    one.name, one.style, series[i] = "less " .. title(other), i == 1 and "solid" or "dashed", one
+  for i, pair in ipairs(protocol.compared(figures.of_metric(column, metric))) do
+    local one, about = difference_curve(column, metric, pair)
+    one.name, one.style, series[i] = "less " .. title(pair.loss), i == 1 and "solid" or "dashed", one
     curves[#curves + 1], lines[#lines + 1], ps[#ps + 1] = about, about.line, about.p
   end
   return mr.plot.lines{ series = series, hlines = { 0 }, xlog = true, title = heading, xlabel = "positives in train",
     ylabel = title(metric) }
 end)
-local adjusted = mr.stats.holm(ps)
+local adjusted = protocol.correct(ps)
 for i, line in ipairs(lines) do line[9] = adjusted[i] end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
 return figure.finish(args, pictures, ([[
-The figure shows each user's test score under the loss of nRBP (of LambdaRank nRBP(0.95)) less that under AP or nDCG, at NSR %d, as a mean
-over the splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
+The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean over the
+splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
 by generalised cross validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the
 first to the last percentile of users.
 
-%s%s%s]]):format(nsr, most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
+%s%s%s]]):format(nsr, protocol.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
   mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
-    rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = 0.05 } })
+    rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = protocol.level } })

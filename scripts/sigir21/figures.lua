@@ -4,6 +4,8 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, analysis, figure = dofile(here .. "runs.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
 
+local protocol = runs.protocol
+
 local M = { runs = runs }
 
 local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
@@ -43,7 +45,7 @@ end
 ---@return sigir21.Row[] rows
 ---@return string left
 function M.compared(args)
-  local rows, left = analysis.complete(analysis.analysed(runs.rows(args)))
+  local rows, left = analysis.complete(protocol.analysed(runs.rows(args)))
   local kept, said = {}, left > 0 and ("\n%d %s left out."):format(left, left == 1 and "split that does not have runs of all losses yet is"
     or "splits that do not have runs of all losses yet are") or ""
   for _, kind in ipairs(args.kinds) do
@@ -165,8 +167,9 @@ function M.levels(number)
   local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
   return figure.finish(args, pictures, ([[
-The figure shows test scores by each metric, which also chose the epoch and the learning rate, of every loss: means over the splits,
-with the least and the largest of them.%s%s]]):format(levels_text(args, count), missing(args)),
+The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate: means over the
+splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of three persistences
+chose.%s%s]]):format(levels_text(args, count), missing(args)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 
@@ -286,8 +289,8 @@ function M.marginal_means(number)
   if #rows == 0 then return M.nothing(args, left) end
   local columns = M.columns(rows, false)
   local pictures = M.grid(args, columns, runs.metrics, 180, function(column, metric, heading)
-    local model = analysis.model(M.of_metric(column, metric))
-    local means, loss, significant = means_of(model, column), analysis.winner(model)
+    local model = protocol.linear_model(M.of_metric(column, metric))
+    local means, loss, significant = means_of(model, column), protocol.winner(model, column.kind)
     winners[column] = winners[column] or {}
     table.insert(winners[column], { metric = metric, loss = loss, significant = significant, df = model.df })
     add_lines(lines, column, metric, means)
@@ -302,15 +305,18 @@ function M.marginal_means(number)
 
 %s
 Significance is by Student's t-test of the differences of means, with Holm's correction over all pairs of losses by one
-metric.%s%s]]):format(about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[
+metric. The three models of listwise nRBP are of one training, and not held against each other.%s%s]]):format(about_model,
+      table.concat(sentences, "\n"), left, M.in_paper(args, [[
 In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])), means_table(lines))
 end
 
--- The loss of the highest mean, and whether its prediction interval overlaps that of the second.
-local function highest(means)
+-- The loss of the highest mean, and whether its prediction interval overlaps that of the next loss of another training.
+local function highest(means, kind)
   local sorted = table.move(means, 1, #means, 1, {})
   table.sort(sorted, function(a, b) return a.mean > b.mean end)
-  return sorted[1].levels[1], sorted[1].prediction_low <= sorted[2].prediction_high
+  local first, place = sorted[1], 2
+  while place < #sorted and protocol.same_training(kind, first.levels[1], sorted[place].levels[1]) do place = place + 1 end
+  return first.levels[1], first.prediction_low <= sorted[place].prediction_high
 end
 
 -- By how many metrics the intervals of the two highest overlap.
@@ -329,9 +335,9 @@ function M.marginal_means_by_data(number)
   local columns = M.columns(rows, true)
   local pictures = M.grid(args, columns, runs.metrics, 180, function(column, metric, heading)
     local of_kind, key = analysis.where(rows, { kind = column.kind, metric = metric }), column.kind .. " " .. metric
-    models[key], column.datasets = models[key] or analysis.model(of_kind), analysis.distinct(of_kind, "dataset")
+    models[key], column.datasets = models[key] or protocol.linear_model(of_kind), analysis.distinct(of_kind, "dataset")
     local means = means_of(models[key], column)
-    local loss, overlap = highest(means)
+    local loss, overlap = highest(means, column.kind)
     winners[column] = winners[column] or {}
     table.insert(winners[column], { metric = metric, loss = loss, overlap = overlap, df = models[key].df })
     add_lines(lines, column, metric, means)

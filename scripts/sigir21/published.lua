@@ -208,6 +208,14 @@ M.factors = {
   nrbp = { [8] = 0.9519, [16] = 0.9607, [32] = 0.9658, [64] = 0.9686, [128] = 0.9705 },
 }
 
+-- Table 1 of the paper: statistics of the data sets; density is the share of users and items that are rated.
+M.table_1 = {
+  { title = "CiteULike-a", set = "citeulike", users = 2465, items = 16702, ratings = 157527, density = 0.00383 },
+  { title = "Epinions", users = 4690, items = 32592, ratings = 325154, density = 0.00213 },
+  { title = "Sports & Outdoors", users = 9123, items = 119404, ratings = 342311, density = 0.00031 },
+  { title = "Home & Kitchen", users = 20531, items = 222472, ratings = 795845, density = 0.00017 },
+}
+
 ---What is printed of a loss at a learning rate, or nil. `by`: the metric that chose the epoch.
 ---@param o { kind: string, loss: string, nsr: integer, rate: number, split: integer, by: string, metric: string }
 ---@return number?

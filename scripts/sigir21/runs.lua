@@ -1,30 +1,37 @@
 -- Every training run of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: a study for each data set, NSR, loss, learning rate
--- and number of factors under a recipe, a trial for each split, with the test scores of every user. Each evaluation metric has the epoch that it chose,
--- so that one run stands for as many models as there are metrics (section 4.2).
+-- and number of factors under a recipe, a trial for each split, with the test scores of every user. A loss's own metrics choose the epochs of its
+-- models, of which listwise nRBP has three (section 4.2).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
-local data, losses, recipes = dofile(here .. "data.lua"), dofile(here .. "losses.lua"), dofile(here .. "recipes.lua")
-local negatives = dofile(here .. "negatives.lua")
+local data, protocol = dofile(here .. "data.lua"), dofile(here .. "protocol.lua")
+local losses = protocol.losses
 
-local M = { data = data, losses = losses, recipes = recipes }
+local M = { data = data, protocol = protocol, losses = losses, recipes = protocol.recipes, metrics = protocol.metrics }
 
-M.metrics = { "rr", "ap", "ndcg", "ndcg@5", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 M.title_of = { rr = "RR", ap = "AP", ndcg = "nDCG", ["ndcg@5"] = "nDCG@5", nrbp = "nRBP" }
 for _, p in ipairs{ "0.8", "0.9", "0.95" } do
   M.title_of["rbp(" .. p .. ")"], M.title_of["nrbp(" .. p .. ")"] = ("RBP(%s)"):format(p), ("nRBP(%s)"):format(p)
 end
 M.kinds = { "listwise", "lambda" }
 local all_losses = { "ndcg", "ap", "rr", "nrbp", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" }
-M.all_rates = { 0.001, 0.01, 0.1, 1, 3, 10 }  -- of all recipes
+M.own_metrics = protocol.own_metrics
 
----The metrics that choose the epoch of a loss's own models; listwise nRBP has three.
----@return string[]
-function M.own_metrics(loss)
-  if loss == "nrbp" then return { "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" } end
-  return { (loss:gsub("^nrbp", "rbp")) }
+-- The learning rates of all recipes and kinds, in rising order.
+local function every_rate()
+  local found, known = {}, {}
+  for _, name in ipairs(protocol.recipe_names) do
+    for _, kind in ipairs(M.kinds) do
+      for _, rate in ipairs(protocol.recipes[name][kind].rates) do
+        if not known[rate] then found[#found + 1], known[rate] = rate, true end
+      end
+    end
+  end
+  table.sort(found)
+  return found
 end
+M.all_rates = every_rate()
 
 -- Ends the script as a wrong command line does.
 local function refuse(message) error(core.exit(2, message), 0) end
@@ -47,10 +54,10 @@ end
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
   more = more or {}
-  own.recipe = { default = more.recipe or "paper", choices = recipes.names, help = "as in the paper, in the code, or as published" }
+  own.recipe = { default = more.recipe or "paper", choices = protocol.recipe_names, help = "as in the paper, in the code, or as published" }
   own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
   own.folder = { path = "folder", default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
-  own.nsr = { default = { 1, 2, 5 }, least = 1, distinct = true, help = "negatives per relevant item" }
+  own.nsr = { default = protocol.nsr, least = 1, distinct = true, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }
   own.rates = { default = M.all_rates, choices = M.all_rates, help = "learning rates, of those that the recipe has" }
@@ -89,62 +96,21 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained: epochs, batch, optimiser and learning rates of the recipe, of these two on made-up data, that the options name.
+---How a loss is trained under the recipe: of its learning rates those that the options name, on made-up data of the first two; and its epochs
+---unless the options say otherwise.
 function M.training(args, kind, loss)
-  local of, rates = recipes[args.recipe][kind], {}
-  for i, rate in ipairs(of.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
-  return { optimizer = of.optimizer, batch = of.batches and of.batches[loss] or of.batch,
-    epochs = args.epochs > 0 and args.epochs or of.epochs, rates = rates }
-end
-
--- A split with its negatives, drawn as the recipe says.
-local function fold_of(recipe, o)
-  if recipe.negatives == "apart" then return o.set.fold(o.split, o.nsr, recipe.valid) end
-  return negatives.drawn(o.set.fold(o.split, 0, recipe.valid), o.nsr, o.set.items, o.seed)
-end
-
--- How many relevant items each user of `test` has in train, before a part of these became validation.
-local function positives(fold)
-  local of = {}
-  for _, part in ipairs{ fold.train, fold.valid } do
-    local users = part.users:totable()
-    for i, n in ipairs(part.lists.relevant:totable()) do of[users[i]] = (of[users[i]] or 0) + n end
-  end
-  local found = {}
-  for i, user in ipairs(fold.test.users:totable()) do found[i] = (of[user] or 0) + 0.0 end
-  return found
-end
-
--- Of a run that every metric has chosen an epoch of: its test score there, the score that chose it and the epoch; all test scores at the epochs that
--- the loss's own metrics chose; and the scores of every user.
-local function result_of(run, fold, own)
-  local result, per_list = {}, { positives = positives(fold), user = fold.test.users:double() }
-  for _, choice in ipairs(run.choices) do
-    local metric = choice.metric.name
-    result[metric], result["epoch by " .. metric] = run.test.mean[metric], choice.best.epoch
-    result["chosen by " .. metric], per_list[metric] = choice.best.metrics[metric], run.scores[metric]
-  end
-  for _, by in ipairs(own) do
-    local model, test = run:restore(by), fold.test
-    local found = mr.evaluate(mr.data.scored(model, test).scores, test.lists, M.metrics)
-    for _, metric in ipairs(M.metrics) do result[("%s, epoch by %s"):format(metric, by)] = found.mean[metric] end
-  end
-  result.valid, result.users, result.per_list = result["chosen by " .. own[1]], fold.test.count, per_list
-  return result
+  local how, rates = protocol.training(args.recipe, kind, loss), {}
+  for i, rate in ipairs(how.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
+  how.rates, how.epochs = rates, args.epochs > 0 and args.epochs or how.epochs
+  return how
 end
 
 ---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
 function M.train(args, o)
-  local recipe, how = recipes[args.recipe], M.training(args, o.kind, o.loss)
-  local fold = fold_of(recipe, o)
-  local run = mr.fit{
-    model = mr.models.mf{ users = o.set.users, items = o.set.items, factors = o.factors, init = 0.01, seed = o.seed },
-    loss = losses.new(args.recipe, o.kind, o.loss, math.tointeger(fold.train.lists.sizes:double():max():item())),
-    train = fold.train, valid = recipe.valid > 0 and fold.valid or nil, test = fold.test, choose_on = recipe.choose_on, every = 5,
-    optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batch, epochs = how.epochs, reduction = "sum", metrics = M.metrics,
-    select = M.metrics, seed = o.seed, progress = false,
-  }
-  return result_of(run, fold, M.own_metrics(o.loss))
+  local fold = protocol.fold(args.recipe, o.set, o)
+  local run = protocol.train(args.recipe, { kind = o.kind, loss = o.loss, rate = o.rate, fold = fold, seed = o.seed,
+    model = protocol.model(o.set, o.factors, o.seed), epochs = M.training(args, o.kind, o.loss).epochs })
+  return protocol.outcome(run, fold, M.own_metrics(o.loss))
 end
 
 ---Ends a script with --kept that does not find what it takes.
@@ -166,12 +132,13 @@ end
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
-  local set, how, factors, seed = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or 32, o.seed or 1
+  local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or protocol.factors
+  local seed = o.seed or 1
   local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate  -- what trials use; o itself may have more
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
     o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   local study = { name = name, space = { split = mr.choice(set.splits) },
-    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = recipes[args.recipe].negatives },
+    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = protocol.recipes[args.recipe].negatives },
     run = function(trial)
       return M.train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
@@ -226,34 +193,40 @@ end
 ---@field split integer
 ---@field nsr integer
 ---@field kind "listwise"|"lambda"
----@field loss string
----@field metric string        that evaluates, and chose epoch and learning rate
+---@field loss string          of the model; listwise nRBP has one for each persistence, e.g. "nrbp(0.95)"
+---@field metric string        that evaluates
 ---@field lr number
----@field epoch integer
----@field chosen_by number     the value of the metric that chose epoch and learning rate
+---@field epoch integer        that the model's own metric chose
+---@field chosen_by number     the value of the model's own metric that chose epoch and learning rate
 ---@field score number         mean over the test users
 ---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  of every test user; positives: relevant items in train
 
----A row for every split and metric of runs at one learning rate, with what chose its epoch.
+-- The rows of one model of a loss, which the metric `by` chose, in the runs at one learning rate.
+local function add_rows(rows, args, o, results, by)
+  local columns = results:columns()
+  local function column(name) return columns:column("runs", name) end
+  local split, number, epoch, chosen = column "split", column "number", column("epoch by " .. by), column("chosen by " .. by)
+  for _, metric in ipairs(M.metrics) do
+    local name = ("%s, epoch by %s"):format(metric, by)
+    local score = column(name)
+    for i = 1, #split do
+      local function values(list) return results:per_list(number[i], list):totable() end
+      if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
+        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind,
+          loss = protocol.model_name(o.loss, by), metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i],
+          chosen_by = chosen[i],
+          per_list = function() return { scores = values(name), positives = values "positives", users = values "user" } end }
+      end
+    end
+  end
+end
+
+---A row for every split and metric of the models of a loss at one learning rate.
 ---@return sigir21.Row[]
 function M.rows_at(args, o)
   local results, rows = M.of(args, o), {}
   if not results or (results:counts().done or 0) == 0 then return rows end
-  local columns = results:columns()
-  local function column(name) return columns:column("runs", name) end
-  local split, number = column "split", column "number"
-  for _, metric in ipairs(M.metrics) do
-    local score, epoch, chosen = column(metric), column("epoch by " .. metric), column("chosen by " .. metric)
-    for i = 1, #split do
-      local trial = number[i]
-      local function values(name) return results:per_list(trial, name):totable() end
-      if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
-        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind, loss = o.loss,
-          metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i], chosen_by = chosen[i],
-          per_list = function() return { scores = values(metric), positives = values "positives", users = values "user" } end }
-      end
-    end
-  end
+  for _, by in ipairs(M.own_metrics(o.loss)) do add_rows(rows, args, o, results, by) end
   return rows
 end
 
@@ -284,23 +257,22 @@ function M.models(args, o)
   return models
 end
 
----The rows of one loss at its best learning rate, which every metric chooses for itself and for every split.
+---The rows of the models of one loss, each at its best learning rate, which the model's own metric chooses for every split.
 ---@return sigir21.Row[]
 function M.best_rows(args, o)
-  local best, order = {}, {}
+  local at, order = {}, {}
   for _, rate in ipairs(M.training(args, o.kind, o.loss).rates) do
     for _, row in ipairs(M.rows_at(args, { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate })) do
-      local key = ("%s %d"):format(row.metric, row.split)
-      if not best[key] then order[#order + 1] = key end
-      if not best[key] or row.chosen_by > best[key].chosen_by then best[key] = row end
+      local key = ("%s %s %d"):format(row.loss, row.metric, row.split)
+      if not at[key] then at[key], order[#order + 1] = {}, key end
+      table.insert(at[key], row)
     end
   end
-  local rows = {}
-  for i, key in ipairs(order) do rows[i] = best[key] end
-  return rows
+  for i, key in ipairs(order) do order[i] = protocol.best(at[key]) end
+  return order
 end
 
----All rows of the data sets, NSR and kinds that the options name: every loss at its best learning rate by every metric. What is missing is run first.
+---All rows of the data sets, NSR and kinds that the options name: every model at its best learning rate by every metric. What is missing is run first.
 ---@return sigir21.Row[]
 function M.rows(args)
   local rows = {}

@@ -11,7 +11,8 @@ local persistence, descent = dofile(here .. "persistence.lua"), dofile(here .. "
 local drawn, cutoffs = dofile(here .. "drawn.lua"), dofile(here .. "cutoffs.lua")
 
 local args = runs.args({
-  seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models; tables and figures take the first" },
+  seeds = { default = runs.protocol.seeds, distinct = true,
+    help = "seeds of splits, negatives and models; tables and figures take the first" },
   sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
   others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
   out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
@@ -66,6 +67,8 @@ local scripts = {
     { "--out", args.out .. "/better_reference.svg", table.unpack(seed) }, without = { "samples" } },
   { "sizes", "Sizes of models, %s", { "--set", "movielens" }, of = "movielens", without = { "samples" } },
   { "sizes", "Sizes of models, %s", { "--set", "mq2008" }, of = "mq2008", without = { "samples" } },
+  { "tables_2", "Tables 2.2 to 2.4: DCG, RBP and AP rank by rank", {}, plain = true },
+  { "tables_3", "Tables 3.1 to 3.3: expectations, order by order", {}, plain = true },
 }
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },

@@ -30,7 +30,7 @@ function M.studies(args)
     }) }
   end
   for _, nsr in ipairs(runs.set(args, "movielens").values) do add("movielens", nsr) end
-  add("mq2008", 1)
+  add("mq2008", runs.protocol.beside.value)
   return found
 end
 

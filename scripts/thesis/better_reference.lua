@@ -4,6 +4,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local better = dofile(here .. "better.lua")
 
 local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
@@ -29,7 +30,7 @@ local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, n
 local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }, { mean = "max" }
 for _, names in ipairs(changes) do
   table.move(names, 1, 2, #columns + 1, columns)
-  formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", 0.05
+  formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
 for _, study in ipairs(better.studies(args)) do
@@ -53,10 +54,11 @@ local words = {}
 for i, each in ipairs(tests) do
   local ps, up, down = {}, 0, 0
   for t, test in ipairs(each) do ps[t] = test.found.p end
-  for t, p in ipairs(mr.stats.holm(ps)) do
+  for t, p in ipairs(protocol.correct(ps)) do
     local change, row = each[t].found.change, each[t].row
     row[5 + 2 * i], row[6 + 2 * i] = change, p
-    if p < 0.05 and change > 0 then up = up + 1 elseif p < 0.05 then down = down + 1 end
+    local side = protocol.side(change, p)
+    up, down = up + (side > 0 and 1 or 0), down + (side < 0 and 1 or 0)
   end
   words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(changes[i][1], up, #each, down)
 end

@@ -5,11 +5,12 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 
 local args = runs.args({
   sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
     help = "which data sets; citeulike: 945 runs, most of an hour of two cores" },
-  seeds = { default = { 1, 2, 3 }, distinct = true, help = "seeds of splits, negatives and models" },
+  seeds = { default = protocol.seeds, distinct = true, help = "seeds of splits, negatives and models" },
   bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
 }, { smoke = { seeds = { 1 } } })
 
@@ -47,7 +48,7 @@ local function comparisons(set, all)
       end
     end
   end
-  for i, p in ipairs(mr.stats.holm(ps)) do found[i].p = p end
+  for i, p in ipairs(protocol.correct(ps)) do found[i].p = p end
   return found
 end
 
@@ -55,14 +56,14 @@ end
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do
-    local count = { better = 0, surely_better = 0, worse = 0, surely_worse = 0 }
+    local count = { of = #runs.published, better = 0, surely_better = 0, worse = 0, surely_worse = 0 }
     for i = first, first + #runs.published - 1 do
-      local change, side = found[i].found.change, found[i].found.change > 0 and "better" or "worse"
+      local change = found[i].found.change
+      local sure, side = protocol.side(change, found[i].p) ~= 0, change > 0 and "better" or "worse"
       if change ~= 0 then count[side] = count[side] + 1 end
-      if found[i].p < 0.05 then count["surely_" .. side] = count["surely_" .. side] + 1 end
+      if sure then count["surely_" .. side] = count["surely_" .. side] + 1 end
     end
-    local verdict = count.surely_better == #runs.published and "holds" or count.surely_worse > 0 and "contradicted"
-      or count.better == #runs.published and "in the mean only" or "not shown"
+    local verdict = protocol.verdict(count)
     local head = found[first].head
     lines[#lines + 1] = { head[1], head[2], head[3], count.better, count.surely_better, count.worse, count.surely_worse, verdict }
   end
@@ -114,7 +115,7 @@ local section = figure.finish(args, nil, text,
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
     rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g", d = "%+.2f",
-      wins = "%.3f" }, mark = { ["p, Holm"] = 0.05 } }))
+      wins = "%.3f" }, mark = { ["p, Holm"] = protocol.level } }))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
 significantly worse than one of them in %s.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil

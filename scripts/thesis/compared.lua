@@ -4,17 +4,14 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 
+local protocol = runs.protocol
+
 local M = { runs = runs }
 
 local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f", change = "%+.4f", p = "%.2g",
   ["p, Holm"] = "%.2g", d = "%+.2f" }
 
--- NaN, where a list has no relevant rows, replaced by the convention's value.
-local function counted(values, empty)
-  local filled = {}
-  for i, x in ipairs(values) do filled[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
-  return mr.stats.summary(filled)
-end
+local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
 -- The unit that values are paired by: user or query.
 local function unit_of(set) return set.setting == "nsr" and "user" or "query" end
@@ -39,7 +36,7 @@ end
 local function correct(rows)
   local ps = {}
   for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
-  local corrected = mr.stats.holm(ps)
+  local corrected = protocol.correct(ps)
   for i, row in ipairs(rows) do row["p, Holm"] = row.p and corrected[i] end
 end
 
@@ -63,12 +60,11 @@ local function from_printed(set, rows)
 end
 
 -- How many numbers are as near the printed ones as this; nil where none are printed.
-local near = 0.01
 local function agreement(rows)
-  local found = { of = 0, within = 0, tolerance = ("%g"):format(near) }
+  local found = { of = 0, within = 0, tolerance = ("%g"):format(protocol.close) }
   for _, row in ipairs(rows) do
     if row.difference then
-      found.of, found.within = found.of + 1, found.within + (math.abs(row.difference) <= near and 1 or 0)
+      found.of, found.within = found.of + 1, found.within + (protocol.near(row.difference) and 1 or 0)
     end
   end
   return found.of > 0 and found or nil
@@ -80,7 +76,8 @@ local function findings(set, rows)
   for _, row in ipairs(rows) do
     if row.change then
       count = count + 1
-      if row["p, Holm"] < 0.05 and row.change > 0 then better = better + 1 elseif row["p, Holm"] < 0.05 then worse = worse + 1 end
+      local side = protocol.side(row.change, row["p, Holm"])
+      better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
       if not most or row.change > most.change then most = row end
       if not least or row.change < least.change then least = row end
     end
@@ -108,7 +105,7 @@ local function as_table(set, rows, with_printed)
     if row.value == "top_of_list" then lines[r][1] = "highest" end
   end
   for c, key in ipairs(keys) do keys[c], shown[key] = heads[key] or key, formats[key] end
-  return mr.table{ columns = keys, rows = lines, formats = shown, mark = { mean = "max", ["p, Holm"] = 0.05 },
+  return mr.table{ columns = keys, rows = lines, formats = shown, mark = { mean = "max", ["p, Holm"] = protocol.level },
     within = { keys[1], "loss" } }
 end
 
@@ -123,12 +120,12 @@ function M.table(args, o)
     end
   end
   correct(rows)
-  local protocol = ([[
+  local how = ([[
 Models are trained with seed %d on %d %s, for %d epochs of Adam at the learning rates by loss and bound in rates.lua; the epoch is
 chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds", set.epochs,
     args.recipe == "published" and "TEST" or "validation")
   local first, all = findings(set, rows)
-  local section = figure.finish(args, nil, all .. "\n\n" .. protocol, as_table(set, rows, o.published ~= nil))
+  local section = figure.finish(args, nil, all .. "\n\n" .. how, as_table(set, rows, o.published ~= nil))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
   return section
 end

@@ -4,6 +4,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = { deepest = 10 }
 
@@ -66,11 +67,8 @@ end
 local function run(args, set, rate, trial, shapes)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local model = set.model(set.size, args.seed)
-  local fitted = mr.fit{
-    model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid, test = fold.test,
-    optimizer = mr.optim.adam{ lr = rate }, batch = 32, epochs = set.epochs, patience = set.patience, metrics = { "ndcg" },
-    seed = args.seed, progress = false,
-  }
+  local fitted = protocol.train(set, fold, { seed = args.seed, model = model, loss = mr.losses.ndcg{}, rate = rate,
+    metrics = { protocol.metric_of.ndcg } })
   local batch, per_list = fold.test:batches{ size = fold.test.count }(), {}
   local scores = mr.no_grad(function() return model(batch) end)
   measure(per_list, "", scores, batch.lists)

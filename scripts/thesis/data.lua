@@ -2,6 +2,8 @@
 -- setting, number of the fold and seed.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -13,7 +15,7 @@ local M = {}
 ---@field folds integer
 ---@field epochs integer
 ---@field patience? integer   epochs without a better one on validation after which training ends
----@field batch? integer      lists per batch (default 32)
+---@field batch? integer      lists per step (default 32)
 ---@field sizes integer[]     of the model, for the search of section 4.1.1
 ---@field size integer        which one the thesis takes
 ---@field rates number[]      learning rates to choose from
@@ -24,32 +26,9 @@ local M = {}
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- Users with 25 relevant items or more, by matrix factorisation; five folds by user, negatives drawn once per fold and seed among all items
--- that are not relevant to the user.
-local function of_users(title, relevance)
-  local ratings = relevance:min_relevant(25)
-  return {
-    title = title, setting = "nsr", values = { 1, 2, 3 }, folds = 5, epochs = 40, size = 32, sizes = { 16, 32, 64 },
-    rates = { 0.001, 0.003, 0.01, 0.03 }, tuning = 1,
-    fold = function(nsr, number, seed) return ratings:folds{ k = 5, by = "user", seed = seed, nsr = nsr }[number] end,
-    model = function(size, seed)
-      return mr.models.mf{ users = ratings.users, items = ratings.items, factors = size, init = 0.01, seed = seed }
-    end,
-  }
-end
-
-local function made_up_ratings() return mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }:binarize(4) end
-
--- Ratings of 4 and more are relevant; 412 users.
-local function movielens(folder, smoke)
-  return of_users("MovieLens", smoke and made_up_ratings() or mr.data.movielens(place(folder, "ml-latest-small")):binarize(4))
-end
-
--- What is in a user's library is relevant; 2465 users. Rates are chosen at NSR 1 alone, to save time.
-local function citeulike(folder, smoke)
-  local set = of_users("CiteULike-a", smoke and made_up_ratings() or mr.data.citeulike(place(folder, "citeulike-a")):binarize(1))
-  set.tuning_values = { 1 }
-  return set
+local function made_up_ratings(unary)
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }
+  return unary and ratings:binarize(4) or ratings
 end
 
 local function made_up_queries(features)
@@ -59,47 +38,27 @@ local function made_up_queries(features)
   return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
--- Judged queries by a network of one hidden layer, features standardised by the training part; relevant from label 2 or from label 1. No
--- query is left out; where none is relevant there is nothing to rank, and the metrics are not defined.
-local function of_queries(title, features, folds)
-  return {
-    title = title, features = features, setting = "label", values = { 2, 1 }, folds = #folds, epochs = 100, patience = 20, size = 46,
-    sizes = { 6, 12, 23, 46, 69, 92 }, rates = { 0.001, 0.003, 0.01 }, tuning = 1,
-    fold = function(label, number) return folds[number]:binarize(label):standardize() end,
-    model = function(size, seed) return mr.models.mlp{ inputs = features, hidden = { size }, activation = "relu", seed = seed } end,
-  }
-end
+---@class thesis.Source
+---@field title string
+---@field features? integer  of queries; none of ratings
+---@field unary? boolean     what is there is relevant
+---@field read fun(folder: string): mr.Ratings|mr.Fold[]
 
--- Its own five folds. "Items with the highest relevance rating" are relevant to the thesis: label 2, or each query's own highest label, by
--- which no query is without; its Table 5.1 is nearer to the latter, and to label 1.
-local function mq2008(folder, smoke)
-  local set = of_queries("MQ2008", 46, smoke and made_up_queries(46) or mr.data.letor_folds(place(folder, "mq2008")))
-  set.values, set.tuning_values = { 2, 1, "top_of_list" }, { 2, 1 }
-  return set
-end
-
--- The sets with few and long lists, in smaller batches: an epoch has about as many steps as on MQ2008.
-local function of_long_lists(...)
-  local set = of_queries(...)
-  set.batch, set.rates = 4, { 0.001, 0.003, 0.01, 0.03 }
-  return set
-end
-
--- 102 queries of MSLR-WEB30K in its first fold's parts, with 93 documents at the median.
-local function mslr(folder, smoke)
-  return of_long_lists("MSLR slice", 136, smoke and made_up_queries(136) or mr.data.letor_folds(place(folder, "mslr-web-slice")))
-end
-
--- Its five published folds, 61 queries of 230 to 728 documents; a fifth of the training queries is for validation. These are ten, so rates
--- are chosen on all folds.
-local function clueweb(folder, smoke)
-  local set = of_long_lists("ClueWeb09", 42,
-    smoke and made_up_queries(42) or mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = 0.2 }))
-  set.tuning = set.folds
-  return set
-end
-
-local sets = { movielens = movielens, mq2008 = mq2008, citeulike = citeulike, mslr = mslr, clueweb = clueweb }
+---@type table<string, thesis.Source>
+local sources = {
+  -- 412 users
+  movielens = { title = "MovieLens", read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
+  -- 2465 users
+  citeulike = { title = "CiteULike-a", unary = true,
+    read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
+  mq2008 = { title = "MQ2008", features = 46, read = function(folder) return mr.data.letor_folds(place(folder, "mq2008")) end },
+  -- 102 queries of MSLR-WEB30K in its first fold's parts, with 93 documents at the median
+  mslr = { title = "MSLR slice", features = 136,
+    read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
+  -- its five published folds, 61 queries of 230 to 728 documents
+  clueweb = { title = "ClueWeb09", features = 42,
+    read = function(folder) return mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = protocol.valid_share }) end },
+}
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
@@ -107,9 +66,12 @@ M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 ---@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
 ---@return thesis.Data
 function M.open(name, folder, smoke)
-  local data = sets[name](folder, smoke)
+  local source = sources[name]
+  local made_up = smoke and (source.features and made_up_queries(source.features) or made_up_ratings(source.unary))
+  local data = protocol.sets[name](made_up or source.read(folder), source.features)
+  data.title, data.features = source.title, source.features
   if smoke then
-    data.title = data.setting == "nsr" and "made-up ratings" or ("made-up queries of %d features"):format(data.features)
+    data.title = source.features and ("made-up queries of %d features"):format(source.features) or "made-up ratings"
     data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }
   end
   return data

@@ -4,30 +4,16 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 -- At most so many epochs, and so many without a better one, unless a script says otherwise.
-local M = { optimisers = { "adam", "sgd" }, epochs = 60, patience = 10 }
-
--- Rates are 10^(exponent / 2). Gradients of a bounded loss, and with them the rates of plain descent, differ by orders of magnitude from
--- those of the bare loss; Adam's do not.
-M.grids = { adam = { -6, -4, -2 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
-
----The rate of a number on a grid.
-function M.rate(exponent) return 10 ^ (exponent / 2) end
-
----The setting of both data sets: NSR 1, or documents relevant from label 1.
-M.value = 1
+local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, patience = protocol.beside.patience }
 
 local function train(args, set, trial, exponent)
-  local fold, own = set.fold(M.value, trial.split, args.seed), runs.metric_of[trial.loss]
-  local fitted = mr.fit{
-    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
-    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim[trial.optimiser]{ lr = M.rate(exponent) },
-    batch = set.batch or 32, epochs = args.epochs, patience = args.patience, metrics = { own }, seed = args.seed, progress = false,
-  }
-  local list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
-  return { valid = fitted.best.metrics[own], epoch = fitted.best.epoch, own = fitted.test.mean[own],
-    per_list = { own = fitted.scores[own], list = list } }
+  local fold, own = set.fold(protocol.beside.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    optimizer = trial.optimiser, rate = protocol.rate(exponent), epochs = args.epochs, patience = args.patience, metrics = { own } })
+  return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
 local function study(args, name, o)
@@ -57,18 +43,10 @@ local function tried(results, exponent_of, into)
   return into
 end
 
-local function best_of(cell)
-  local best
-  for exponent, valid in pairs(cell) do
-    if not best or valid > cell[best] or valid == cell[best] and exponent < best then best = exponent end
-  end
-  return best
-end
-
 local function chosen(cells)
   local best, parts = {}, {}
   for key, cell in pairs(cells) do
-    best[key] = best_of(cell)
+    best[key] = protocol.choose(cell)
     parts[#parts + 1] = ("%s %d"):format(key, best[key])
   end
   table.sort(parts)
@@ -80,7 +58,7 @@ end
 function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
   for i, optimiser in ipairs(M.optimisers) do
-    local grid = M.grids[optimiser]
+    local grid = protocol.grids[optimiser]
     coarse_space[i] = mr.when("optimiser", optimiser, { exponent = mr.choice(args.smoke and { grid[1], grid[3] } or grid) })
   end
   local coarse = study(args, name, { name = "rates of optimisers", space = coarse_space,
@@ -88,7 +66,7 @@ function M.tuned(args, name)
   local cells = tried(coarse, function(row, column) return column("exponent")[row] end, {})
   local best, text = chosen(cells)
   local fine = study(args, name, { name = "finer rates of optimisers", settings = { rates = text },
-    space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers), step = mr.choice{ -1, 1 } },
+    space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers), step = mr.choice(protocol.steps) },
     exponent = function(trial) return best[M.key(trial.optimiser, trial.loss, trial.bound)] + trial.step end })
   return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
 end

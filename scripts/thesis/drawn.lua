@@ -3,14 +3,12 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = { bounds = { "expectation", "expectation_max" } }
 
 ---How many random rankings; 0 stands for the exact expectation.
 function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
-
----The setting of both data sets: NSR 1, or documents relevant from label 1.
-M.value = 1
 
 ---What the losses are of.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
@@ -37,15 +35,11 @@ local function drawn_bound(name, metric, samples)
 end
 
 local function train(args, set, rates, trial)
-  local fold, own = set.fold(M.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local fold, own = set.fold(protocol.beside.value, trial.split, args.seed), runs.metric_of[trial.loss]
   local bound = trial.samples == 0 and trial.bound or drawn_bound(trial.bound, M.metric_of[trial.loss], trial.samples)
-  local fitted = mr.fit{
-    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = bound }, train = fold.train, valid = fold.valid,
-    test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.loss][trial.bound] }, batch = set.batch or 32, epochs = set.epochs,
-    patience = set.patience, metrics = { own }, seed = args.seed, progress = false,
-  }
-  local list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
-  return { valid = fitted.best.metrics[own], own = fitted.test.mean[own], per_list = { own = fitted.scores[own], list = list } }
+  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = bound },
+    rate = rates[trial.loss][trial.bound], metrics = { own } })
+  return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
 ---The study of a data set, one trial per loss, bound, number of random rankings and fold; `args` are those of runs.args, and a seed.

@@ -19,11 +19,9 @@ for _, name in ipairs(args.sets) do
   for first = 1, #means.rows, #runs.bounds do
     local parts = {}
     for r = first, first + #runs.bounds - 1 do
-      local row, best = means.rows[r], 3
-      for c = 4, #row do
-        if row[c] > row[best] then best = c end
-      end
-      parts[#parts + 1] = ("%s = %s"):format(row[2], means.columns[best])
+      local row, valid = means.rows[r], {}
+      for c = 3, #row do valid[tonumber(means.columns[c])] = row[c] end
+      parts[#parts + 1] = ("%s = %g"):format(row[2], runs.protocol.choose(valid))
     end
     print(("  %s = {\n    %s,\n    %s,\n  },"):format(means.rows[first][1], table.concat(parts, ", ", 1, 3), table.concat(parts, ", ", 4)))
   end

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } }, { without = { "recipe", "samples" } })
@@ -20,8 +21,8 @@ for _, loss in ipairs(runs.losses) do
         row[#row + 1] = mr.stats.mean(of[i])
       end
       if tested < most then
-        local test = mr.stats.permutation(of[#levels], of[tested], { orders = 100000 })
-        row[#levels + 4], row[#levels + 5] = test.mean_difference, test.p
+        local test = protocol.compare(of[#levels], of[tested])
+        row[#levels + 4], row[#levels + 5] = test.change, test.p
         ps[#rows + 1] = test.p
       end
       rows[#rows + 1] = row
@@ -29,9 +30,10 @@ for _, loss in ipairs(runs.losses) do
   end
 end
 local compared = 0
-for i, p in pairs(mr.stats.holm(ps)) do
+for i, p in pairs(protocol.correct(ps)) do
   rows[i][#levels + 6], compared = p, compared + 1
-  if p < 0.05 and rows[i][#levels + 4] > 0 then better = better + 1 elseif p < 0.05 then worse = worse + 1 end
+  local side = protocol.side(rows[i][#levels + 4], p)
+  better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
 local columns, formats = { "loss", "bound", "test NSR" }, { change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
 for _, nsr in ipairs(levels) do
@@ -42,4 +44,4 @@ table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
 The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
 the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(most, better,
-    worse, compared), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })
+    worse, compared), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } })

@@ -7,6 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local descent = dofile(here .. "descent.lua")
 
 local args = runs.args(figure.options("optimisers", {
@@ -24,7 +25,7 @@ local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
     local power = exponent % 2 == 0 and 1 or 0
-    count, near = count + power, near + (valid >= cell[best] - 0.01 and power or 0)
+    count, near = count + power, near + (protocol.near(cell[best] - valid) and power or 0)
   end
   return near, count
 end
@@ -51,15 +52,15 @@ local function cells_of(name)
         local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
         values[optimiser] = scores.by_list({ results }, where, "own")
         cell.mean[optimiser], cell.epoch[optimiser] = mr.stats.mean(values[optimiser]), mean_epoch(results, where)
-        cell.rate[optimiser], cell.edge[optimiser] = descent.rate(best[key]), at_edge(tuned[key], best[key])
+        cell.rate[optimiser], cell.edge[optimiser] = protocol.rate(best[key]), at_edge(tuned[key], best[key])
         cell.near[optimiser], cell.tried[optimiser] = near_best(tuned[key], best[key])
         if bound ~= "none" then
           local against = scores.compare({ results }, { loss = loss, optimiser = optimiser }, bound, "none")
           cell.change[optimiser], cell.p[optimiser] = against.change, against.p
         end
       end
-      local test = mr.stats.permutation(values.sgd, values.adam, { orders = 100000 })
-      cell.difference, cell.between = test.mean_difference, test.p
+      local test = protocol.compare(values.sgd, values.adam)
+      cell.difference, cell.between = test.change, test.p
       found[#found + 1] = cell
     end
   end
@@ -73,9 +74,9 @@ local function correct(cells)
     between[i] = cell.between
     for optimiser, p in pairs(cell.p) do of_bounds[optimiser][i] = p end
   end
-  for i, p in ipairs(mr.stats.holm(between)) do cells[i].between = p end
+  for i, p in ipairs(protocol.correct(between)) do cells[i].between = p end
   for optimiser, ps in pairs(of_bounds) do
-    for i, p in pairs(mr.stats.holm(ps)) do cells[i].p[optimiser] = p end
+    for i, p in pairs(protocol.correct(ps)) do cells[i].p[optimiser] = p end
   end
 end
 
@@ -100,10 +101,11 @@ local function sentence(set, cells)
   local tried = { adam = 0, sgd = 0 }
   for _, cell in ipairs(cells) do
     ahead = ahead + (cell.difference > 0 and 1 or 0)
-    if cell.between < 0.05 and cell.difference > 0 then sure = sure + 1 elseif cell.between < 0.05 then behind = behind + 1 end
+    local side = protocol.side(cell.difference, cell.between)
+    sure, behind = sure + (side > 0 and 1 or 0), behind + (side < 0 and 1 or 0)
     if cell.bound ~= "none" then
       bounded, signs = bounded + 1, signs + (cell.change.adam * cell.change.sgd > 0 and 1 or 0)
-      if cell.p.adam < 0.05 and cell.p.sgd < 0.05 and cell.change.adam * cell.change.sgd < 0 then apart = apart + 1 end
+      apart = apart + (protocol.side(cell.change.adam, cell.p.adam) * protocol.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
     end
     for _, optimiser in ipairs(descent.optimisers) do
       near[optimiser], tried[optimiser] = near[optimiser] + cell.near[optimiser], tried[optimiser] + cell.tried[optimiser]
@@ -141,7 +143,8 @@ for i, name in ipairs(args.sets) do
 end
 local formats = { Adam = "%.4f", SGD = "%.4f", ["SGD - Adam"] = "%+.4f", p = "%.2g", ["change, Adam"] = "%+.4f",
   ["change, SGD"] = "%+.4f", ["p, Adam"] = "%.2g", ["p, SGD"] = "%.2g" }
-local results_table = mr.table{ rows = rows, formats = formats, mark = { p = 0.05, ["p, Adam"] = 0.05, ["p, SGD"] = 0.05 },
+local level = protocol.level
+local results_table = mr.table{ rows = rows, formats = formats, mark = { p = level, ["p, Adam"] = level, ["p, SGD"] = level },
   columns = { "data", "loss", "bound", "Adam", "SGD", "SGD - Adam", "p", "change, Adam", "change, SGD", "p, Adam", "p, SGD" } }
 local tuning_heads = { "data", "loss", "bound" }
 for _, optimiser in ipairs(descent.optimisers) do

@@ -3,24 +3,21 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
 
 -- One run: means by metric and the scores of every list, each by the parameters of its own best epoch.
 local function run(args, set, rates, trial)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
-  local fitted = mr.fit{
-    model = set.model(set.size, args.seed), loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
-    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.loss][trial.bound] },
-    batch = set.batch or 32, epochs = set.epochs, patience = set.patience, metrics = M.metrics, select = M.metrics, seed = args.seed,
-    choose_on = args.recipe == "published" and "test" or "valid", progress = false,
-  }
+  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    rate = rates[trial.loss][trial.bound], metrics = M.metrics, select = M.metrics, recipe = args.recipe })
   local result = { valid = fitted.best.metrics[M.metrics[1]], per_list = {} }
   for i, name in ipairs(M.metrics) do
     result[name], result["epoch_" .. i] = fitted.test.mean[name], fitted.choices[i].best.epoch
     result.per_list[name] = fitted.scores[name]
   end
-  result.per_list.list = fold.test.users and fold.test.users:double() or mr.arange(1, fold.test.count) + 1000 * trial.split
+  result.per_list.list = protocol.list_names(fold.test, trial.split)
   return result
 end
 

@@ -24,4 +24,31 @@ M.table_5_1_mq2008 = {
   nrbp = { none = 0.7140, minmax = 0.7173, expectation = 0.7181, expectation_max = 0.7181, distribution = 0.7139 },
 }
 
+-- Tables 2.2 to 2.4: gains by rank of nine documents of which three are relevant, those first (ideal) or last (worst), with what is printed
+-- below: sums, the sum of RBP times 1 - p, and that of AP over the number of relevant documents.
+M.table_2_2 = {
+  ideal = { 1.00, 0.63, 0.50, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, sum = 2.13 },
+  worst = { 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.33, 0.32, 0.30, sum = 0.95 },
+}
+M.table_2_3 = {
+  ideal = { 1.00, 0.70, 0.49, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00 },
+  worst = { 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.12, 0.08, 0.06, sum = 0.26, value = 0.08 },
+}
+M.table_2_4 = {
+  ideal = { 1 / 1, 2 / 2, 3 / 3, 0, 0, 0, 0, 0, 0, sum = 3.00, value = 1.00 },
+  worst = { 0, 0, 0, 0, 0, 0, 1 / 7, 2 / 8, 3 / 9, sum = 0.73, value = 0.24 },
+}
+
+-- Tables 3.1 to 3.3: the value of every order of the rows of X(2,1) and X(3,2), and the mean. Of DCG the formula of the mean is printed.
+M.table_3_1 = {
+  ["X(2,1)"] = { mean = (1 + math.log(2) / math.log(3)) / 2 },
+  ["X(3,2)"] = { mean = 4 / 6 * (1 + math.log(2) / math.log(3) + 1 / 2) },
+}
+M.table_3_2 = { ["X(2,1)"] = { 0, 1 }, ["X(3,2)"] = { 1, 2, 1, 2, 3, 3 } }
+M.table_3_3 = {
+  ["X(2,1)"] = { 1 / 1, 1 / 2, mean = 3 / 4 },
+  ["X(3,2)"] = { (1 / 1 + 2 / 2) / 2, (1 / 1 + 2 / 2) / 2, (1 / 1 + 2 / 3) / 2, (1 / 1 + 2 / 3) / 2, (1 / 2 + 2 / 3) / 2,
+    (1 / 2 + 2 / 3) / 2, mean = 29 / 36 },
+}
+
 return M

@@ -4,16 +4,13 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
 local data = dofile(here .. "data.lua")
-local rates = dofile(here .. "rates.lua")
+local rates, protocol = dofile(here .. "rates.lua"), dofile(here .. "protocol.lua")
 
-local M = { data = data, rates = rates }
+local M = { data = data, rates = rates, protocol = protocol, metric_of = protocol.metric_of }
 
 M.losses = { "ndcg", "ap", "nrbp" }
-M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
 -- Here and in the scripts beside this one more is better.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
--- What the losses are of: their distributions are drawn together.
-M.drawn = { "ndcg", "ap", "nrbp_loss" }
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
 -- The five of the thesis (distribution: sampled, with the gain of Eq. 3.13), and the logarithm and logit of the exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
@@ -24,7 +21,7 @@ M.deepest = 50  -- nDCG@1 to nDCG@50
 
 local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
-local usual = { samples = 300000, recipe = "honest" }
+local usual = { samples = protocol.samples, recipe = protocol.recipes[1] }
 
 ---The options of a script that reads runs: its own, and where runs are and how missing ones are made. `more.smoke`: which of its own --smoke
 ---sets; `more.without`: which of samples and recipe its runs do not depend on, so that it does not take them.
@@ -33,7 +30,7 @@ local usual = { samples = 300000, recipe = "honest" }
 function M.args(own, more)
   local smoke, without = { samples = 1000 }, more and more.without or {}
   for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
-  own.recipe = { default = usual.recipe, choices = { "honest", "published" }, help = "choose the epoch on validation, or on test" }
+  own.recipe = { default = usual.recipe, choices = protocol.recipes, help = "choose the epoch on validation, or on test" }
   own.samples = { default = usual.samples, least = 1, help = "random orders per list shape for the thesis' distribution bound" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   return kept.args(own, { document = "thesis", smoke = smoke })
@@ -47,13 +44,8 @@ function M.words(args, without)
   return kept.words(args, more)
 end
 
----The bound of a name: "distribution" is the thesis' own, "distribution_logit (beta 1)" an exact one that refers to a better ranker.
-function M.bound(args, name)
-  local form, beta = name:match "^distribution_?(%a*) %(beta (.+)%)$"
-  if form then return mr.bounds.distribution_bound{ form = form == "" and "cdf" or form, beta = tonumber(beta) } end
-  if name ~= "distribution" then return name end
-  return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, also = M.drawn }
-end
+---The bound of a name, where it is drawn as often as the options say.
+function M.bound(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
 
 ---"NSR 2", "label 1" or, of MQ2008's third reading, "the highest label".
 function M.setting_text(set, value)
@@ -61,15 +53,14 @@ function M.setting_text(set, value)
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
--- Means over lists by metric, the epoch and what chose it, and the scores of every list with its rows, relevant rows and number.
+-- What protocol.outcome says, with means and scores by all metrics, and the rows and relevant rows of every list.
 local function result_of(run, test, number, own)
-  local result = { epoch = run.best.epoch, valid = run.best.metrics[own], own = run.test.mean[own], lists = run.test.counted[own],
-    skipped = run.test.skipped[own] }
+  local result = protocol.outcome(run, test, number, own)
+  result.lists, result.skipped = run.test.counted[own], run.test.skipped[own]
   for _, name in ipairs(run.test.names) do result[name] = run.test.mean[name] end
-  local lists = { rows = test.lists.sizes, relevant = test.lists.relevant, own = run.scores[own] }
+  local lists = result.per_list
+  lists.rows, lists.relevant = test.lists.sizes, test.lists.relevant
   for _, name in ipairs(every_metric) do lists[name] = run.scores[name] end
-  lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * number
-  result.per_list = lists
   return result
 end
 
@@ -79,12 +70,8 @@ function M.train(args, o)
   local metrics = { table.unpack(every_metric) }
   for k = 1, o.curve and M.deepest or 0 do metrics[#metrics + 1] = "ndcg@" .. k end
   local fold = o.set.fold(o.value, o.fold, o.seed)
-  local run = mr.fit{
-    model = o.set.model(o.size or o.set.size, o.seed), loss = mr.losses[o.loss]{ bound = M.bound(args, o.bound) },
-    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = o.rate }, batch = o.set.batch or 32,
-    epochs = o.set.epochs, patience = o.set.patience, metrics = metrics, select = own, seed = o.seed, recipe = args.recipe,
-    progress = false,
-  }
+  local run = protocol.train(o.set, fold, { size = o.size, seed = o.seed, loss = mr.losses[o.loss]{ bound = M.bound(args, o.bound) },
+    rate = o.rate, metrics = metrics, select = own, recipe = args.recipe })
   return result_of(run, fold.test, o.fold, own)
 end
 

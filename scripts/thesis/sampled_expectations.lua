@@ -6,6 +6,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local drawn = dofile(here .. "drawn.lua")
 
 local args = runs.args({
@@ -15,7 +16,7 @@ local args = runs.args({
 
 -- The shapes of the training lists of the first fold: every pair of rows and relevant rows on which an ordering matters.
 local function shapes_of(set)
-  local lists, known, shapes = set.fold(drawn.value, 1, args.seed).train.lists, {}, {}
+  local lists, known, shapes = set.fold(protocol.beside.value, 1, args.seed).train.lists, {}, {}
   local relevant = lists.relevant:totable()
   for l, n in ipairs(lists.sizes:totable()) do
     local p = relevant[l]
@@ -54,8 +55,8 @@ for _, name in ipairs(args.sets) do
         row[7] = mr.stats.mean(values)
         if samples > 0 then
           row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)
-          local test, interval = mr.stats.permutation(values, exact, { orders = 100000 }), mr.stats.bootstrap{ values, exact }
-          row[8], row[9], row[10], row[11] = test.mean_difference, interval.low, interval.high, test.p
+          local test, interval = protocol.compare(values, exact), mr.stats.bootstrap{ values, exact }
+          row[8], row[9], row[10], row[11] = test.change, interval.low, interval.high, test.p
           ps[#rows + 1] = test.p
           local most = largest[samples] or { change = 0, off = 0 }
           largest[samples] = { change = math.max(most.change, math.abs(row[8])), off = math.max(most.off, row[6]) }
@@ -66,9 +67,9 @@ for _, name in ipairs(args.sets) do
   end
 end
 local significant = 0
-for i, p in pairs(mr.stats.holm(ps)) do
+for i, p in pairs(protocol.correct(ps)) do
   rows[i][12] = p
-  significant = significant + (p < 0.05 and 1 or 0)
+  significant = significant + (protocol.side(rows[i][8], p) ~= 0 and 1 or 0)
 end
 
 local parts, compared = {}, 0
@@ -90,4 +91,5 @@ training lists of the first fold. Changes are against the exact expectation, pai
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f", high = "%+.4f",
   p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }
-return figure.finish(args, nil, text, mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = 0.05 } })
+return figure.finish(args, nil, text,
+  mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } })

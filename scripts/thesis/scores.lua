@@ -1,6 +1,8 @@
 -- Test scores from the runs (runs.lua): list by list, fold by fold, and comparisons of bounds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -75,14 +77,14 @@ function M.with(where, bound)
   return at
 end
 
----One bound against another, paired by user or query: both means, change, p of a permutation test, effect size.
+---One bound against another, paired by user or query: both means, and what protocol.compare says.
 ---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
   local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end
   local a, b = values(bound), values(other)
-  local test, effect = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.effect_size(a, b)
-  return { mean = mr.stats.mean(a), other_mean = mr.stats.mean(b), change = test.mean_difference, p = test.p, d = effect.d, n = test.n,
-    wins = effect.wins }
+  local found = protocol.compare(a, b)
+  found.mean, found.other_mean = mr.stats.mean(a), mr.stats.mean(b)
+  return found
 end
 
 return M

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = {}
 
@@ -51,19 +52,16 @@ end
 local function run(args, set, trial)
   local fold, bound = set.fold(trial.nsr, trial.split, args.seed), bound_of(args, trial.bound)
   local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
-  local fitted = mr.fit{
-    model = set.model(set.size, args.seed), loss = mr.losses.ndcg{ bound = bound }, train = fold.train, valid = fold.valid,
-    test = fold.test, optimizer = mr.optim.adam{ lr = rates[trial.bound] or rates.distribution }, batch = 32, epochs = set.epochs,
-    metrics = { "ndcg" }, seed = args.seed, progress = false,
-    each_epoch = function(epoch, model) trial:report(epoch, { silent = share_without_gradient(bound, model, batch) }) end,
-  }
-  local per_list = { own = fitted.scores.ndcg, list = fold.test.users:double() }
+  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses.ndcg{ bound = bound },
+    rate = rates[trial.bound] or rates.distribution, metrics = { protocol.metric_of.ndcg },
+    each_epoch = function(epoch, model) trial:report(epoch, { silent = share_without_gradient(bound, model, batch) }) end })
+  local result = protocol.outcome(fitted, fold.test, trial.split, protocol.metric_of.ndcg)
   if trial.bound == "none" then
-    per_list.start_ndcg = starts(batch.lists, "ndcg", mr.smooth.ndcg)
-    per_list.start_ap = starts(batch.lists, "ap", mr.smooth.ap)
-    per_list.start_nrbp = starts(batch.lists, "nrbp_loss", mr.smooth.nrbp_loss)
+    result.per_list.start_ndcg = starts(batch.lists, "ndcg", mr.smooth.ndcg)
+    result.per_list.start_ap = starts(batch.lists, "ap", mr.smooth.ap)
+    result.per_list.start_nrbp = starts(batch.lists, "nrbp_loss", mr.smooth.nrbp_loss)
   end
-  return { valid = fitted.best.metrics.ndcg, own = fitted.test.mean.ndcg, per_list = per_list }
+  return result
 end
 
 ---The study, one trial per NSR, bound and fold; `args` are those of runs.args, and a seed.

@@ -3,10 +3,10 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = { names = { "linear", "46", "92-46-23", "self-attention" }, bounds = { "none", "minmax", "expectation", "distribution_logit" } }
 
-local label = 1
 local models = {
   linear = function(seed) return mr.models.linear{ inputs = 46, seed = seed } end,
   ["46"] = function(seed) return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = seed } end,
@@ -17,7 +17,7 @@ local models = {
 }
 
 ---Number of epochs and of folds.
-function M.extent(args) return args.smoke and 2 or 60, args.smoke and 1 or runs.set(args, "mq2008").folds end
+function M.extent(args) return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds end
 
 local function study(args, name, space, rate_of)
   local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
@@ -27,8 +27,8 @@ local function study(args, name, space, rate_of)
     settings = { epochs = epochs, recipe = args.recipe }, space = space,
     run = function(trial)
       local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end }, { __index = data })
-      return runs.train(args, { set = set, value = label, loss = trial.loss, bound = trial.bound, fold = trial.split, seed = args.seed,
-        rate = rate_of(trial) })
+      return runs.train(args, { set = set, value = protocol.beside.value, loss = trial.loss, bound = trial.bound, fold = trial.split,
+        seed = args.seed, rate = rate_of(trial) })
     end,
   })
 end
@@ -37,12 +37,16 @@ end
 ---@return mr.Results results, table<string, { rate: number, valid: number }> rates
 function M.study(args)
   local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },
-    split = mr.range(1, 1), rate = mr.choice{ 0.001, 0.003, 0.01 } }, function(trial) return trial.rate end)
-  local columns, best = tuned:columns(), {}
+    split = mr.range(1, 1), rate = mr.choice(runs.set(args, "mq2008").rates) }, function(trial) return trial.rate end)
+  local columns, valid, best = tuned:columns(), {}, {}
   for _, row in ipairs(columns:rows("runs", {})) do
     local key = columns:column("runs", "model")[row] .. " " .. columns:column("runs", "loss")[row]
-    local valid, rate = columns:column("runs", "valid")[row], columns:column("runs", "rate")[row]
-    if not best[key] or valid > best[key].valid then best[key] = { valid = valid, rate = rate } end
+    valid[key] = valid[key] or {}
+    valid[key][columns:column("runs", "rate")[row]] = columns:column("runs", "valid")[row]
+  end
+  for key, by_rate in pairs(valid) do
+    local rate = protocol.choose(by_rate)
+    best[key] = { valid = by_rate[rate], rate = rate }
   end
   local _, folds = M.extent(args)
   local results = study(args, "stronger models", { model = mr.choice(M.names), bound = mr.choice(M.bounds),

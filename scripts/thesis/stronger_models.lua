@@ -4,6 +4,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } }, { without = { "samples" } })
@@ -28,17 +29,18 @@ for _, loss in ipairs(runs.losses) do
     rows[#rows + 1] = row
   end
 end
-local corrected, better, worse = mr.stats.holm(ps), 0, 0
+local corrected, better, worse = protocol.correct(ps), 0, 0
 local heads = { "loss", "model", "rate", "no bound", "against 46" }
 local formats, mark = { ["no bound"] = "%.4f", ["against 46"] = "%+.4f" }, {}
 for i = 2, #bounds do
   heads[#heads + 1], heads[#heads + 2] = bounds[i], "p, " .. bounds[i]
-  formats[bounds[i]], formats["p, " .. bounds[i]], mark["p, " .. bounds[i]] = "%+.4f", "%.2g", 0.05
+  formats[bounds[i]], formats["p, " .. bounds[i]], mark["p, " .. bounds[i]] = "%+.4f", "%.2g", protocol.level
 end
 for i, p in ipairs(corrected) do
   local row, at = rows[(i - 1) // (#bounds - 1) + 1], 6 + 2 * ((i - 1) % (#bounds - 1))
   row[at + 1] = p
-  if p < 0.05 and row[at] > 0 then better = better + 1 elseif p < 0.05 then worse = worse + 1 end
+  local side = protocol.side(row[at], p)
+  better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
 local text = ([[
 The table has the test metric of the matching loss without a bound, and the change by each bound, paired by query; p-values are of

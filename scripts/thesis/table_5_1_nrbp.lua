@@ -5,6 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local persistence = dofile(here .. "persistence.lua")
 
 local args = runs.args{
@@ -37,7 +38,7 @@ local function cells_of(name)
     end
   end
   for _, metric in ipairs(metrics) do
-    for i, p in pairs(mr.stats.holm(ps[metric])) do cells[i][metric].p = p end
+    for i, p in pairs(protocol.correct(ps[metric])) do cells[i][metric].p = p end
   end
   return set, cells, results
 end
@@ -48,7 +49,7 @@ local function table_of(set, cells)
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
     table.move(names, 1, 3, #heads + 1, heads)
     formats[names[1]], formats[names[2]], formats[names[3]] = "%.4f", "%+.4f", "%.2g"
-    mark[names[1]], mark[names[3]] = "max", 0.05
+    mark[names[1]], mark[names[3]] = "max", protocol.level
   end
   for i, cell in ipairs(cells) do
     lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
@@ -90,11 +91,9 @@ local function agreement(cells, loss, metric)
     if cell.bound ~= "none" and (loss == nil or cell.loss == loss) then
       x[#x + 1], y[#y + 1] = a.change, b.change
       if a.change * b.change > 0 then same = same + 1 end
-      if b.p < 0.05 and b.change > 0 then better = better + 1 elseif b.p < 0.05 then worse = worse + 1 end
-      if a.p < 0.05 and b.p < 0.05 then
-        both = both + (a.change * b.change > 0 and 1 or 0)
-        opposite = opposite + (a.change * b.change < 0 and 1 or 0)
-      end
+      local usual_side, side = protocol.side(a.change, a.p), protocol.side(b.change, b.p)
+      better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
+      both, opposite = both + (usual_side * side > 0 and 1 or 0), opposite + (usual_side * side < 0 and 1 or 0)
     end
   end
   return { #x, same, correlation(x, y), better, worse, both, opposite }

@@ -4,6 +4,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
+local protocol = runs.protocol
 
 local M = {}
 
@@ -31,12 +32,10 @@ end
 local function run(args, set, levels, trial)
   local fold, own = set.fold(levels[#levels], trial.split, args.seed), runs.metric_of[trial.loss]
   local model = set.model(set.size, args.seed)
-  local fitted = mr.fit{
-    model = model, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) }, train = thinned(fold.train, trial.nsr, args.seed),
-    valid = thinned(fold.valid, trial.nsr, args.seed), optimizer = mr.optim.adam{ lr = runs.rates.movielens[trial.loss][trial.bound] },
-    batch = 32, epochs = set.epochs, metrics = { own }, seed = args.seed, progress = false,
-  }
-  local result = { valid = fitted.best.metrics[own], per_list = { list = fold.test.users:double() } }
+  local lists = { train = thinned(fold.train, trial.nsr, args.seed), valid = thinned(fold.valid, trial.nsr, args.seed) }
+  local fitted = protocol.train(set, lists, { seed = args.seed, model = model, metrics = { own },
+    loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) }, rate = runs.rates.movielens[trial.loss][trial.bound] })
+  local result = { valid = fitted.best.metrics[own], per_list = { list = protocol.list_names(fold.test, trial.split) } }
   for _, nsr in ipairs(levels) do
     local batch = thinned(fold.test, nsr, args.seed):batches{ size = fold.test.count }()
     local found = mr.evaluate(mr.no_grad(function() return model(batch) end), batch.lists, { own })
@@ -48,7 +47,7 @@ end
 M.bounds = { "none", "distribution_logit" }
 
 ---The NSR of training and test.
-function M.levels(args) return args.smoke and { 1, 2 } or { 1, 2, 3 } end
+function M.levels(args) return args.smoke and { 1, 2 } or runs.set(args, "movielens").values end
 
 ---The study, one trial per training NSR, loss, bound and fold; `args` are those of runs.args, and a seed.
 ---@return mr.Results

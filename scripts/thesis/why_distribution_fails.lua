@@ -6,6 +6,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local protocol = runs.protocol
 local silence = dofile(here .. "silence.lua")
 
 local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
@@ -37,11 +38,11 @@ for _, nsr in ipairs(set.values) do
     rows[#rows + 1] = row
   end
 end
-for i, p in pairs(mr.stats.holm(ps)) do rows[i][6] = p end
+for i, p in pairs(protocol.correct(ps)) do rows[i][6] = p end
 local learning = mr.table{
   columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1", "at the end", "users" },
   rows = rows, formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g", ["silent at start"] = "%.3f",
-    ["after 1"] = "%.3f", ["at the end"] = "%.3f" }, mark = { nDCG = "max", ["p, Holm"] = 0.05 }, within = { "NSR" },
+    ["after 1"] = "%.3f", ["at the end"] = "%.3f" }, mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
 }
 
 -- Table: where lists start

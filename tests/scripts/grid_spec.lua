@@ -104,7 +104,7 @@ local function made(bound, split)
 end
 
 it("cells are means by user over folds, with what ended them; one without all its runs says why", function()
-  local cells_of = dofile "scripts/grid/cells.lua"
+  local cells_of, protocol = dofile "scripts/grid/cells.lua", dofile "scripts/grid/protocol.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
       direction = "maximize", space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
@@ -123,14 +123,37 @@ it("cells are means by user over folds, with what ended them; one without all it
     check(cell.values[3] ~= cell.values[3])
     near(cell.mean, (0.7 + 0.65 + 0.4) / 3, 1e-12)
     near(cell.above, cell.mean - 0.3, 1e-12)
-    check(cell.low <= cell.above and cell.above <= cell.high and cells_of.above_chance(cell))
+    check(cell.low <= cell.above and cell.above <= cell.high and protocol.above_chance(cell))
     equal({ cell.capped, cell.converged, cells["rr none"].capped }, { 1, false, 0 })
-    local compared = cells_of.compare({ cells }, 1000)
+    local compared = protocol.compare({ cells }, 1000)
     equal({ #compared, compared[1] == cell }, { 1, true })
     near(cell.change, 0.1, 1e-12)
     near(cell.p, 2 / 2 ^ 3, 1e-12)  -- all signs of three equal changes
-    equal(cells_of.side(cell), 0)
+    equal(protocol.side(cell), 0)
   end)
+end)
+
+-- Two losses under one bound with changes 0.5 and -0.25, of which the second has not converged without a bound.
+it("summaries leave out changes of cells that are not sound, and say how many", function()
+  local findings, protocol = dofile "scripts/grid/findings.lua", dofile "scripts/grid/protocol.lua"
+  local function cell(loss, bound, value, converged)
+    return { loss = loss, bound = bound, values = { value, value }, mean = value, low = 0.1, above = 0.2, high = 0.3, capped = 0,
+      converged = converged, metric = "ap" }
+  end
+  local cells = { ["ap none"] = cell("ap", "none", 0.25, true), ["ap minmax"] = cell("ap", "minmax", 0.75, true),
+    ["rr none"] = cell("rr", "none", 0.5, false), ["rr minmax"] = cell("rr", "minmax", 0.25, true) }
+  local compared = protocol.compare({ cells }, 10)
+  local grids = { { cells = cells, missing = {}, set = { title = "made", patience = 1, epochs = 2, folds = 1 } } }
+  equal(findings.by_bound(grids, { "ap", "rr" }, { "minmax" }).rows, { { "minmax", "+0.5000", "+0 -0 of 1" } })
+  local rows = findings.by_loss(grids, { { "smooth", "ap", "rr" } }, { "minmax" }).rows
+  equal({ rows[1][4], rows[1][5], rows[2][4], rows[2][5] }, { "+0 -0 of 1", "+0.5000 minmax", "", "" })
+  local text = findings.text({ full = true }, grids, compared, { "ap", "rr" }, { "minmax" }, {})
+  check(text:find "Of 2 changes 1 are left out" and text:find "other 1 changes", text)
+  check(text:find("no significant change: ap.", 1, true), "rr has none that is summarised: " .. text)
+  cells["ap none"].low = -0.1
+  compared = protocol.compare({ cells }, 10)
+  text = findings.text({ full = true }, grids, compared, { "ap", "rr" }, { "minmax" }, {})
+  check(text:find "Of 2 changes 2 are left out" and text:find "made there is no change to summarise", text)
 end)
 
 it("the chance of a cell is what random rankings are worth", function()

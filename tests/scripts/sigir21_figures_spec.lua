@@ -3,7 +3,7 @@ local test = require "moonrank.test"
 local json = dofile "tests/support/json.lua"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local analysis = dofile "scripts/sigir21/analysis.lua"
+local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/protocol.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
 local nan = 0 / 0
@@ -26,7 +26,7 @@ it("mean, least and largest of splits; the loss of RR is left out", function()
   local rows = rows_of{ { "rr", 1, 1, 0.1 }, { "ap", 1, 1, 0.25 }, { "ap", 1, 2, 0.75 } }
   equal({ analysis.spread(analysis.where(rows, { loss = "ap", nsr = 1 })) }, { 0.5, 0.25, 0.75 })
   check(analysis.spread({}) ~= analysis.spread({}), "NaN of none")
-  equal(analysis.distinct(analysis.analysed(rows), "loss"), { "ap" })
+  equal(analysis.distinct(protocol.analysed(rows), "loss"), { "ap" })
   equal(analysis.distinct(rows, "split"), { 1, 2 })
 end)
 
@@ -35,7 +35,7 @@ it("marginal means of standardised scores: those of R, balanced and not", functi
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g, rows = golden[name], {}
     for i, loss in ipairs(g.loss) do rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] } end
-    local model = analysis.model(rows)
+    local model = protocol.linear_model(rows)
     for i, mean in ipairs(model:emmeans "loss") do
       near({ mean.mean, mean.low, mean.prediction_high },
         { g.loss_means.mean[i], g.loss_means.low[i], g.loss_means.prediction_high[i] }, { rtol = 1e-9 })
@@ -43,13 +43,13 @@ it("marginal means of standardised scores: those of R, balanced and not", functi
     -- nrbp is the highest; R's corrected p of its three contrasts say whether it is significantly so
     local largest = 0
     for _, i in ipairs{ 3, 5, 6 } do largest = math.max(largest, g.contrasts.adjusted[i]) end
-    equal({ analysis.winner(model) }, { "nrbp", largest < 0.05 })
+    equal({ protocol.winner(model, "lambda") }, { "nrbp", largest < 0.05 })
   end
 end)
 
 it("one data set and one NSR have no interactions", function()
   local rows = rows_of{ { "ap", 1, 1, 1 }, { "ap", 1, 2, 3 }, { "nrbp", 1, 1, 5 }, { "nrbp", 1, 2, 7 } }
-  local model = analysis.model(rows)
+  local model = protocol.linear_model(rows)
   equal(model.df, 2)
   -- mean 4, squares 20 over 3
   near(model:emmeans("loss")[2].mean, 2 / math.sqrt(20 / 3), 1e-12)

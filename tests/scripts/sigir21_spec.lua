@@ -49,7 +49,7 @@ scripts.it("the best learning rate is the one that the metric chose; --kept make
 local function best(rows)
 local found
 for _, row in ipairs(rows) do
-  if row.metric == "ap" and (not found or row.chosen_by > found.chosen_by) then found = row end
+  if row.metric == "rr" and (not found or row.chosen_by > found.chosen_by) then found = row end
 end
 return found
 end

@@ -1,0 +1,86 @@
+-- Westerborg (2022), Tables 3.1 to 3.3: the expectation of DCG, of the nRBP loss without its constant, and of AP over all
+-- orders of X(2,1) and X(3,2), instances of two and three rows of which one and two are relevant. Every order is ranked;
+-- the closed forms (Eqs. 3.8 to 3.10) stand beside the means. No data.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")
+
+local args = mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
+
+-- All orders of 1 to n, the first row first.
+local function orders(n)
+  if n == 0 then return { {} } end
+  local found = {}
+  for _, rest in ipairs(orders(n - 1)) do
+    for place = #rest + 1, 1, -1 do
+      local one = table.move(rest, 1, #rest, 1, {})
+      table.insert(one, place, n)
+      found[#found + 1] = one
+    end
+  end
+  return found
+end
+
+-- The grades of an instance in every order, as the thesis has them: relevant rows first.
+local function ranked(instance)
+  local lists = {}
+  for i, order in ipairs(orders(instance.n)) do
+    lists[i] = {}
+    for rank, row in ipairs(order) do lists[i][rank] = instance.grades[row] end
+  end
+  table.sort(lists, function(a, b) return table.concat(a) > table.concat(b) end)
+  return lists
+end
+
+-- A metric of every order of an instance, in order, and its expectation in closed form.
+local function values(metric, instance)
+  local lists, scores = ranked(instance), {}
+  for _ = 1, #lists do
+    for rank = 1, instance.n do scores[#scores + 1] = -rank end
+  end
+  local found = mr.metrics.parse(metric)(mr.tensor(scores, { dtype = "float64" }), mr.lists(lists)):totable()
+  return found, mr.bounds.of(metric, instance.shape).expectation, lists
+end
+
+-- The constant that the nRBP loss of Eq. 2.12 takes away: the sum of the relevant rows' places among themselves.
+local function constant(instance) return instance.p * (instance.p - 1) / 2 end
+
+local measures = {
+  { "3.1", "DCG", "dcg", published.table_3_1, add = function() return 0 end },
+  { "3.2", "nRBP loss, first part", "nrbp_loss", published.table_3_2, add = constant },
+  { "3.3", "AP", "ap", published.table_3_3, add = function() return 0 end },
+}
+
+-- The printed values in the order of `ranked`: those of equal rankings are equal.
+local function printed_values(printed, metric)
+  local sorted = table.move(printed, 1, #printed, 1, {})
+  table.sort(sorted, function(a, b) if metric == "nrbp_loss" then return a < b end return a > b end)
+  return sorted
+end
+
+local rows, count, same = {}, 0, 0
+local function row(measure, instance, what, computed, printed)
+  local equal = printed and math.abs(computed - printed) < 1e-9
+  rows[#rows + 1] = { measure[1], measure[2], instance.name, what, computed, printed or "",
+    equal == nil and "" or equal and "yes" or "no" }
+  count, same = count + (printed and 1 or 0), same + (equal and 1 or 0)
+end
+for _, measure in ipairs(measures) do
+  for _, instance in ipairs{ figure.instance(2, 1), figure.instance(3, 2) } do
+    local found, expectation, lists = values(measure[3], instance)
+    local printed, add = measure[4][instance.name], measure.add(instance)
+    local of_orders = printed_values(printed, measure[3])
+    for i, one in ipairs(found) do row(measure, instance, table.concat(lists[i], " "), one + add, of_orders[i]) end
+    row(measure, instance, "mean", mr.stats.mean(found) + add, printed.mean)
+    row(measure, instance, "closed form", expectation + add, printed.mean)
+  end
+end
+
+local section = figure.finish(args, nil, ([[
+The table has the value of every order of the rows (1: relevant), the mean over these, and the expectation in closed
+form. Of %d printed numbers %d are the computed ones. Of DCG the thesis prints no values, but the formula of the mean.
+Its text calls the second instance of DCG X(3,1), with the numbers of X(3,2).]]):format(count, same), mr.table{
+  rows = rows, formats = { computed = "%.6f", printed = "%.6g" },
+  columns = { "Table", "of", "instance", "order", "computed", "printed", "equal" } })
+section.agreement = { of = count, within = same, tolerance = "1e-9" }
+return section

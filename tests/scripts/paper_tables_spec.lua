@@ -1,0 +1,64 @@
+-- The tables of papers that need no training: the numbers printed by the scripts beside hand calculations.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local scripts = dofile "tests/support/scripts.lua"
+local program = dofile "tests/support/program.lua"
+local check, equal, near = test.check, test.equal, test.near
+
+-- The cells after these words on one printed line, as numbers.
+local function numbers(text, pattern)
+  local found = {}
+  local line = assert(text:match("\n" .. pattern .. " +([^\n]+)"), pattern)
+  for word in line:gmatch "%S+" do found[#found + 1] = tonumber(word) or word end
+  return found
+end
+
+scripts.it("tables_2.lua: gains by rank, sums and values; all printed numbers are met", {}, function(folder)
+  local out = scripts.run(folder, "thesis/tables_2.lua")
+  near(numbers(out, "2%.2 +DCG +worst +rank 8")[1], 1 / math.log(9, 2), 5e-5)
+  near(numbers(out, "2%.2 +DCG +ideal +sum")[1], 1 + 1 / math.log(3, 2) + 1 / 2, 5e-5)
+  near(numbers(out, "2%.3 +RBP +worst +rank 7")[1], 0.7 ^ 6, 5e-5)
+  near(numbers(out, "2%.3 +RBP +ideal +RBP")[1], 1 - 0.7 ^ 3, 5e-5)
+  near(numbers(out, "2%.4 +AP +worst +sum")[1], 1 / 7 + 2 / 8 + 3 / 9, 5e-5)
+  near(numbers(out, "2%.4 +AP +worst +AP")[1], (1 / 7 + 2 / 8 + 3 / 9) / 3, 5e-5)
+  check(out:find("Of 62 printed numbers 62 are", 1, true), out)
+end)
+
+scripts.it("tables_3.lua: every order, the mean and the closed form; printed numbers are met", {}, function(folder)
+  local out = scripts.run(folder, "thesis/tables_3.lua")
+  near(numbers(out, "3%.1 +DCG +X%(3,2%) +mean")[1], 2 / 3 * (1 + 1 / math.log(3, 2) + 1 / 2), 5e-6)
+  near(numbers(out, "3%.1 +DCG +X%(3,2%) +closed form")[1], 2 / 3 * (1 + 1 / math.log(3, 2) + 1 / 2), 5e-6)
+  near(numbers(out, "3%.2 +nRBP loss, first part +X%(3,2%) +0 1 1")[1], 1 + 2, 0)
+  near(numbers(out, "3%.2 +nRBP loss, first part +X%(2,1%) +mean")[1], 1 / 2, 0)
+  near(numbers(out, "3%.3 +AP +X%(3,2%) +closed form")[1], 29 / 36, 5e-6)
+  check(out:find("Of 24 printed numbers 24 are", 1, true), out)
+end)
+
+scripts.it("sigir21/table_1.lua: users with 25 relevant items, their items and ratings", {}, function(folder)
+  local out = scripts.run(folder, "sigir21/table_1.lua", "--smoke --sets citeulike")
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = 1 }
+  local of_user, items, value = {}, ratings.item:totable(), ratings.value:totable()
+  for i, user in ipairs(ratings.user:totable()) do
+    of_user[user] = of_user[user] or {}
+    if value[i] >= 4 then table.insert(of_user[user], items[i]) end
+  end
+  local users, different, count, seen = 0, 0, 0, {}
+  for _, own in pairs(of_user) do
+    for _, item in ipairs(#own >= 25 and own or {}) do
+      different, seen[item] = different + (seen[item] and 0 or 1), true
+    end
+    if #own >= 25 then users, count = users + 1, count + #own end
+  end
+  local found = numbers(out, "made%-up ratings for citeulike")
+  equal({ found[1], found[2], found[3] }, { users, different, count })
+  near(found[4], count / (users * different), 5e-6)
+  check(not out:find("printed", 1, true), out)
+end)
+
+scripts.it("sigir21/table_1.lua: CiteULike-a has the printed numbers, by splits and by rule", {}, function(folder)
+  if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
+  local data = os.getenv "MOONRANK_DATA" or scripts.root .. "/../shared/data"
+  local words = ("--sets citeulike,citeulike_splits --data '%s'"):format(data)
+  local out = scripts.run(folder, "sigir21/table_1.lua", words)
+  check(out:find("Of 8 printed numbers 8 are", 1, true), out)
+end)

@@ -1,0 +1,16 @@
+-- How long the trainings of the SIGIR'21 recipes are; apart from the other decisions, as it takes seconds.
+local test = require "moonrank.test"
+local protocols = dofile "tests/support/protocols.lua"
+local protocol = dofile "scripts/sigir21/protocol.lua"
+
+test.it("4.2: 3000 epochs, 120 of LambdaRank in the code", function()
+  for _, recipe in ipairs(protocol.recipe_names) do
+    for _, kind in ipairs{ "listwise", "lambda" } do
+      local fold, model = protocols.fold{}
+      local run = protocol.train(recipe, { kind = kind, loss = "ndcg", rate = 0.1, seed = 1, fold = fold,
+        model = model })
+      test.equal({ recipe, kind, #run.history }, { recipe, kind,
+        (recipe == "paper" or kind == "listwise") and 3000 or 120 })
+    end
+  end
+end)
