@@ -41,7 +41,11 @@ local function read(text, at)
   local _, last = text:find("^[%a_][%w_]*", at)
   if last then return "name", last end
   _, last = text:find("^%.?%d[%w.]*", at)
-  if last then return "number", last end
+  if last then
+    local exponent = text:find("^0[xX]", at) and "[pP]" or "[eE]"
+    local signed = text:sub(last, last):find(exponent) and text:match("^[+-]%d+()", last + 1)
+    return "number", signed and signed - 1 or last
+  end
   _, last = text:find("^[.:=<>~/][.:=<>/]", at)
   if last and text:find("^[^.:=<>~/]", at) then last = nil end
   return "symbol", last or at

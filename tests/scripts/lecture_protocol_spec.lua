@@ -434,8 +434,8 @@ describe("trees", function()
     near({ at_11, ap }, { 0, 1 / 11 }, 1e-6)
     -- the third of twelve documents is relevant: 1 / log2(4), by LETOR's discounts 1 / log2(3)
     grades[11], grades[3] = 0, 1
-    local plain, by_letor = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
-    near({ plain, by_letor }, { 0.5, 1 / math.log(3, 2) }, 1e-6)
+    local usual, by_letor = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
+    near({ usual, by_letor }, { 0.5, 1 / math.log(3, 2) }, 1e-6)
   end)
 
   if not pcall(core.xgboost_version) then return it("models", function() test.skip "XGBoost's library is not installed" end) end

@@ -117,14 +117,16 @@ local Walk = check.class("mr.sweep.Walk")
 -- A walk within another one reads what that one has done, and adds to its lines.
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
-  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth, is_private = false,
-    done = of "done", open = of "open", apart = {}, is_private = false, is_inner = outer ~= nil }, Walk)
+  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
+    is_private = false,
+    done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
 end
 
 -- What has no path has no line of its own, unless it cannot be compared. Neither have values of private fields of the library's objects.
 function Walk:add(form, path, text)
   if form == "unseen" then path = path or "within a table" end
-  if form and path and not (self.is_private and (form == "value" or form == "holds")) then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
+  local is_hidden = self.is_private and (form == "value" or form == "holds")
+  if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
 -- Adds the lines of a value; returns a text that is equal for equal content.
@@ -163,8 +165,7 @@ function Walk:visit_as(is_private, path, value)
   return text
 end
 
--- What a table holds. Private fields of an object of the library have no lines but of the script's functions: those that scripts know say what
--- changed.
+-- What a table holds. Private fields of the library's objects have no lines, but the script's functions in them have.
 function Walk:contents(path, t, meta, is_ours)
   local by_text, parts = {}, {}
   for key, value in next, t do
