@@ -191,7 +191,7 @@ function M.finish(o)
   for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
   print(o.text)
   if o.figure then print("Saved as " .. o.figure) end
-  return { text = o.text, tables = o.tables, figure = o.figure }
+  return { text = o.text, tables = o.tables, figure = o.figure, studies = rawget(o.args, "studies") }
 end
 
 return M

@@ -35,7 +35,7 @@ function M.coefficients()
     lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
   end
   pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
-  return faces.finish{ title = title_of(3, args), figure = args.out, text = ([[
+  return faces.finish{ args = args, title = title_of(3, args), figure = args.out, text = ([[
 %s
 The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each picture is
 scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions, and more clearly in
@@ -71,7 +71,7 @@ function M.curves(number, system, features)
     mr.plot.lines{ series = accuracies, xlabel = "epoch", ylabel = "accuracy on validation pairs" } }
   require("moonrank.core").make_folder(args.out)
   figure:save(args.out)
-  return faces.finish{ title = title_of(number, args), figure = args.out, text = ([[
+  return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s
 
 The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
@@ -128,7 +128,7 @@ function M.examples(number, right)
     end
   end
   pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
-  return faces.finish{ title = title_of(number, args), figure = args.out, text = ([[
+  return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s
 Of %d test pairs, which are in random order, Rank LR on features orders %d %s; the figure shows the first %d of these. The older
 image of each pair is on the left. Below it are both ages, and by how much its score is above the other's. The table has the

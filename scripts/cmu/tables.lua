@@ -126,7 +126,7 @@ function M.make(number)
       mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
       printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
-  local section = faces.finish{ title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
+  local section = faces.finish{ args = args, title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
     tables = { table_of(args, lines) } }
   section.finding = not args.made_up and not args.table_3 and finding:format(
     args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),

@@ -16,4 +16,4 @@ for i, name in ipairs(args.sets) do
   local found = compared.table(args, { set = name, seed = args.seed, empty = "skip" })
   texts[i], tables[i], captions[i] = found.text, found.tables[1], title
 end
-return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions }
+return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, studies = rawget(args, "studies") }
