@@ -83,5 +83,8 @@ report.write(args.out, {
   opening = opening_of(documents, args.smoke), documents = documents,
 })
 print("\nReport: " .. args.out)
-if args.results ~= "" then print(("Results files: %d"):format(results_file.write_all(args.results, documents))) end
+if args.results ~= "" then
+  print(("Results files: %d"):format(results_file.write_all(args.results, documents)))
+  results_file.write_pages(args.results)
+end
 if #failed > 0 then error(core.exit(1, "without results: " .. table.concat(failed, ", ")), 0) end

@@ -4,6 +4,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local documents = dofile(here .. "documents.lua")
 
 local M = {}
 
@@ -96,11 +98,11 @@ end
 ---Writes the results files of documents: FOLDER/DOCUMENT/SECTION.csv for each section with a table. Sections that failed or lack
 ---runs leave their files as they are.
 ---@param folder string
----@param documents { name: string, sections: report.Section[] }[]
+---@param made { name: string, sections: report.Section[] }[]
 ---@return integer  how many were written
-function M.write_all(folder, documents)
+function M.write_all(folder, made)
   local count = 0
-  for _, document in ipairs(documents) do
+  for _, document in ipairs(made) do
     for _, section in ipairs(document.sections) do
       local is_whole = section.file and not section.lacking and not section.failed and #(section.tables or {}) > 0
       if is_whole then
@@ -210,6 +212,35 @@ function M.page_section(path, cells)
   end
   flush()
   return table.concat(parts, "\n")
+end
+
+local head = [[
+# %s
+
+This page is made from the CSV files in `%s/`, with them, by `moonrank scripts/all.lua --results docs/results`.
+Every table says which command made it, under which numerics version and from which data.
+
+]]
+
+---The page of a document's results files, in Markdown; nil where there are none.
+---@param folder string  that has the documents' folders
+---@param document string
+---@return string?
+function M.page(folder, document)
+  local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
+  for _, file in ipairs(core.is_folder(own) and core.list_folder(own) or {}) do
+    if file:find "%.csv$" then parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file)) end
+  end
+  return #parts > 1 and table.concat(parts, "\n") or nil
+end
+
+---Writes the pages of all documents.
+---@param folder string
+function M.write_pages(folder)
+  for _, document in ipairs(documents.names) do
+    local page = M.page(folder, document)
+    if page then core.write_file(("%s/%s.md"):format(folder, document), page) end
+  end
 end
 
 return M

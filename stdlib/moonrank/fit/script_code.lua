@@ -33,7 +33,7 @@ end
 function M.of(o, settings)
   local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
     schedule = o.schedule }
-  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, true)
+  local text = code.of({ defined = defined_in(settings), objects = objects })
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"

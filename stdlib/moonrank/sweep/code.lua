@@ -45,9 +45,52 @@ local function file_digest(path, text)
   return tokens and digest(join(tokens, 1, #tokens)) or "missing"
 end
 
--- The digest of a function's text, and the names of variables in it. A function whose text is not known counts by its bytecode and all globals.
+-- Where the statement that begins at token i ends: before the first token of a line that does not go on with it.
+local function statement_end(tokens, i)
+  local goes_on = { ["="] = true, [","] = true, ["("] = true, [".."] = true, ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
+  while tokens[i + 1] and (tokens[i + 1].line == tokens[i].line or goes_on[tokens[i].text]) do i = i + 1 end
+  return i
+end
+
+local constants_of_tokens = setmetatable({}, { __mode = "k" })
+
+-- The declarations `local NAME <const> = ...` of a file, by name: Lua puts the values of numbers, texts and flags into the functions that name them.
+local function constants_of(tokens)
+  if constants_of_tokens[tokens] then return constants_of_tokens[tokens] end
+  local found = {}
+  for i = 3, #tokens - 1 do
+    if tokens[i].text == "const" and tokens[i - 1].text == "<" and tokens[i + 1].text == ">" then
+      local name, last = tokens[i - 2].text, statement_end(tokens, i)
+      found[name] = found[name] or {}
+      table.insert(found[name], { i + 2, last })
+    end
+  end
+  constants_of_tokens[tokens] = found
+  return found
+end
+
+-- The constants that names lead to, by name as text, those in the values of others too.
+local function constants_named(tokens, names)
+  local of, found, waiting = constants_of(tokens), {}, check.names(names)
+  while #waiting > 0 do
+    local name = table.remove(waiting)
+    local parts = {}
+    for _, span in ipairs(not found[name] and of[name] or {}) do
+      parts[#parts + 1] = join(tokens, span[1], span[2]):gsub("\0", " ")
+      for i = span[1], span[2] do waiting[#waiting + 1] = tokens[i].kind == "name" and tokens[i].text or nil end
+    end
+    if #parts > 0 then found[name] = table.concat(parts, " or ") end
+  end
+  return found
+end
+
+-- The bytecode of a function without the header of a chunk and the lines where it stands.
+local function bytecode(f) return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", "")) end
+
+-- The digest of a function's text, the names of variables in it, the constants that these are, and the fields that it names of variables. A function
+-- whose text is not known counts by its bytecode and all globals; one of several in the same lines by its bytecode, too.
 local function code_of(f)
-  local info, variables, parts = debug.getinfo(f, "S"), {}, {}
+  local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
   if path then core.remember_source(path) end
   local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
@@ -59,10 +102,31 @@ local function code_of(f)
     for i = span[1], span[2] do
       local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
       if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
+      if tokens[i].kind == "name" and is_field and i > 2 then
+        local of = tokens[i - 2].text
+        fields[of] = fields[of] or {}
+        fields[of][tokens[i].text] = true
+      end
     end
   end
-  if #parts == 0 then return digest(string.dump(f, true)), { _G = true } end
-  return digest(table.concat(parts, "\0\0")), variables
+  if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {}, {} end
+  if #spans > 1 then parts[#parts + 1] = bytecode(f) end
+  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables), fields
+end
+
+local function is_args(value)
+  local meta = type(value) == "table" and debug.getmetatable(value)
+  return type(meta) == "table" and rawget(meta, "__name") == "mr.Args"
+end
+
+-- The options among some names. What a name of a file leads to counts where it is read.
+local function options_named(args, names)
+  local found = {}
+  for _, name in ipairs(check.names(names)) do
+    local value = rawget(args, name)
+    if value ~= nil and not (type(value) == "string" and core.file_exists(value)) then found[#found + 1] = name end
+  end
+  return found
 end
 
 -- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
@@ -185,13 +249,21 @@ function Walk:contents(path, t, meta, is_ours)
   return "holds", digest(table.concat(parts, "\0")), listed
 end
 
+-- The name of captured results and a digest of their trials.
+local function results_text(results)
+  local store, rows = results._store, {}
+  local sql = "SELECT number, params, value FROM trials WHERE study = ?1 AND state = 'done' ORDER BY number"
+  for i, row in ipairs(store:rows(sql, results.study.id)) do rows[i] = ("%d %s %s"):format(row.number, row.params, row.value) end
+  return ("results of %s %s"):format(plain_text(results.name), digest(table.concat(rows, "\n")))
+end
+
 function Walk:table(path, t)
   local meta = debug.getmetatable(t)
   if type(meta) ~= "table" then return self:contents(path, t) end
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
-  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
-  if class == "mr.Results" then return "value", "results of " .. plain_text(t.name) end
+  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- func compares options that it names; a cache has what chance left
+  if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
   local is_data = type(class) == "string" and class:match "^mr%." and check.field(t, "get_fingerprint")
@@ -214,19 +286,32 @@ end
 
 -- A function. One of the library, e.g. in a loss, counts by the functions of the script that it holds, or by all that it holds.
 function Walk:func(path, f, all)
-  local info, ours, parts, environment, variables = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil
+  local info, ours, parts, environment, variables, constants, fields = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}, {}
   if info.what == "C" then return "unseen", "a function of another library" end
   if not ours then
-    parts[1], variables = code_of(f)
+    parts[1], variables, constants, fields = code_of(f)
     self:add("function", path, parts[1])
   end
   for i = 1, info.nups do
     local name, value = debug.getupvalue(f, i)
+    constants[name] = nil
+    if is_args(value) and not ours then
+      for _, option in ipairs(options_named(value, fields[name] or {})) do
+        parts[#parts + 1] = option .. "\0" .. self:visit_as(false, path_of(path_of(path, name), option), value[option])
+      end
+    end
     if name == "_ENV" then environment = value
     elseif value ~= nil and (not ours or (all or type(value) == "function") and not self.own[value]) then
       parts[#parts + 1] = name .. "\0" .. self:visit_as(self.is_private and ours, path_of(path, name), value)
     end
   end
+  local was = self.is_private
+  self.is_private = false
+  for _, name in ipairs(check.names(constants)) do
+    parts[#parts + 1] = name .. "\0" .. constants[name]
+    self:add("value", path_of(path, name), core.safe_text(constants[name]))
+  end
+  self.is_private = was
   if not ours and type(environment) == "table" then self:note_globals(environment, variables) end
   return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
@@ -267,7 +352,12 @@ local function lines_of(run, space, brief)
   local function add_roots(prefix, named)
     for _, name in ipairs(check.names(named)) do roots[#roots + 1] = { prefix and path_of(prefix, name) or name, named[name] } end
   end
-  for _, entry in ipairs(space and space:entries() or {}) do add_roots("space." .. entry.name, rawget(entry.part, "named") or {}) end
+  local times = {}  -- branches of a space may have dimensions of one name
+  for _, entry in ipairs(space and space:entries() or {}) do
+    times[entry.name] = (times[entry.name] or 0) + 1
+    local branch = times[entry.name] > 1 and (" (branch %d)"):format(times[entry.name]) or ""
+    add_roots("space." .. entry.name .. branch, rawget(entry.part, "named") or {})
+  end
   add_roots(nil, definitions.all)
   add_roots(nil, replaced)
   local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0 }

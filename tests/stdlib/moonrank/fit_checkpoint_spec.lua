@@ -290,6 +290,24 @@ describe("mr.fit{checkpoint =}", function()
     end
   end)
 
+  it("refuses other tensors, and constants, that a function of the script captured", function()
+    local path = path_of "captured_values"
+    local function go(bound) return fit(cases[2], { checkpoint = path, epochs = 1, loss = mr.losses.ap{ bound = bound } }) end
+    local function with_tensor(x)
+      local w = { mr.tensor{ x } }
+      return function(score) return score * w[1] end
+    end
+    local function with_constant(x)
+      return load(("local scale <const> = %d\nreturn function(score) return score * scale end"):format(x))()
+    end
+    for _, bound in ipairs{ with_tensor, with_constant } do
+      os.remove(path)
+      go(bound(1))
+      equal(go(bound(1)).resumed, 1)
+      raises(function() go(bound(100)) end, "loss")
+    end
+  end)
+
   it("goes on in the same process where the script's functions count their calls", function()
     local path, calls = path_of "counting", 0
     mr.metrics.define("spec_counting", function(_, lists)

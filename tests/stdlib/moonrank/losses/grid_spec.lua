@@ -5,6 +5,7 @@
 -- is printed where a cell fails, or with MOONRANK_SHOW=1.
 local mr = require "moonrank"
 local dataset = require "moonrank.data.dataset"
+local join = require "moonrank.data.join"
 local test = require "moonrank.test"
 local describe, it, check = test.describe, test.it, test.check
 
@@ -44,7 +45,7 @@ local sets = {
   end },
   { name = "MQ2008", file = "mq2008", make = function(folder)
     local fold = mr.data.letor_folds(folder .. "/mq2008")[1]
-    local valid = short_lists(dataset.join({ fold.valid, fold.test }, "valid"), 1000, 120)
+    local valid = short_lists(join({ fold.valid, fold.test }, "valid"), 1000, 120)
     return { train = short_lists(fold.train, 240, 40), valid = valid, rate = 0.02, epochs = 12,
       model = function() return mr.models.linear{ inputs = 46, seed = 1 } end }
   end },

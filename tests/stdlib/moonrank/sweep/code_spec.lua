@@ -15,6 +15,10 @@ local text = [[
 -- not a comment
   two   blanks
 ]]
+local factor <const>, half <const> = 3, 0.5
+local scaled <const> = factor * 2
+local square = true
+local power = square and function(x) return x * x end or function(x) return x end
 local function helper(x) return x * 2 end
 local function inner(x) return helper(x) + 1 end
 local shapes = { double = helper, deep = { deeper = { f = function(x) return x end } } }
@@ -37,7 +41,7 @@ local run = function(trial) -- why
   count = count + 1
   assigned.seen = trial.a
   local value = helper(trial.a) + epochs * rates[1] + #text
-  if flag then value = value + inner(1) end
+  if flag then value = value + inner(1) + scaled + power(2) end
   local found = { spec_global(1), spec_table, shapes, plain, Class, optimizer, loss, bounded, plateau, metric, tensor, lists, data, folds,
     model, big, keyed, name, absent, chosen, step }
   return { value = value, found = found, sum = mr.tensor{ 1, 2 }:sum() }
@@ -92,6 +96,8 @@ local refused = {
   { "function run", "+ epochs", "- epochs" }, { "function run", "mr.tensor{ 1, 2 }:sum()", "mr.tensor{ 1, 3 }:sum()" },
   { "function run", "if flag then", "if not flag then" }, { "function run", "sum = mr", "total = mr" },
   { "space.opt.slow.options.lr", "sgd{ lr = 0.1 }", "sgd{ lr = 0.5 }" }, { "space.opt.fast.rate", "{ 1, 2 } }", "{ 1, 3 } }" },
+  { "run.factor", "= 3, 0.5", "= 4, 0.5" }, { "run.scaled", "factor * 2", "factor * 3" },
+  { "run.power", "square = true", "square = false" },
   { "space.opt.f", "x + 1 end,", "x + 2 end," }, { "space.opt.t", "mr.tensor{ 5, 6 }", "mr.tensor{ 5, 7 }" },
 }
 
@@ -104,6 +110,7 @@ local accepted = {
   { "return { value = value, found", "return {\n    value = value,\n    found" }, { "big[i] = { i }", "big[41 - i] = { 41 - i }" },
   { "mr.choice{ 0.1, 0.2 }", "mr.choice{ 0.1, 0.2, 0.3 }" },
   { "return run, {", "local function plot() return 2 end plot()\nreturn run, {" },
+  { "local square = true", "local square = true  -- and not a cube\n" },
   { "spec_table = {", "spec_unused = 3\nspec_table = {" }, { "{ 1, 2, 3 }, mr.lists", "{ 1.0, 2.0, 3.0 }, mr.lists" },
 }
 accepted[10] = { "local run = function(trial)", "local run = function(\n    trial)" }
@@ -161,6 +168,46 @@ describe("a study", function()
         local changes = code.changes(was, of(edited(change[1], change[2])))
         check(not changes, ("%s: %s"):format(change[2], changes))
       end
+    end)
+  end)
+
+  it("has dimensions of one name in several branches of the space", function()
+    local function text_of(x)
+      return code.of(function() end, space.new{ m = mr.choice{ "a", "b" },
+        mr.when("m", "a", { f = mr.choice{ one = { x }, two = { 2 } } }),
+        mr.when("m", "b", { f = mr.choice{ one = { 3 }, two = { 4 } } }) })
+    end
+    check(code.changes(text_of(1), text_of(100)), "the first branch")
+  end)
+
+  it("has the options of mr.args that its functions name", function()
+    local script_of_args = [[
+      local mr = require "moonrank"
+      local args = mr.args{ epochs = 3, title = "a", data = "sweep.lua" }
+      mr.sweep{ name = "own", store = "r.db", workers = 0, progress = false, metric = "valid", direction = "maximize",
+        space = { x = mr.choice{ 1, 2 } }, run = function(trial) return { valid = args.epochs * trial.x, n = #args.data } end }
+      print(args.title)]]
+    sweeps.in_folder(function(folder)
+      if sweeps.is_skipped() then return end
+      local first = sweeps.run(folder, "sweep.lua")
+      local innocent = sweeps.run(folder, "sweep.lua", "--title b --data ./sweep.lua")
+      local again, _, err = sweeps.run(folder, "sweep.lua", "--epochs 10")
+      equal({ first, innocent, again }, { 0, 0, 1 }, err)
+      check(err:find("epochs: then 3, now 10", 1, true), err)
+    end, script_of_args)
+  end)
+
+  it("has the trials of results that it captured", function()
+    sweeps.in_folder(function(folder)
+      local function results(factor)
+        os.remove(folder .. "/r.db")
+        return mr.sweep{ name = "first", store = folder .. "/r.db", workers = 0, progress = false, metric = "valid", direction = "maximize",
+          space = { x = mr.range(1, 2) }, run = function(trial) return { valid = factor * trial.x } end }
+      end
+      local function text_of(first) return code.of(function() return first end) end
+      local was, same, other = text_of(results(1)), text_of(results(1)), text_of(results(2))
+      equal(same, was)
+      check(code.changes(was, other):find("run.first", 1, true))
     end)
   end)
 
