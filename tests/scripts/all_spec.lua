@@ -90,18 +90,18 @@ end)
 scripts.it("--kept: a study that was interrupted is not whole", {}, function(folder)
   local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
   local study = [[
-    local args = kept.args({ stop = 0, most = 3, epochs = 1 }, { document = "own" })
+    local args = kept.args({ most = 3, epochs = 1 }, { document = "own" })
     local ok, found = pcall(kept.study, args, { name = "own", settings = { epochs = args.epochs },
       space = { x = require("moonrank").range(1, args.most) },
       run = function(trial)
-        if trial.x == args.stop then os.exit(1) end
+        if trial.x == tonumber(os.getenv "SPEC_STOP") then os.exit(1) end
         return { valid = trial.x + 0.0 }
       end })
     print(ok and found:best().value or kept.lacked(found) or "another error: " .. tostring(found))]]
   sweeps.write(folder .. "/reads.lua", kept .. study)
-  local function said(words) return (select(2, sweeps.run(folder, "reads.lua", words))):match "([^\n]*)\n*$" end
+  local function said(words, before) return (select(2, sweeps.run(folder, "reads.lua", words, before))):match "([^\n]*)\n*$" end
   equal(said "--kept", "results/own/runs.db has none of the runs of 'own'; without --kept they are made")
-  said "--stop 2 --workers 0"
+  said("--workers 0", "SPEC_STOP=2")
   equal(said "--kept":gsub("%d of", "N of"), "results/own/runs.db has N of 3 runs of 'own'; without --kept the others are made")
   said "--workers 0"
   equal(said "--kept", "3.0")
