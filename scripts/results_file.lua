@@ -228,7 +228,7 @@ Every table says which command made it, under which numerics version and from wh
 ---@return string?
 function M.page(folder, document)
   local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
-  for _, file in ipairs(core.is_folder(own) and core.list_folder(own) or {}) do
+  for _, file in ipairs(core.file_exists(own) and core.list_folder(own) or {}) do
     if file:find "%.csv$" then parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file)) end
   end
   return #parts > 1 and table.concat(parts, "\n") or nil

@@ -58,7 +58,7 @@ describe("the project's results", function()
   it("have whole lines of one origin each", function()
     for _, name in ipairs(documents.names) do
       local folder = "docs/results/" .. name
-      for _, file in ipairs(core.is_folder(folder) and core.list_folder(folder) or {}) do
+      for _, file in ipairs(core.file_exists(folder) and core.list_folder(folder) or {}) do
         local cells = results_file.read(folder .. "/" .. file)
         check(#cells > 0, file)
         for _, cell in ipairs(cells) do
