@@ -60,7 +60,8 @@ local function provenance(studies)
     for _, each in ipairs(store:numerics(results.study)) do add(numerics, each.numerics) end
     for _, each in ipairs(store:rows(tested, id)) do add(data, each.data) end
     local last = store:rows(ended, id)[1]
-    runs, date = runs + last.n, math.max(date, last.day or "")
+    runs = runs + last.n
+    if (last.day or "") > date then date = last.day end
   end
   return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
 end

@@ -14,12 +14,13 @@ end
 
 -- Two trials of a study in a store of the folder.
 local function study(folder)
-  return mr.sweep{ name = "own", store = folder .. "/runs.db", workers = 0, metric = "ndcg", space = { start = mr.range(1, 2) },
+  return mr.sweep{ name = "own", store = folder .. "/runs.db", workers = 0, metric = "valid_ndcg",
+    space = { start = mr.range(1, 2) },
     run = function(trial)
       local queries = mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = 1 }
       local run = mr.fit{ model = mr.models.linear{ inputs = 2, seed = trial.start }, loss = mr.losses.ndcg{}, train = queries,
         valid = queries, test = queries, epochs = 1, metrics = { "ndcg" }, progress = false }
-      return { ndcg = run.test.ndcg }
+      return run
     end }
 end
 
