@@ -159,8 +159,8 @@ end
 ---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
 ---So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
 ---values are compared, and the error names what changed. `each_epoch` is not compared.
----`epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
----epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
+---`epochs` may be larger than in the file, unless the schedule depends on it: mr.schedule.cosine{} without epochs does, also after a warm-up. Of
+---trees an epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
 ---interrupted goes on where it was.
