@@ -43,6 +43,7 @@ void interruptible() {
   struct sigaction action {};
   action.sa_handler = [](int) {
     static std::atomic<bool> pressed{false};
+    if (!lua::is_new_press()) return;
     if (pressed.exchange(true)) lua::stop_at_once();
     cpu::interrupt();
   };

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -13,13 +14,15 @@ namespace {
 
 std::atomic<int> presses{0}, raises{0};
 std::atomic<int> deadly{0};
+std::atomic<int64_t> last_press{0};  // nanoseconds of the monotonic clock; 0 where nothing was pressed
+constexpr int64_t one_press = 500'000'000;
 std::atomic<bool> deferred{false}, asked{false};
 // the main state of the scripts, and the one of its coroutines whose code is running
 std::atomic<lua_State*> watched{nullptr}, running{nullptr};
 std::atomic<bool> pending{false};  // a Ctrl-C that was not yet raised
 std::atomic<pthread_t> owner{};    // the thread that runs Lua
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<lua_State*>::is_always_lock_free &&
-                  std::atomic<pthread_t>::is_always_lock_free,
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free &&
+                  std::atomic<lua_State*>::is_always_lock_free && std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
 
 /// A hook may remain on a coroutine that was not running any more when it was set: later it does nothing.
@@ -40,6 +43,7 @@ void on_sigint(int signal) {
     pthread_kill(owner, signal);
     return;
   }
+  if (!lua::is_new_press()) return;
   const int count = ++presses;
   if (L == nullptr) return;
   if (count >= deadly) lua::stop_at_once();
@@ -61,6 +65,7 @@ bool asked_of() { return asked.exchange(false); }
 
 void forget() noexcept {
   presses = raises = 0;
+  last_press = 0;
   deferred = asked = pending = false;
 }
 
@@ -96,6 +101,15 @@ int lua::raise_interrupted(lua_State* L) {
   lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");
   return lua_error(L);
+}
+
+bool lua::is_new_press() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // POSIX allows it in a signal handler
+  const int64_t at = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  int64_t before = last_press;
+  if (before != 0 && at - before < one_press) return false;
+  return last_press.compare_exchange_strong(before, at);  // fails where another thread counts the same press
 }
 
 void lua::stop_at_once() noexcept {

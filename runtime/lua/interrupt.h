@@ -10,6 +10,9 @@ namespace mr::lua {
 /// raised again wherever it is caught, and the `kill_at`-th one ends the process with status 130 at once. May not
 /// raise.
 void watch_interrupts(lua_State* L, int kill_at) noexcept;
+/// Whether a SIGINT that came now is another press of Ctrl-C. Signals within half a second of the last press belong to
+/// it: `timeout` signals its child and then the child's group, and both reach the child. For signal handlers.
+bool is_new_press() noexcept;
 /// Ends the process with status 130 and says what is kept. For signal handlers.
 [[noreturn]] void stop_at_once() noexcept;
 /// Ctrl-C then only makes `interrupted` true, and an earlier one is forgotten.
@@ -21,7 +24,7 @@ void now_running(lua_State* L) noexcept;
 int raise_interrupted(lua_State* L);
 /// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
-/// How many times Ctrl-C came since then.
+/// How many times Ctrl-C came since then; several signals within half a second are one press.
 int interrupts() noexcept;
 
 }  // namespace mr::lua

@@ -5,6 +5,7 @@ local choices = require "moonrank.fit.choice"
 local epochs = require "moonrank.epochs"
 local new_users = require "moonrank.fit.new_users"
 local fit_options = require "moonrank.fit.options"
+local last_epochs = require "moonrank.fit.last_epoch"
 local left_out = require "moonrank.fit.left_out"
 local data_parallel = require "moonrank.data_parallel"
 local progress = require "moonrank.progress"
@@ -110,7 +111,7 @@ local function scheduled(o, passes, run)
   return rates
 end
 
-local function train(o, run, line)
+local function train(o, run, line, last_epoch)
   local passes <close> = (o.trainer or epochs).start(o)
   local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end, function() end)  -- luacheck: ignore 211
   local keeper = checkpoints.open(o, run, passes)
@@ -119,6 +120,7 @@ local function train(o, run, line)
   for _, entry in ipairs(run.history) do report(o, entry) end
   if keeper.epoch == 0 then each_epoch(0, o.model) end
   for epoch = keeper.epoch + 1, run.stopped and 0 or o.epochs do
+    last_epoch:take()
     local after = line and function(done, lists, total)
       local steps = (epoch - 1) * passes.count + done
       local is_last = steps >= line.total  -- this line waits for validation
@@ -147,7 +149,8 @@ end
 ---fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out.
 ---Where training saw nothing relevant of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
 ---before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
----and test is not evaluated. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of
+---and test is not evaluated. The model has the parameters of the chosen epoch, or where none is chosen those of the last
+---complete epoch; before the end of the first epoch it is as it was before training. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of
 ---trainings ends.
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
 ---Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
@@ -159,8 +162,8 @@ end
 ---training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
 ---So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
 ---values are compared, and the error names what changed. `each_epoch` is not compared.
----`epochs` may be larger than in the file, unless a schedule depends on it. Of trees an
----epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
+---`epochs` may be larger than in the file, unless the schedule depends on it: mr.schedule.cosine{} without epochs does, also after a warm-up. Of
+---trees an epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
 ---that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
 ---interrupted goes on where it was.
@@ -195,7 +198,8 @@ function M.fit(options)
   local shows = o.progress and is_first
   local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
   local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
-  local ok, message = pcall(train, o, run, line)
+  local last_epoch = last_epochs.new(o.learner, run)
+  local ok, message = pcall(train, o, run, line, last_epoch)
   if o.group then core.defer_interrupt(deferred) end
   run.interrupted = not ok and message == "interrupted"
   if line then line:finish() end
@@ -203,7 +207,10 @@ function M.fit(options)
     pcall(checkpoints.ended, o)
     error(message, 0)
   end
-  if run.interrupted then ended_early = core.interrupts() end
+  if run.interrupted then
+    ended_early = core.interrupts()
+    last_epoch:restore()
+  end
   choices.finish(o, run)
   checkpoints.ended(o)
   return run

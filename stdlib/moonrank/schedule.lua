@@ -19,7 +19,10 @@ local least_rate = 0x1p-126
 ---@field per_epoch integer
 ---@field metric? mr.Metric|false  that chooses the epoch; false where there is no validation
 
-local function schedule(name, options, begin) return setmetatable({ name = name, options = options, _begin = begin }, Schedule) end
+-- `by_total`: whether factors depend on how many steps the whole training has.
+local function schedule(name, options, begin, by_total)
+  return setmetatable({ name = name, options = options, _begin = begin, _by_total = by_total }, Schedule)
+end
 
 function Schedule:__tostring() return ("%s{%s}"):format(self.name, record.fields(self.options)) end
 
@@ -90,7 +93,7 @@ function M.cosine(options)
       if step > whole then return at.low end
       return at.low + (1 - at.low) * 0.5 * (1 + cos_pi((step - 1) / whole))
     end }
-  end)
+  end, o.epochs == nil)
 end
 
 ---Multiplies lr by `factor` after every so many epochs, until another factor would make it less than 2^-126, the smallest normal float32.
@@ -111,7 +114,7 @@ function M.step(options)
       end
       return factor
     end }
-  end)
+  end, false)
 end
 
 ---Rises from lr / n in the first step to lr in step n, then stays, or follows another schedule, whose first step comes next.
@@ -129,7 +132,7 @@ function M.warmup(options)
     local rest = { lr = plan.lr, steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
     local after = at.after and at.after:begin(rest) or { factor = function() return 1.0 end }
     return { factor = function(step) return step <= n and step / n or after.factor(step - n) end, see = after.see }
-  end)
+  end, o.after ~= nil and o.after._by_total)
 end
 
 ---Multiplies lr by `factor` when the first metric of `select` was no better on validation for more than `patience` validated epochs; then
@@ -162,7 +165,7 @@ function M.plateau(options)
         end
       end,
     }
-  end)
+  end, false)
 end
 
 return M

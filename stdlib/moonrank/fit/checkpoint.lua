@@ -125,11 +125,11 @@ local function integer_in(texts, name, most)
   return number
 end
 
--- Whether the training of a file may go on to more epochs than it had. Schedules depend on the number of epochs, and so does a validation that took
--- place only because its epoch was the last.
+-- Whether the training of a file may go on to more epochs than it had. Some schedules depend on the number of epochs, and so does a validation
+-- that took place only because its epoch was the last.
 local function may_grow(o, texts)
   local was = math.tointeger(tonumber(texts["setting epochs"]))
-  if not was or was > o.epochs or o.schedule then return false end
+  if not was or was > o.epochs or o.schedule and o.schedule._by_total then return false end
   return not o.judge or was % o.every == 0 or texts.epoch ~= tostring(was)
 end
 

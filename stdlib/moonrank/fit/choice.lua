@@ -2,6 +2,7 @@
 local anomaly = require "moonrank.fit.anomaly"
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
+local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"
 local epochs = require "moonrank.epochs"
 local evaluate = require "moonrank.evaluate"
@@ -56,14 +57,25 @@ end
 
 ---@class mr.Choice
 ---@field metric mr.Metric
----@field best? mr.Epoch  the epoch that it chose
+---@field best? mr.Epoch    the epoch that it chose
+---@field chosen_on string  "valid" or "test"; "last epoch" where the metric chose none, and the last epoch is kept
 local Choice = check.class("mr.Choice")
 
-function M.new(metric) return setmetatable({ metric = metric, best = false, first = false, _snapshot = false }, Choice) end
+---@param metric mr.Metric
+---@param part "valid"|"test"
+---@return mr.Choice
+function M.new(metric, part)
+  return setmetatable({ metric = metric, best = false, chosen_on = part, first = false, _snapshot = false, _part = part }, Choice)
+end
 
 function Choice:__tostring()
   local best, name = self.best, self.metric.name
-  return best and ("epoch %d chosen by %s, %s"):format(best.epoch, name, best.metrics[name] or "the last") or name .. ": no epoch yet"
+  if not best then return name .. ": no epoch yet" end
+  if self.chosen_on ~= "last epoch" then
+    return ("epoch %d chosen by %s on %s, %.4f"):format(best.epoch, name, self._part, best.metrics[name])
+  end
+  return ("epoch %d kept for %s, the last: %s"):format(best.epoch, name,
+    self.first and ("NaN in every epoch on %s"):format(self._part) or "no epoch was validated")
 end
 
 -- Takes an epoch where it is the best so far.
@@ -83,6 +95,15 @@ function Choice:waited(history)
   return count
 end
 
+-- Runs a function to its end: Ctrl-C raises `interrupted` afterwards. An error of the function comes first.
+local function undivided(f)
+  local presses, was = core.interrupts(), core.defer_interrupt(true)
+  local ok, message = pcall(f)
+  core.defer_interrupt(was)
+  if not ok then error(message, 0) end
+  if not was and core.interrupts() > presses then error("interrupted", 0) end
+end
+
 ---Validates an epoch where it is due, and lets the metrics choose.
 ---@param o table
 ---@param run mr.Run
@@ -97,7 +118,9 @@ function M.judge(o, run, entry)
     or validated(o, entry.epoch)
   entry.valid_loss = numbers[1]
   for i, each in ipairs(o.measured) do entry.metrics[each.name] = numbers[i + 1] end
-  for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
+  undivided(function()
+    for _, choice in ipairs(run.choices) do choice:see(entry, o.learner) end
+  end)
   run.best = run.choices[1].best or nil
 end
 
@@ -112,10 +135,9 @@ end
 
 -- The last epoch, for want of another.
 local function keep_last(o, run, choice)
-  choice.best = run.history[#run.history]
-  run.chosen_on = "last epoch"
+  choice.best, choice.chosen_on = run.history[#run.history], "last epoch"
   if choice.first then
-    io.stderr:write(("mr.fit: %s was NaN in every epoch on %s, so that none is best: the model is that of the last epoch\n"):format(
+    io.stderr:write(("mr.fit: %s was NaN in every epoch on %s, so that it chose none: the last epoch is kept for it\n"):format(
       choice.metric.name, o.chosen_on))
   end
 end
@@ -135,15 +157,18 @@ function M.finish(o, run)
   for _, choice in ipairs(run.choices) do
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end
   end
-  run.best = #run.choices > 0 and run.choices[1].best or run.history[#run.history]
+  local chief = run.choices[1]
+  run.best = chief and chief.best or run.history[#run.history]
+  run.chosen_on = chief and chief.chosen_on or run.chosen_on
   local scores = not (o.trainer and #run.history == 0)  -- trees that are not grown score nothing
   local tests = o.test and not run.interrupted and #o.metrics > 0 and scores
-  local last = #run.choices > 1 and o.learner:snapshot() or nil
+  local last = #run.choices > 1 and o.learner:snapshot()
   local others = {}  -- by names that no correction changed: those of valid and test may differ
   local function plain(name) return o.plain[name] or name end
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]
-    if choice._snapshot then o.learner:restore(choice._snapshot) elseif last then o.learner:restore(last) end
+    choice._snapshot = choice._snapshot or last
+    if choice._snapshot then o.learner:restore(choice._snapshot) end
     others[plain(choice.metric.name)] = tests and i > 1 and tested(o) or nil
   end
   if not tests then return end

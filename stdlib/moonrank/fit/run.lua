@@ -38,7 +38,7 @@ local shown_of = setmetatable({}, { __mode = "k" })
 ---@field resumed integer                   the epoch of the checkpoint that it went on from, or 0
 ---@field metrics table<string, mr.Metric|mr.BoundedMetric>  the metrics, by name
 ---@field data table<string, string>        fingerprints of train, valid and test
----@field chosen_on string                  "valid", "test" or "last epoch"
+---@field chosen_on string                  what chose `best`: "valid", "test" or "last epoch"; each of `choices` has its own
 ---@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
 ---@field name string                       what mr.fit was told
 local Run = check.exact_all("mr.Run:", { __name = "mr.Run" })
@@ -68,7 +68,7 @@ function M.new(o, data)
     for _, each in ipairs(list) do metrics[each.name] = each end
   end
   if o.judge then
-    for i, each in ipairs(o.select) do chosen[i] = choices.new(each) end
+    for i, each in ipairs(o.select) do chosen[i] = choices.new(each, o.choose_on) end
   end
   local history = setmetatable({}, History)
   shown_of[history] = { metrics = metrics, facts = {} }
@@ -198,12 +198,7 @@ end
 function Run:__tostring()
   local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
   for _, choice in ipairs(self.choices) do
-    local best, name = choice.best, choice.metric.name
-    if best then
-      local value = best.metrics[name]
-      local shown = value and (", %.4f"):format(value) or ""
-      lines[#lines + 1] = ("epoch %d chosen by %s on %s%s"):format(best.epoch, name, self.chosen_on, shown)
-    end
+    if choice.best then lines[#lines + 1] = tostring(choice) end
   end
   if #self.choices == 0 and self.best then
     lines[#lines + 1] = ("epoch %d kept, the last; loss %.4f"):format(self.best.epoch, self.best.loss)
@@ -245,14 +240,14 @@ function Run:to_csv() return self.history:to_csv() end
 ---@return string
 function Run:to_latex() return self.history:to_latex() end
 
----The run in JSON: history, chosen epochs, means on test, fingerprints of the data.
+---The run in JSON: history, chosen epochs, whether Ctrl-C ended it, means on test, fingerprints of the data.
 ---@return string
 function Run:to_json()
   local chosen, test = {}, {}
   for _, choice in ipairs(self.choices) do chosen[choice.metric.name] = choice.best and choice.best.epoch end
   for _, name in ipairs(self.test and self.test.names or {}) do test[name] = self.test.mean[name] end
-  return ('{"name":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
-    M.json_text(self.name), M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
+  return ('{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
+    M.json_text(self.name), self.interrupted, M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
     frame.json_object(chosen), frame.json_object(test),
     frame.json_object(self.data), self.history:to_json())
 end

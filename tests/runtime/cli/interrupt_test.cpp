@@ -10,13 +10,15 @@ using mr::test::Ran;
 namespace {
 const std::string ready = "print('ready') io.stdout:flush() ";
 
-/// Runs code that says that it is ready when Ctrl-C may come.
-Ran interrupted(const std::string& code, int times = 1) {
+constexpr std::chrono::milliseconds another_press{700}, the_same_press{20};
+
+/// Runs code that says that it is ready when Ctrl-C may come, so many times and so long after each other.
+Ran interrupted(const std::string& code, int times = 1, std::chrono::milliseconds apart = another_press) {
   Command command({"-e", code});
   command.wait_for("ready");
   for (int i = 0; i < times; ++i) {
     command.send(SIGINT);
-    if (i + 1 < times) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (i + 1 < times) std::this_thread::sleep_for(apart);
   }
   return command.finish();
 }
@@ -40,6 +42,18 @@ TEST_CASE("a script sees the error 'interrupted', and the second Ctrl-C ends it 
   const Ran stubborn = interrupted(ready + "while true do pcall(function() while true do end end) end", 2);
   CHECK(stubborn.status == 130);
   CHECK_THAT(stubborn.err, Contains("kept") && Contains("lost"));
+}
+
+TEST_CASE("signals that follow each other at once are one Ctrl-C") {  // as `timeout -s INT` sends them
+  const std::string code =
+      "print(pcall(function() " + ready +
+      "while true do end end)) local t = os.clock() + 0.3 while os.clock() < t do end print('ends')";
+  for (const int times : {2, 5}) {
+    const Ran ran = interrupted(code, times, the_same_press);
+    CHECK(ran.out == "ready\nfalse\tinterrupted\nends\n");
+    CHECK(ran.err.empty());
+    CHECK(ran.status == 130);
+  }
 }
 
 TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {
@@ -182,7 +196,7 @@ TEST_CASE("a script that catches one Ctrl-C and goes on ends with the second, in
   Command session({}, ready + stubborn + "\nprint 'lives on'\n");
   session.wait_for("ready");
   session.send(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(another_press);
   session.send(SIGINT);
   const Ran ran = session.finish();
   CHECK(ran.status == 130);

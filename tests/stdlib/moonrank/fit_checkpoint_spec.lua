@@ -393,23 +393,30 @@ describe("mr.fit{checkpoint =}", function()
       for name, value in pairs(more or {}) do options[name] = value end
       return fit(cases[2], options)
     end
-    for _, more in ipairs{ {}, { every = 2 } } do
+    local made = mr.schedule
+    for _, more in ipairs{ {}, { every = 2 }, { schedule = made.step{ every = 2, factor = 0.5 } },
+      { schedule = made.plateau{ patience = 0, factor = 0.5 } }, { schedule = made.cosine{ low = 0.1, epochs = 5 } },
+      { schedule = made.warmup{ steps = 9 } }, { schedule = made.warmup{ steps = 9, after = made.step{ every = 3 } } } } do
       os.remove(path)
       go(4, more)
       local longer, model = go(6, more)
       equal(longer.resumed, 4)
       os.remove(path)
       local whole, same = go(6, more)
-      equal({ longer.history[6].loss, longer.best.epoch }, { whole.history[6].loss, whole.best.epoch })
+      equal({ longer:to_csv(), longer.best.epoch }, { whole:to_csv(), whole.best.epoch })
       equal(model:parameters()[1]:totable(), same:parameters()[1]:totable())
       raises(function() go(5, more) end, "epochs")
     end
     os.remove(path)
     go(3, { every = 2 })  -- epoch 3 was validated because it was the last
     raises(function() go(6, { every = 2 }) end, "epochs")
-    os.remove(path)
-    go(4, { schedule = mr.schedule.cosine{ low = 0.1 } })
-    raises(function() go(6, { schedule = mr.schedule.cosine{ low = 0.1 } }) end, "epochs")
+    local by_total = made.cosine{ low = 0.1 }
+    for _, schedule in ipairs{ by_total, made.warmup{ steps = 3, after = by_total },
+      made.warmup{ steps = 3, after = made.warmup{ epochs = 1, after = by_total } } } do
+      os.remove(path)
+      go(4, { schedule = schedule })
+      raises(function() go(6, { schedule = schedule }) end, "epochs")
+    end
   end)
 
   it("describes the options of models, tables among them", function()

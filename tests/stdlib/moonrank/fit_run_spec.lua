@@ -107,11 +107,30 @@ describe("a run", function()
     check(text:find("^the spec's: 8 epochs\nepoch %d chosen by ndcg on valid, 0%.%d%d%d%d\non test:\nmetric"), text)
     check(tostring(run.history):find "^epoch +loss +valid_loss +ap +ndcg +rr\n")
     check(tostring(run.best):find "^epoch{epoch = %d, loss = %-?0%.%d+, metrics = {ap = ")
-    check(tostring(run.choices[1]):find "^epoch %d chosen by ndcg, 0%.")
+    check(tostring(run.choices[1]):find "^epoch %d chosen by ndcg on valid, 0%.")
     check(tostring(trained{ valid = false, epochs = 2 }):find "epoch 2 kept, the last; loss")
     check(tostring(trained{ epochs = 30 }.history):find("(30 epochs, of which the first and the last 10)", 1, true))
     raises(function() return run.scorse end, "no field of mr.Run 'scorse', did you mean 'scores'?")
     equal(trained{ test = false }.scores, nil)
+  end)
+
+  it("says of each metric which epoch it chose, and on what; one that is always NaN chose none", function()
+    mr.metrics.define("spec_bad", function(_, lists) return mr.zeros(lists.count, { dtype = "float64" }) / 0 * 0 end)
+    for _, names in ipairs{ { "spec_bad", "ap" }, { "ap", "spec_bad" } } do
+      local both, model = trained{ select = names, metrics = { "ap" }, epochs = 6 }
+      local by = { [names[1]] = both.choices[1], [names[2]] = both.choices[2] }
+      equal({ by.ap.chosen_on, by.spec_bad.chosen_on, by.spec_bad.best.epoch }, { "valid", "last epoch", 6 })
+      equal(both.chosen_on, both.choices[1].chosen_on)
+      local text = tostring(both)
+      check(text:find("epoch %d chosen by ap on valid, 0%.%d%d%d%d\n"), text)
+      check(text:find "epoch 6 kept for spec_bad, the last: NaN" and not text:find "by spec_bad", text)
+      local function ap() return mr.evaluate(fit.scores(model, valid), valid.lists, { "ap" }).mean.ap end
+      for _, name in ipairs{ "ap", "spec_bad", "ap", "spec_bad" } do  -- each time that epoch's parameters
+        both:restore(name)
+        equal(ap(), by[name].best.metrics.ap)
+      end
+    end
+    check(tostring(trained{ every = 9, each_epoch = function(epoch) return epoch < 2 end }):find "epoch 2 kept for ndcg, the last: no")
   end)
 
   it("goes out as CSV, LaTeX and JSON", function()
@@ -124,7 +143,7 @@ describe("a run", function()
     local third = run.history[3]
     equal(numbers, { 3, third.loss, third.valid_loss, third.metrics.ap, third.metrics.ndcg, third.metrics.rr })
     check(run:to_latex():find("valid\\_loss", 1, true))
-    equal(reduced(run:to_json()), "v", "it is JSON")
+    equal(reduced(run:to_json():gsub('"interrupted":false', '"interrupted":0')), "v", "it is JSON")
     equal(reduced(run.history:to_json()), "v")
     check(run:to_json():find('"best_epoch":' .. run.best.epoch, 1, true))
     check(run.history:to_json():find '"metrics":{"ap":0%.')

@@ -96,6 +96,53 @@ print(run.interrupted, run.test == nil, run.resumed, count)
       check(told:find "epoch 2 of 5" and told:find("fit.safetensors", 1, true), told)
     end)
   end)
+
+  -- 40 lists in batches of 4 are ten steps an epoch. The script presses Ctrl-C where `at` is true of how often scores were made for training.
+  local partial = [[
+local many = mr.data.synthetic{ kind = "queries", queries = 40, features = 5, seed = 2 }
+mr.metrics.define("bad", function(_, lists) return mr.zeros(lists.count, { dtype = "float64" }) / 0 * 0 end)
+local made, at = 0, nil
+mr.models.define("pressing", { parameters = function() return { w = mr.uniform({ 5, 1 }, { seed = 3 }) } end,
+  forward = function(self, batch)
+    if batch.training then made = made + 1 end
+    if batch.training and made == at then press() end
+    return batch.features:matmul(self.w):reshape(batch.lists.rows)
+  end })
+local function parameters(step, options)
+  made, at = 0, step
+  local all = { model = mr.models.pressing{}, loss = mr.losses.ndcg{}, train = many, batch = 4, progress = false }
+  for name, value in pairs(options) do all[name] = value end
+  local run = mr.fit(all)
+  return table.concat(all.model:parameters()[1]:reshape(5):totable(), " "), run
+end
+]]
+  it("in the middle of an epoch gives the model the last complete epoch's parameters where no metric chose one", function()
+    for _, how in ipairs{ "", ", valid = queries, metrics = { 'bad' }", ", valid = queries, metrics = { 'ap' }, every = 9",
+      ", valid = queries, metrics = { 'ap' }, select = { 'bad', 'ap' }", ", checkpoint = 'c.safetensors'" } do
+      script(partial .. ([[
+local function go(step, epochs, valid) return parameters(step, { epochs = epochs %s }) end
+local expected = go(nil, 3)
+os.remove "c.safetensors"
+local found, run = go(36, 9)
+print(found == expected, run.interrupted, #run.history, run.best.epoch)
+print(run:to_json():find('"interrupted":true', 1, true) ~= nil)
+]]):format(how), function(run)
+        local _, out, err = run()
+        equal(out, "true\ttrue\t3\t3\ntrue\n", how .. ": " .. err)
+      end)
+    end
+  end)
+
+  it("in the first epoch leaves the model as it was", function()
+    script(partial .. [[
+local expected = parameters(nil, { epochs = 1, optimizer = mr.optim.sgd{ lr = 1e-30 } })
+local found, run = parameters(6, { epochs = 3 })
+print(found == expected, #run.history, run.best == nil)
+]], function(run)
+      local _, out, err = run()
+      equal(out, "true\t0\ttrue\n", err)
+    end)
+  end)
 end)
 
 describe("patience", function()

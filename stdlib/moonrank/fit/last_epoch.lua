@@ -1,0 +1,37 @@
+-- The parameters after the last complete epoch, kept while a metric has chosen no epoch: the model goes back to them when Ctrl-C ends training in
+-- the middle of the next epoch.
+local check = require "moonrank.check"
+
+local M = {}
+
+---@class mr.fit.LastEpoch
+local LastEpoch = check.class("mr.fit.LastEpoch")
+
+---@param learner mr.Model|mr.fit.Learner
+---@param run mr.Run
+---@return mr.fit.LastEpoch
+function M.new(learner, run) return setmetatable({ _learner = learner, _run = run, _snapshot = false, _epoch = false }, LastEpoch) end
+
+local function have_all_chosen(choices)
+  for _, choice in ipairs(choices) do
+    if not choice._snapshot then return false end
+  end
+  return #choices > 0
+end
+
+---Before an epoch: keeps what the model has.
+function LastEpoch:take()
+  if have_all_chosen(self._run.choices) then
+    self._snapshot, self._epoch = false, false
+  else
+    self._snapshot = self._learner:snapshot(self._snapshot or nil)
+    self._epoch = #self._run.history  -- last: until here the model itself is that of the epoch
+  end
+end
+
+---After Ctrl-C: the model has the parameters after the last epoch of the history. They are the model's own where no step followed that epoch.
+function LastEpoch:restore()
+  if self._epoch == #self._run.history then self._learner:restore(self._snapshot) end
+end
+
+return M
