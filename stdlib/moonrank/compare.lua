@@ -365,7 +365,7 @@ function M.compare(options)
   local metrics = measurements[1].metrics
   table.move(words, 1, #words, #notes + 1, notes)
   local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values, cells = {}, pairs = {},
-    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level }
+    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}
