@@ -18,6 +18,7 @@ local M = {}
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
 ---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
+---@field coverage string|false           and which queries it and the judgments do not share, in words
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
 ---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
@@ -184,7 +185,7 @@ end
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
   local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false, new_to_training = false }
+    ids = false, new_to_training = false, coverage = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -279,6 +280,7 @@ function M.is(x) return getmetatable(x) == Evaluation end
 function M.about(evaluation)
   local lines = { evaluation.candidates or nil }
   lines[#lines + 1] = evaluation.new_to_training or nil
+  lines[#lines + 1] = rawget(evaluation, "coverage") or nil
   return lines
 end
 

@@ -151,8 +151,8 @@ end
 local function check_options(o, users, items)
   if o.known ~= nil then check.choice("recommend", "known", o.known, known_items.names) end
   if o.known and o.known ~= "none" and o.seen == nil then
-    check.fail("recommend: known is '%s', but seen is missing, so that nothing is known of what users had before. Pass seen = fold.train, or "
-      .. "leave known out", o.known)
+    check.fail("recommend: known is '%s', but seen is missing, so that it is not known what users had before. Pass seen = fold.train, "
+      .. "or leave known out", o.known)
   end
   o.known = o.known or "rated"
   check.positive_integers("recommend", o, { "k" })
