@@ -7,6 +7,7 @@ local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.compare.folds"
+local registry = require "moonrank.metrics.registry"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
 
@@ -163,6 +164,7 @@ local function metrics_of(o, systems, names, first)
       if evaluation then check_convention(o, metrics[i], metric_in(evaluation, each, name), name, first) end
     end
   end
+  registry.check_read(where, o, metrics)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then

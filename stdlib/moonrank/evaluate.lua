@@ -100,6 +100,7 @@ function M.metrics_of(names, options, where)
   local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
   for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end
+  metric.check_read(where, o, metrics)
   return metrics
 end
 
@@ -141,7 +142,7 @@ end
 ---@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
 ---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
----   for the named metrics that take it
+---   for the named metrics that take it; one that none of the metrics reads is an error
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`

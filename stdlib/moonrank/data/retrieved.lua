@@ -247,6 +247,7 @@ function M.evaluate(where, called, run, judgments, queries, metrics, given)
   for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
+  metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
   result.ids = queries
   return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
