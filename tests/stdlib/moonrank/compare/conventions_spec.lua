@@ -61,10 +61,10 @@ it("tensors beside a run are measured under its conventions, alone under those o
   end
   local plain = alone{}
   near(plain.cells["ndcg@3"].a.mean, of_trec_eval, 1e-12)
-  check(tostring(plain):find("\ngain linear; ties trec; empty lists zero; cutoff 3\n", 1, true), tostring(plain))
+  check((tostring(plain) .. "\n"):find("\ngain linear; ties trec; empty lists zero; cutoff 3\n", 1, true), tostring(plain))
   local asked = alone{ gain = "exp2", ties = "mean", empty = "skip" }
   near(asked.cells["ndcg@3"].a.mean, own, 1e-12)
-  check(tostring(asked):find("\ngain exp2; ties mean; empty lists skip; cutoff 3\n", 1, true), tostring(asked))
+  check((tostring(asked) .. "\n"):find("\ngain exp2; ties mean; empty lists skip; cutoff 3\n", 1, true), tostring(asked))
   near(mr.data.scored(scores, lists):evaluate(lists, { "ndcg@3" }, { gain = "exp2", empty = "skip" }).mean["ndcg@3"], own, 1e-12)
 end)
 
