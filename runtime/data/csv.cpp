@@ -85,6 +85,7 @@ size_t find_column(const CsvReader& file, const CsvRecord& first, const std::str
     throw ParseError(file.path(), first.line, first.columns[static_cast<size_t>(again - first.fields.begin())],
                      "found a second column named " + quoted(name) + ", expected one");
   }
+  if (header) return no_column;
   size_t number = 0;
   const char* const end = name.data() + name.size();
   const auto parsed = std::from_chars(name.data(), end, number);

@@ -39,8 +39,8 @@ class CsvReader {
 
 constexpr size_t no_column = static_cast<size_t>(-1);
 
-/// The column of this name or, without such or without header, number from 1, or no_column. Two of this name are a
-/// ParseError.
+/// The column of this name in the header, or without `header` the one of this number from 1; no_column where there is
+/// none. Two of this name are a ParseError.
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// The same, or ParseError that says which columns there are.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);

@@ -52,7 +52,8 @@ Duplicates to_duplicates(const std::string& name) {
 RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::string& user, const std::string& item,
                               const std::string& rating, bool rating_required, const std::string& time,
                               bool time_required, bool header, const std::string& delimiter,
-                              const std::string& duplicates, std::optional<int64_t> width) {
+                              const std::string& duplicates, std::optional<int64_t> width,
+                              std::optional<std::vector<std::string>> placed) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
   Ratings read = read_rating_files(paths, {.user = user,
                                            .item = item,
@@ -63,6 +64,7 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .time = time,
                                            .time_required = time_required,
                                            .duplicates = to_duplicates(duplicates),
+                                           .placed = std::move(placed).value_or(std::vector<std::string>{}),
                                            .width = width.value_or(0)});
   if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // train and test
   return as_tensors(std::move(read));
@@ -348,10 +350,10 @@ extern const lua::OpTable data_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&read_ratings_of>(
-            "read_ratings",
-            "paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width",
-            "Users, items, ratings and times of tables, numbered, and what the tables call them."),
+        op<&read_ratings_of>("read_ratings",
+                             "paths, user, item, rating, rating_required, time, time_required, header, delimiter, "
+                             "duplicates, width, placed",
+                             "Users, items, ratings and times of tables, numbered, and what the tables call them."),
         op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
         op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
         op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),

@@ -153,10 +153,15 @@ Lists read_trec_qrels_of(const std::string& path) {
 }
 
 std::tuple<Lists, Tensor> read_scores_of(const std::string& path, const std::string& query, const std::string& document,
-                                         const std::string& score, bool header, const std::string& delimiter) {
+                                         const std::string& score, bool header, const std::string& delimiter,
+                                         std::optional<std::vector<std::string>> placed) {
   if (delimiter.size() != 1) throw ArgumentError("delimiter", "'" + delimiter + "', expected one character");
-  return as_run(read_scores(
-      path, {.query = query, .document = document, .score = score, .header = header, .delimiter = delimiter[0]}));
+  return as_run(read_scores(path, {.query = query,
+                                   .document = document,
+                                   .score = score,
+                                   .header = header,
+                                   .delimiter = delimiter[0],
+                                   .placed = std::move(placed).value_or(std::vector<std::string>{})}));
 }
 
 struct JudgedTensors {
@@ -200,7 +205,7 @@ extern const lua::OpTable trec_functions{
     {
         op<&read_trec_run_of>("read_trec_run", "path", "Lists and scores of a run file."),
         op<&read_trec_qrels_of>("read_trec_qrels", "path", "Lists of a qrels file; grades below 0 are left out."),
-        op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter",
+        op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter, placed",
                             "Lists and scores of a table."),
         op<&judge_of>("judge", "run, scores, qrels, queries",
                       "These queries of a run with grades, their scores in float64, all that is judged of them, and "

@@ -142,10 +142,13 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    const bool named = c.header && c.width == 0;  // else by their places
-    const size_t user = column_of(file, record, c.user, named), item = column_of(file, record, c.item, named);
-    const size_t rating = optional_column(file, record, c.rating, c.rating_required, named),
-                 time = optional_column(file, record, c.time, c.time_required, named);
+    const auto named = [&c](const char* what) {  // else by its number
+      return c.header && c.width == 0 && std::find(c.placed.begin(), c.placed.end(), what) == c.placed.end();
+    };
+    const size_t user = column_of(file, record, c.user, named("user")),
+                 item = column_of(file, record, c.item, named("item"));
+    const size_t rating = optional_column(file, record, c.rating, c.rating_required, named("rating")),
+                 time = optional_column(file, record, c.time, c.time_required, named("timestamp"));
     check_count(file, record);
     if (rating == no_column) check_unread(file, record, {user, item, time});
     if (rating != no_column) ++rated_files_;

@@ -12,9 +12,10 @@ namespace mr {
 /// rating, of equal ones the last; `sum` adds the ratings, with the time of the last.
 enum class Duplicates : int8_t { error, last, first, max, sum };
 
-/// Which columns hold what: a name of the header, else (and always where there is no header) a number from 1. Without a
-/// rating column (an empty name, or one that is not required and not there) all ratings are 1. A rating that is neither
-/// required nor there is an error where a column is left that may hold it: any but user, item and "timestamp".
+/// Which columns hold what: a name of the header, or a number from 1 where there is no header, and for those in
+/// `placed`. Without a rating column (an empty name, or one that is not required and not there) all ratings are 1. A
+/// rating that is neither required nor there is an error where a column is left that may hold it: any but user, item
+/// and "timestamp".
 struct RatingColumns {
   std::string user = "userId", item = "movieId", rating = "rating";
   bool rating_required = true, header = true;
@@ -23,6 +24,7 @@ struct RatingColumns {
   std::string time = "";
   bool time_required = false;
   Duplicates duplicates = Duplicates::error;
+  std::vector<std::string> placed = {};  // those of "user", "item", "rating" and "timestamp" that are numbers
   int64_t width = 0;  // how many columns the files must have, which are then meant by number; 0: any number
 };
 

@@ -222,8 +222,12 @@ DocumentRows read_scores(const std::string& path, const ScoreColumns& columns) {
   CsvRecord record;
   if (!file.next(record)) throw ParseError(path, 1, 1, "the file is empty, expected scores");
   const size_t width = record.fields.size();
-  const auto column = [&](const std::string& name) { return column_of(file, record, name, columns.header); };
-  const size_t query = column(columns.query), document = column(columns.document), score = column(columns.score);
+  const auto column = [&](const char* what, const std::string& name) {
+    const bool is_placed = std::find(columns.placed.begin(), columns.placed.end(), what) != columns.placed.end();
+    return column_of(file, record, name, columns.header && !is_placed);
+  };
+  const size_t query = column("qid", columns.query), document = column("docid", columns.document),
+               score = column("score", columns.score);
   DocumentTable table(path);
   for (bool more = columns.header ? file.next(record) : true; more; more = file.next(record)) {
     check_width(file, record, width);

@@ -17,11 +17,13 @@ struct DocumentRows {
   std::vector<std::string> ids, documents;  // of queries, of rows
 };
 
-/// Which columns of a table hold what: names of its header, or numbers from 1.
+/// Which columns of a table hold what: a name of the header, or a number from 1 where there is no header, and for those
+/// in `placed`.
 struct ScoreColumns {
   std::string query = "qid", document = "docid", score = "score";
   bool header = true;
   char delimiter = ',';
+  std::vector<std::string> placed = {};  // those of "qid", "docid" and "score" that are numbers
 };
 
 /// Lines "query Q0 document rank score tag"; the rank is not read, as trec_eval does not. All three throw with file,

@@ -1,5 +1,7 @@
 // Making tensors from numbers, tables and random numbers; taking them apart again.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 #include "kernels/tensor/rows.h"
@@ -25,16 +27,24 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-[[noreturn]] void refuse_number(const char* name, double x) {
-  char text[120];
-  std::snprintf(text, sizeof text, "%.17g is not an integer below 2^53 in size, and the dtype is int64", x);
-  throw ArgumentError(name, text);
+/// The shortest text that is read back as this number.
+std::string number_text(double x) {
+  if (std::isnan(x)) return "NaN";
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), x).ptr;
+  return {text.data(), end};
+}
+
+[[noreturn]] void refuse_number(const char* name, const std::string& number) {
+  throw ArgumentError(name, number + " is not an integer below 2^53 in size, and the dtype is int64");
 }
 
 /// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
 /// 2^53.
 void fits(const char* name, double x, Dtype type) {
-  if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) refuse_number(name, x);
+  if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) {
+    refuse_number(name, number_text(x));
+  }
 }
 
 Shape to_shape(const std::vector<int64_t>& sizes) {
@@ -55,19 +65,20 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
-  /// The first number that int64 does not hold exactly as it was given, or nothing.
-  std::optional<double> not_an_integer() const {
-    const auto found = std::find_if(numbers_.begin(), numbers_.end(), [this](double x) {
-      return x != std::floor(x) || !(std::abs(x) < 0x1p53 || (integers_ && std::abs(x) == 0x1p53));
-    });
-    return found == numbers_.end() ? std::nullopt : std::optional(*found);
-  }
+  /// The first number that int64 does not hold exactly as it was given, in words, or nothing.
+  const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:
-  /// Of the number on top of the stack.
-  bool is_two_to_53() const {
-    constexpr int64_t limit = int64_t{1} << 53;
-    return lua_isinteger(L_, -1) != 0 && std::abs(lua_tointegerx(L_, -1, nullptr)) == limit;
+  /// Of the number on top of the stack: its text where float64 does not have it as a whole number. 2^53 is one where
+  /// Lua has it as an integer; as a float64 it may have been 2^53 + 1.
+  std::optional<std::string> refused() const {
+    if (lua_isinteger(L_, -1) != 0) {
+      constexpr int64_t limit = int64_t{1} << 53;
+      const int64_t x = lua_tointegerx(L_, -1, nullptr);
+      return x >= -limit && x <= limit ? std::nullopt : std::optional(std::to_string(x));
+    }
+    const double x = numbers_.back();
+    return x == std::floor(x) && std::abs(x) < 0x1p53 ? std::nullopt : std::optional(number_text(x));
   }
 
   void measure(int index) {
@@ -100,8 +111,7 @@ class NestedReader {
       }
       if (innermost) {
         numbers_.push_back(lua_tonumberx(L_, -1, nullptr));
-        // 2^53 itself is known from 2^53 + 1 where Lua has it as an integer
-        integers_ = integers_ && (std::abs(numbers_.back()) < 0x1p53 || is_two_to_53());
+        if (!not_an_integer_) not_an_integer_ = refused();
       } else {
         read(lua_gettop(L_), depth + 1);
       }
@@ -112,13 +122,13 @@ class NestedReader {
   lua_State* L_;
   Shape shape_;
   std::vector<double> numbers_;
-  bool integers_ = true;  // whether those of 2^53 were given as Lua's integers
+  std::optional<std::string> not_an_integer_;
 };
 
 Tensor tensor_of(const lua::Table& values, const std::string& dtype, std::optional<std::string> device) {
   const NestedReader nested(values);
   const Dtype type = to_dtype(dtype);
-  if (const auto wrong = nested.not_an_integer(); type == Dtype::int64 && wrong) refuse_number("values", *wrong);
+  if (const auto& wrong = nested.not_an_integer(); type == Dtype::int64 && wrong) refuse_number("values", *wrong);
   return Tensor::from(nested.numbers()).viewed(nested.shape()).to(type).to(device_or_default(device));
 }
 

@@ -41,6 +41,7 @@ struct MetricDefinition {
   bool minimize = false;                  // less is better
   bool graded = false;                    // grades count, beyond being relevant or not
   bool compares_grades = false;           // and only which of two is higher
+  bool needs_k_rows = false;              // a list with fewer rows than k counts as 0
   bool zero_without_relevant = false;     // by definition, where others have 0/0
   std::string empty = "skip";             // the rule for lists without relevant rows, where none is given
   bool loss_needs_top = false;            // without `top` a list's value depends on its batch

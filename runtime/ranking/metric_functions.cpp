@@ -36,6 +36,8 @@ bool minimizes(const Metric& metric) { return metric.minimize(); }
 bool has_closed_forms(const Metric& metric) { return metric.closed() != nullptr; }
 bool has_swaps(const Metric& metric) { return metric.definition->swaps != nullptr; }
 bool has_smooth_form(const Metric& metric) { return metric.has_smooth(); }
+bool sums_gains(const Metric& metric) { return metric.graded() && !metric.compares_grades(); }
+bool needs_k_rows(const Metric& metric) { return metric.definition->needs_k_rows; }
 bool zero_without_relevant(const Metric& metric) { return metric.definition->zero_without_relevant; }
 std::string about_of(const Metric& metric) { return metric.definition->about; }
 std::vector<std::string> other_names(const Metric& metric) { return metric.definition->also; }
@@ -68,7 +70,7 @@ Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string
 
 /// For graded metrics, whose gains must be numbers that can be added up.
 void check_gains_of(const Metric& metric, const Lists& lists) {
-  if (metric.graded() && !metric.compares_grades()) check_gains(lists, metric.gain);
+  if (sums_gains(metric)) check_gains(lists, metric.gain);
 }
 
 /// Values made elsewhere, with the rule for lists without relevant rows applied.
@@ -129,6 +131,8 @@ extern const lua::OpTable metric_getters{
         op<&has_swaps>("swaps", "self", "Whether it is known what a swap of two rows changes (LambdaRank)."),
         op<&has_smooth_form>("has_smooth", "self", "Whether there is a smooth form."),
         op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
+        op<&sums_gains>("sums_gains", "self", "Whether rows count by their gains, whatever is relevant."),
+        op<&needs_k_rows>("needs_k_rows", "self", "Whether lists with fewer than k rows are 0."),
         op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
         op<&other_names>("also", "self", "Other names of it."),
         op<&lacks_top>("lacks_top", "self", "Whether a loss of it needs the largest grade, which is not given."),

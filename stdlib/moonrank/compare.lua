@@ -7,6 +7,7 @@ local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.compare.folds"
+local registry = require "moonrank.metrics.registry"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
 
@@ -163,6 +164,7 @@ local function metrics_of(o, systems, names, first)
       if evaluation then check_convention(o, metrics[i], metric_in(evaluation, each, name), name, first) end
     end
   end
+  registry.check_read(where, o, metrics)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
@@ -177,19 +179,6 @@ end
 -- A system as messages call it.
 local function called(name, scores) return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "") end
 
--- What the queries of a run and of the qrels do not share, and what becomes of it.
-local function note_of(name, coverage, judged, missing)
-  local parts = {}
-  if coverage.missing > 0 then
-    parts[1] = ("lacks %d of the %d judged queries, which %s"):format(coverage.missing, judged,
-      missing == "zero" and "count 0" or "are left out for all")
-  end
-  if coverage.unknown > 0 then
-    parts[#parts + 1] = ("has %d queries that are not judged, which do not count"):format(coverage.unknown)
-  end
-  return #parts > 0 and ("'%s' %s"):format(name, table.concat(parts, "; ")) or nil
-end
-
 -- The queries that count, of runs of which each has judged ones; and notes about the others.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
@@ -198,7 +187,8 @@ local function queries_of(o, systems, names, judgments)
     if run then
       runs[#runs + 1] = run
       local coverage = retrieved.coverage(where, run, judgments, called(name, run))
-      notes[#notes + 1] = note_of(name, coverage, judgments.count, o.missing)
+      local text = retrieved.shortfall(coverage, judgments.count, o.missing)
+      notes[#notes + 1] = text and ("'%s' %s"):format(name, (text:gsub("are left out", "%0 for all"))) or nil
     end
   end
   return retrieved.queries(runs, judgments, o.missing), notes
@@ -365,7 +355,7 @@ function M.compare(options)
   local metrics = measurements[1].metrics
   table.move(words, 1, #words, #notes + 1, notes)
   local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values, cells = {}, pairs = {},
-    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level }
+    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}

@@ -112,20 +112,38 @@ local function listed_columns(list)
   return at, #list
 end
 
--- Whether the first line has names: yes unless said otherwise; beside a list of columns this has to be said.
-local function has_header(header, listed)
-  if header == nil and not listed then return true end
-  if header == nil then
-    check.fail("mr.data.interactions: columns is a list, which does not say whether the first line is data. Pass header = false, or "
-      .. "header = true where the first line has names")
+-- Whether the first line has names: yes unless said otherwise. Where columns finds all that it needs by number, this has
+-- to be said, because the first line would be lost if it was data. `needed`: what a reader finds by name by default.
+local function has_header(where, header, columns, needed)
+  if header ~= nil and type(header) ~= "boolean" then check.fail("%s: header is a %s, expected true or false", where, type(header)) end
+  if header ~= nil then return header end
+  local by_number = true
+  for _, name in ipairs(needed) do by_number = by_number and columns[name] ~= nil end
+  for _, column in pairs(columns) do by_number = by_number and type(column) ~= "string" end
+  if by_number then
+    check.fail("%s: columns has no name, so that it is not known whether the first line is data. Pass header = false where it is data, or "
+      .. "header = true where it has names", where)
   end
-  if type(header) ~= "boolean" then check.fail("mr.data.interactions: header is a %s, expected true or false", type(header)) end
-  return header
+  return true
+end
+
+-- A column as the core reads it: a name; or a number, which is added to those that are `placed`.
+local function column_text(where, name, given, header, placed)
+  if math.type(given) == "integer" then
+    placed[#placed + 1] = name
+  elseif type(given) ~= "string" then
+    check.fail("%s: column %s is %s, expected a name or a number", where, name, tostring(given))
+  elseif not header then
+    check.fail("%s: column %s is the name '%s', but header is false, so that columns have no names. Pass its number: columns = {%s = 3}",
+      where, name, given, name)
+  end
+  return tostring(given)
 end
 
 ---Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise:
----`columns = {user = "uid", rating = 4}` by name or number, or `columns = {"user", "item", false, "timestamp"}` in the order of the file, where
----false stands for a column that is not read (beside a list `header` has to be given). Without header user and item are columns 1 and 2.
+---`columns = {user = "uid", rating = 4}`, where a text is a name and a number the place of a column, or `columns = {"user", "item", false,
+---"timestamp"}` in the order of the file, where false stands for a column that is not read. Without header user and item are columns 1 and 2.
+---Beside a list, or numbers alone, `header` has to be given: true where the first line has names, false where it is data.
 ---A file without a known rating column, and with further columns than user, item and timestamp, is an error: one of them may be the rating. Name
 ---it, or pass `rating = false`. Then all ratings are 1, as in a file of nothing but users, items and timestamps, and print(ratings) says so.
 ---Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
@@ -151,23 +169,21 @@ function M.interactions(path, options)
   check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
   local columns, width = o.columns, 0
   if type(columns) == "table" and #columns > 0 then columns, width = listed_columns(columns) end
-  o.header = has_header(o.header, width > 0)
   columns = check.options("mr.data.interactions columns", columns,
     { user = check.none, item = check.none, rating = check.none, timestamp = check.none })
+  o.header = has_header("mr.data.interactions", o.header, columns, { "user", "item" })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
     or { user = "1", item = "2", rating = "", timestamp = "" }
+  local placed = {}
   local function column(name)
     local given = columns[name]
     if given == nil then return defaults[name] end
     if given == false and (name == "rating" or name == "timestamp") then return "" end
-    if type(given) ~= "string" and math.type(given) ~= "integer" then
-      check.fail("mr.data.interactions: column %s is %s, expected a name or a number", name, tostring(given))
-    end
-    return tostring(given)
+    return column_text("mr.data.interactions", name, given, o.header, placed)
   end
   local files = interaction_files(path)
   local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files, column "user", column "item", column "rating",
-    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates, width)
+    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates, width, placed)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 
@@ -279,12 +295,12 @@ function M.letor_folds(folder, options)
 end
 
 ---@class mr.data.ScoresOptions
----@field columns? { qid?: string|integer, docid?: string|integer, score?: string|integer }  by name or by number
+---@field columns? { qid?: string|integer, docid?: string|integer, score?: string|integer }  a text is a name, a number a place
 ---@field header? boolean    whether the first line names the columns (default true)
 ---@field delimiter? string  one character (default ",")
 
 ---Scores of documents that any program made, from a table, plain or .gz. Columns are called qid, docid and score unless said otherwise; without
----header they are 1, 2 and 3. Rows of a query need not be together; a document that is in it twice is an error.
+---header they are 1, 2 and 3. Where `columns` has all three as numbers, `header` has to be given. Rows of a query need not be together; a document that is in it twice is an error.
 ---@param path string
 ---@param options? mr.data.ScoresOptions
 ---@return mr.ScoredLists
@@ -299,18 +315,18 @@ end
 ---x.lists.rows, x.scores:totable()[1]   --> 2, 0.5
 ---```
 function M.scores(path, options)
-  local o = check.options("mr.data.scores", options, { columns = {}, header = true, delimiter = "," })
+  local o = check.options("mr.data.scores", options, { columns = {}, header = check.none, delimiter = "," })
+  local known, placed = { qid = check.none, docid = check.none, score = check.none }, {}
+  local columns = check.options("mr.data.scores columns", o.columns, known)
+  o.header = has_header("mr.data.scores", o.header, columns, { "qid", "docid", "score" })
   local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
-  local columns = check.options("mr.data.scores columns", o.columns, { qid = check.none, docid = check.none, score = check.none })
   for name, default in pairs(defaults) do
-    local column = columns[name] or default
-    if type(column) ~= "string" and math.type(column) ~= "integer" then
-      check.fail("mr.data.scores: column %s is %s, expected a name or a number", name, tostring(column))
-    end
-    columns[name] = tostring(column)
+    local given = columns[name]
+    if given == nil then given = default end
+    columns[name] = column_text("mr.data.scores", name, given, o.header, placed)
   end
   local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path), columns.qid,
-    columns.docid, columns.score, o.header, o.delimiter)
+    columns.docid, columns.score, o.header, o.delimiter, placed)
   return scored.new(lists, scores, path)
 end
 

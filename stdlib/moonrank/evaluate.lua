@@ -18,6 +18,7 @@ local M = {}
 ---@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
 ---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, where a run was evaluated
+---@field coverage string|false           and which queries it and the judgments do not share, in words
 ---@field candidates string|false          what was ranked, where that is not all rows of given lists
 ---@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
 ---@field users mr.Tensor|false            of fold:evaluate: the user of each list
@@ -99,6 +100,7 @@ function M.metrics_of(names, options, where)
   local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
   local metrics = {}
   for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end
+  metric.check_read(where, o, metrics)
   return metrics
 end
 
@@ -140,7 +142,7 @@ end
 ---@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
 ---@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
----   for the named metrics that take it
+---   for the named metrics that take it; one that none of the metrics reads is an error
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
@@ -184,7 +186,7 @@ end
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
   local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false, new_to_training = false }
+    ids = false, new_to_training = false, coverage = false }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -279,6 +281,7 @@ function M.is(x) return getmetatable(x) == Evaluation end
 function M.about(evaluation)
   local lines = { evaluation.candidates or nil }
   lines[#lines + 1] = evaluation.new_to_training or nil
+  lines[#lines + 1] = rawget(evaluation, "coverage") or nil
   return lines
 end
 

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
 local conventions = require "moonrank.results.conventions"
+local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
 local stores = require "moonrank.sweep.store"
@@ -103,7 +104,8 @@ function Results:trials(options)
     for c in ipairs(names) do line[c] = shown[c][row] end
     rows[#rows + 1] = line
   end
-  return conventions.below(self, make_table{ columns = names, rows = rows }, data, chosen)
+  return conventions.below(self, make_table{ columns = names, rows = rows }, data, chosen, nil,
+    left_out.note(self, "results:trials", o.where, o.states))
 end
 
 ---@class mr.PivotOptions
@@ -114,7 +116,8 @@ end
 ---@field where? table<string, any>   only trials with these values: {fold = 1, loss = {"ndcg", "ap"}}
 ---@field format? string              of the numbers, e.g. "%.4f"
 
----A table with a number per combination of parameters, from the trials that were completed.
+---A table with a number per combination of parameters, from the trials that were completed. Lines below it say how many trials are left out,
+---and that cells have unequal numbers of trials.
 ---@param options mr.PivotOptions
 ---@return mr.Table
 function Results:pivot(options)
@@ -123,7 +126,8 @@ function Results:pivot(options)
   if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
   o.aggregate = o.aggregate or "mean"
   local data = self:columns()
-  return conventions.below(self, pivot.make(data, o), data, data:rows("results:pivot", o.where), { o.value })
+  local where = "results:pivot"
+  return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, left_out.note(self, where, o.where))
 end
 
 -- One trial with all that belongs to it.
@@ -160,7 +164,7 @@ function Results:best(by, options)
   else
     made = choose.single(data, names, rows, function(group) return self:order(data, group, o.on, o.direction)[1] end)
   end
-  return conventions.below(self, made, data, rows)
+  return conventions.below(self, made, data, rows, nil, left_out.note(self, "results:best", o.where))
 end
 
 ---Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or

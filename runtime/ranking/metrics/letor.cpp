@@ -60,6 +60,7 @@ std::vector<MetricDefinition> letor_metrics() {
   return {{.name = "letor_ndcg",
            .cutoff = MetricDefinition::always,
            .graded = true,
+           .needs_k_rows = true,
            .zero_without_relevant = true,
            .empty = "zero",
            .values = &values}};

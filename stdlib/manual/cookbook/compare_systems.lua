@@ -19,4 +19,5 @@ print(found)
 --> b  fair    0.4889 a [0.3944, 0.5917]
 --> c  good    1.0000 ab [1.0000, 1.0000]
 --> 30 lists; a letter: significantly better than that system (paired permutation test, Holm, p < 0.05)
+--> [low, high]: 95 % interval of the mean (bootstrap over lists, percentiles)
 --> gain none; ties trec; empty lists zero; cutoff none; relevant 1

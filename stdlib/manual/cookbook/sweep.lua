@@ -19,4 +19,4 @@ print(study:pivot{ rows = "loss", columns = "lr", format = "%.3f" })
 --> ap    0.769  0.756  0.782
 --> ndcg  0.766  0.753  0.780
 --> new to training: 0 of 59 users, 1 of 98 relevant items
---> gain exp2; ties mean; empty lists skip; cutoff none; relevant 1
+--> gain exp2; ties mean; empty lists skip; cutoff none

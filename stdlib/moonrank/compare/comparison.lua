@@ -17,6 +17,7 @@ local M = {}
 ---@field interrupted table<string, integer>  systems that are not compared: how many of their trainings were interrupted
 ---@field alpha number
 ---@field level number
+---@field runs integer      of each system
 local Comparison = check.class("mr.Comparison")
 
 ---A comparison of these fields.
@@ -47,6 +48,12 @@ local function notes_of(self)
   return table.move(out, 1, #out, #notes + 1, notes)
 end
 
+-- What stands in brackets, and of how many runs means are.
+local function intervals_note(self)
+  local runs = self.runs > 1 and ("; means of %d runs of each system"):format(self.runs) or ""
+  return ("[low, high]: %g %% interval of the mean (bootstrap over lists, percentiles)%s"):format(100 * self.level, runs)
+end
+
 -- One row for each system; `mark` shows letters.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
@@ -63,6 +70,7 @@ local function shown(self, mark)
   local notes = notes_of(self)
   table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
     self.count, self.alpha))
+  table.insert(notes, 2, intervals_note(self))
   return make_table{ columns = columns, rows = rows, notes = notes }
 end
 
@@ -82,7 +90,9 @@ function Comparison:table()
   end
   local columns = { "metric", "letter", "system", "mean", "low", "high", "better than", "lists" }
   if next(self.interrupted) then columns[#columns + 1] = "interrupted" end
-  return make_table{ columns = columns, rows = rows, notes = notes_of(self) }
+  local notes = notes_of(self)
+  table.insert(notes, 1, intervals_note(self))
+  return make_table{ columns = columns, rows = rows, notes = notes }
 end
 
 ---The tests of every two systems.

@@ -186,6 +186,24 @@ function M.coverage(where, run, judgments, called)
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
+---What the queries of a run and of the judgments do not share, and what becomes of it; nil where they share all.
+---@param coverage { unknown: integer, missing: integer }  of `coverage`
+---@param judged integer  how many queries are judged
+---@param missing "skip"|"zero"
+---@return string?
+---Example: `require("moonrank.data.retrieved").shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0`
+function M.shortfall(coverage, judged, missing)
+  local parts = {}
+  if coverage.missing > 0 then
+    parts[1] = ("lacks %d of the %d judged queries, which %s"):format(coverage.missing, judged,
+      missing == "zero" and "count 0" or "are left out")
+  end
+  if coverage.unknown > 0 then
+    parts[#parts + 1] = ("has %d queries that are not judged, which do not count"):format(coverage.unknown)
+  end
+  return #parts > 0 and table.concat(parts, "; ") or nil
+end
+
 ---The queries over which runs are compared, in the order of the judgments.
 ---@param runs mr.ScoredLists[]
 ---@param judgments mr.Lists
@@ -229,6 +247,7 @@ function M.evaluate(where, called, run, judgments, queries, metrics, given)
   for _, name in ipairs{ "scores", "place", "retrieved" } do r[name] = r[name]:to(core.device()) end
   local handles = {}
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
+  metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
   result.ids = queries
   return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()

@@ -90,7 +90,8 @@ end
 ---Means are over the queries in both; with `missing = "zero"` over all that are judged, where those that are not in the run count 0 (trec_eval -c).
 ---`{"ap", bound = "minmax"}` is a metric under an affine bound: what is possible or likely for a query follows from the grades of all its documents
 ---that are in the run or judged. Below 0 under "minmax" are queries whose missing relevant documents count less than at the last ranks.
----A run without any judged query, or any judged document, is an error.
+---A line below the table says how many judged queries the run lacks, and how many of its queries are not judged. A run without any judged
+---query, or any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? { missing?: "skip"|"zero", relevant?: number, gain?: string, ties?: string, empty?: string }  relevant: least grade of a
@@ -108,9 +109,12 @@ function Scored:evaluate(qrels, metrics, options)
   check.choice(where, "missing", o.missing, { "skip", "zero" })
   local judgments = M.judgments(where, qrels)
   local retrieved = require "moonrank.data.retrieved"
-  retrieved.coverage(where, self, judgments)
+  local coverage = retrieved.coverage(where, self, judgments)
   local queries = retrieved.queries({ self }, judgments, o.missing)
-  return (retrieved.evaluate(where, self.name, self, judgments, queries, metrics, o))
+  local result = retrieved.evaluate(where, self.name, self, judgments, queries, metrics, o)
+  local shortfall = retrieved.shortfall(coverage, judgments.count, o.missing)
+  result.coverage = shortfall and "the run " .. shortfall or false
+  return result
 end
 
 function Scored:__tostring() return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores)) end

@@ -3,22 +3,28 @@ local M = {}
 
 -- Options in the order in which they are said, and their words. The first four are always said.
 local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" }, { "relevant", "relevant" },
-  { "denominator", "denominator" } }
+  { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
 ---What stands before the name of a number in what a store keeps of how much training never saw of its lists.
 M.novelty_prefix = "new to training: "
 
--- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out.
+-- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out; a metric
+-- of gains has a gain also where that is fixed, and does not read which rows are relevant.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
+  local plain = type(metric) == "table" and metric.metric or metric
+  if option == "gain" then return plain.sums_gains and plain.gain or nil end
+  if option == "short" then return plain.needs_k_rows and "zero" or nil end
+  if option == "relevant" and plain.sums_gains then return nil end
   local value = metric.options[option]
   if value == nil and option == "k" then return "none" end
   return type(value) == "number" and ("%.14g"):format(value) or value
 end
 
--- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where metrics differ; nil where no metric has an option that need not be said.
+-- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where metrics differ; nil where no metric has an option that need not be said. What few
+-- metrics do is said with their names.
 local function part_of(metrics, option, words)
   local values, names = {}, {}
   for _, each in ipairs(metrics) do
@@ -31,7 +37,7 @@ local function part_of(metrics, option, words)
     end
   end
   if #values == 0 then return always[option] and words .. " none" or nil end
-  if #values > 1 then
+  if #values > 1 or option == "short" and #names[values[1]] < #metrics then
     for i, value in ipairs(values) do values[i] = ("%s (%s)"):format(value, table.concat(names[value], ", ")) end
   end
   return words .. " " .. table.concat(values, ", ")
@@ -40,7 +46,7 @@ end
 ---The conventions of metrics on one line: gain, ties, empty lists and cutoff, then the other options that the metrics have.
 ---@param metrics mr.Metric[]
 ---@return string
----Example: `require("moonrank.metrics.conventions").line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10; relevant 1`
+---Example: `require("moonrank.metrics.conventions").line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10`
 function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end

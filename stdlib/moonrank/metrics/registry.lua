@@ -219,6 +219,24 @@ function M.taken(text, options)
   return taken
 end
 
+---Raises where an option is given that none of the metrics reads: their numbers would be the same without it.
+---@param where string
+---@param options table    as in mr.evaluate
+---@param metrics mr.Metric[]  that were made with them
+function M.check_read(where, options, metrics)
+  for _, option in ipairs{ "gain", "relevant", "denominator" } do
+    local reads, names = false, {}
+    for i, each in ipairs(metrics) do
+      local plain = type(each) == "table" and each.metric or each
+      reads, names[i] = reads or plain.options[option] ~= nil and not (option == "relevant" and plain.sums_gains), each.name
+    end
+    if options[option] ~= nil and not reads and #metrics > 0 then
+      check.fail("%s: %s is %s, which none of the metrics reads (%s). Leave it out", where, option, tostring(options[option]),
+        table.concat(names, ", "))
+    end
+  end
+end
+
 ---Adds a metric of exact ranks; the ranks and the lists that its function gets are float64, whatever the scores are.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor

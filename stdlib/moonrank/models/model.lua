@@ -236,8 +236,9 @@ function Model:gradcheck(batch, options)
 end
 
 ---The k items with the highest scores for a user, or for all users; for models of users and items. Of equal scores the lower number comes first.
----`seen`: a part of a fold, or several, whose relevant items are left out for each user, or a fold, for its train; `names` are printed beside the items.
----@param options? { user?: integer, k?: integer, seen?: mr.Dataset|mr.Fold|(mr.Dataset|mr.Fold)[], users?: integer, items?: integer, names?: string[] }  defaults: all users, 10, none, as the model has
+---`seen` says what users had before: ratings, a part of a fold, a fold (for its train), or several of those. `known` says which of it is left
+---out: "rated" (default) all that the user rated, "relevant" only what is relevant, "none" nothing. `names` are printed beside the items.
+---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
 function Model:recommend(options) return recommend.recommend(self, options) end

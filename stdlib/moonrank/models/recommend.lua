@@ -149,7 +149,12 @@ local function user_of(o)
 end
 
 local function check_options(o, users, items)
-  check.choice("recommend", "known", o.known, known_items.names)
+  if o.known ~= nil then check.choice("recommend", "known", o.known, known_items.names) end
+  if o.known and o.known ~= "none" and o.seen == nil then
+    check.fail("recommend: known is '%s', but seen is missing, so that it is not known what users had before. Pass seen = fold.train, "
+      .. "or leave known out", o.known)
+  end
+  o.known = o.known or "rated"
   check.positive_integers("recommend", o, { "k" })
   if type(o.user) == "string" then o.user = user_of(o) end
   if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
@@ -193,7 +198,7 @@ end
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"
   local none = check.none
-  local o = check.options("recommend", options, { user = none, k = 10, seen = none, known = "rated", users = none, items = none,
+  local o = check.options("recommend", options, { user = none, k = 10, seen = none, known = none, users = none, items = none,
     names = none })
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)

@@ -1,4 +1,5 @@
 -- The best combination of parameters when each was tried several times, e.g. on several folds: chosen by its mean, shown with its means.
+local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
 
@@ -97,7 +98,7 @@ end
 ---@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some
 ---@return mr.Table
 function M.single(data, by, rows, best_of_rows)
-  local heads, seen, lines = { table.unpack(by) }, set_of(by), {}
+  local heads, seen, lines, counts = { table.unpack(by) }, set_of(by), {}, {}
   for _, more in ipairs{ { "number" }, data.params, data:numbers() } do
     for _, name in ipairs(more) do
       if not seen[name] then heads[#heads + 1] = name end
@@ -106,9 +107,9 @@ function M.single(data, by, rows, best_of_rows)
   for _, group in ipairs(data:groups("results:best", by, rows)) do
     local row, line = best_of_rows(group.rows), {}
     for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
-    if row then lines[#lines + 1] = line end
+    if row then lines[#lines + 1], counts[#counts + 1] = line, #group.rows end
   end
-  return make_table{ columns = heads, rows = lines }
+  return make_table{ columns = heads, rows = lines, notes = { left_out.spread("groups", counts) } }
 end
 
 return M

@@ -3,6 +3,7 @@ local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"
 local conventions = require "moonrank.results.conventions"
 local frame = require "moonrank.sweep.frame"
+local left_out = require "moonrank.results.left_out"
 local pivot = require "moonrank.results.pivot"
 local repeated = require "moonrank.compare.repeated"
 local make_table = require("moonrank.table").new
@@ -160,7 +161,7 @@ function M.make(results, o)
   check.choice(where, "correction", o.correction, check.names(corrections))
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
-  local rows, p, levels, notes = {}, {}, {}, {}
+  local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared = data:column(where, "number"), {}, {}
   for i, group in ipairs(groups) do
     levels[i] = by_others(results, data, o, group.rows)
@@ -187,6 +188,7 @@ function M.make(results, o)
       rows[#rows + 1] = { a, b, #x, mean(x), mean(y), mean(x) - mean(y), p[#p] }
     end
   end
+  notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   local corrected = corrections[o.correction](p)
   for i, row in ipairs(rows) do row[8] = corrected[i] end

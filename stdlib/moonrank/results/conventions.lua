@@ -87,15 +87,20 @@ function M.notes(results, data, rows, columns)
   return notes
 end
 
----A table of some rows of trials, with the lines of `notes` below it.
+---A table of some rows of trials, with `first`, its own notes and the lines of `notes` below it.
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param columns? string[]  names of columns, those of metrics among them (default: the table's)
+---@param first? string
 ---@return mr.Table
-function M.below(results, made, data, rows, columns)
-  made.notes = M.notes(results, data, rows, columns or made.columns)
+function M.below(results, made, data, rows, columns, first)
+  local lines = { first }
+  for _, notes in ipairs{ made.notes, M.notes(results, data, rows, columns or made.columns) } do
+    table.move(notes, 1, #notes, #lines + 1, lines)
+  end
+  made.notes = lines
   return made
 end
 

@@ -1,5 +1,6 @@
 -- Pivot tables: one number per combination of parameters.
 local check = require "moonrank.check"
+local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 
 local M = {}
@@ -77,7 +78,7 @@ function M.make(data, o)
     heads[i] = #by_column > 0 and label(group.key) or o.value
     for _, row in ipairs(group.rows) do at[row] = i end
   end
-  local columns, formats, body = { table.unpack(by_row) }, {}, {}
+  local columns, formats, body, counts = { table.unpack(by_row) }, {}, {}, {}
   for _, head in ipairs(heads) do
     columns[#columns + 1] = head
     if o.format then formats[head] = o.format end
@@ -93,11 +94,11 @@ function M.make(data, o)
     for c, cell in pairs(cells) do
       local values, odd = values_at(column, cell)
       if not values then check.fail("%s: value %s is %s in some trials, expected numbers", where, o.value, tostring(odd)) end
-      if #values > 0 then line[#by_row + c] = aggregate(values) end
+      if #values > 0 then line[#by_row + c], counts[#counts + 1] = aggregate(values), #values end
     end
     body[r] = line
   end
-  return make_table{ columns = columns, rows = body, formats = formats }
+  return make_table{ columns = columns, rows = body, formats = formats, notes = { left_out.spread("cells", counts) } }
 end
 
 return M

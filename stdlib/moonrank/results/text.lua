@@ -1,9 +1,10 @@
 -- The studies of a store as text: how many trials are in which state, the best ones, and why others failed.
 local core = require "moonrank.core"
 local conventions = require "moonrank.results.conventions"
+local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 
-local M = { states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" } }
+local M = { states = left_out.states }
 
 ---The name of the number by which a study compares trials.
 ---@param study table

@@ -163,6 +163,9 @@ function M.of(result, o)
   if type(result) ~= "table" then
     error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
   end
+  if evaluate.is(result) then
+    error("the trial returned an evaluation, expected a number or numbers by name. Return its means: evaluation.mean", 0)
+  end
   local run = is_run(result) and result or nil
   if run then result, reports, directions = of_run(run) end
   local numbers = {}

@@ -64,7 +64,7 @@ test.describe("interactions", function()
       equal(r.user_ids, { "b", "a" })
       equal(r.item_ids, { "10", "30" })
       equal({ r.user.dtype, r.item.dtype, r.value.dtype }, { "int64", "int64", "float32" })
-      equal(mr.data.interactions(path, { columns = { user = 3, item = 1, rating = 2 } }).value:totable(), { 4.5, 1.0, 2.0 })
+      equal(mr.data.interactions(path, { header = true, columns = { user = 3, item = 1, rating = 2 } }).value:totable(), { 4.5, 1.0, 2.0 })
       equal(mr.data.interactions(path, { columns = { rating = false } }).value:totable(), { 1.0, 1.0, 1.0 })
       raises(function() mr.data.interactions(path, { columns = { rating = "stars" } }) end,
         ".csv:1:1: found the columns 'item', 'rating', 'user' (delimiter ','), expected one named 'stars'")

@@ -140,6 +140,14 @@ describe("a question without an answer", function()
     equal(mr.tensor({ (1 << 53) - 1 }, int64):totable()[1], (1 << 53) - 1)
   end)
 
+  it("stands in errors as it was given", function()
+    for number, text in pairs{ [(1 << 53) + 1] = "9007199254740993", [1e300] = "1e+300", [0.1] = "0.1" } do
+      raises(function() mr.tensor({ 1, number }, int64) end, "(" .. text .. " is")
+    end
+    for _, number in ipairs{ 0 / 0, -(0 / 0) } do raises(function() mr.tensor({ number }, int64) end, "(NaN is") end
+    equal(mr.tensor({ 1 << 53, -(1 << 53) }, int64):totable(), { 1 << 53, -(1 << 53) })
+  end)
+
   it("prints as nan without a sign", function()
     local of_results = (mr.tensor{ math.huge } - mr.tensor{ math.huge }):item()
     for _, number in ipairs{ 0 / 0, -(0 / 0), of_results, mr.tensor({ 0 / 0 }, { dtype = "float64" }):totable()[1] } do

@@ -401,3 +401,23 @@ it("shows the other trials of a store where one is damaged, and names file and t
     check(not core.file_exists(path .. ".files/other"), "nothing is made beside it")
   end)
 end)
+
+it("trials that failed are counted below every table, and so are unequal cells", function()
+  local s = study("failing", { store = folder .. "/failing.db", space = { loss = mr.choice{ "ap", "ndcg", "rr" }, fold = mr.range(1, 3) },
+    run = function(trial)
+      if trial.loss == "rr" or trial.loss == "ndcg" and trial.fold > 2 then error "no" end
+      return { valid = trial.fold + (trial.loss == "ap" and 0.5 or 0), per_list = { valid = { 1, 2 } } }
+    end })
+  equal(s:counts(), { done = 5, failed = 4 })
+  local left, ap = "4 of 9 trials are left out: 4 failed", { where = { loss = "ap" } }
+  for name, made in pairs{ pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
+    trials = s:trials{ states = { "done" } }, compare = s:compare{ by = "loss" } } do
+    equal(made.notes[1], left, name)
+    check(tostring(made):find(left, 1, true) and made:to_latex():find(left, 1, true) and not made:to_csv():find "left out", name)
+  end
+  equal({ s:pivot{ rows = "loss" }.notes[2], s:best("loss").notes[2] }, { "cells have 2 to 3 trials", "groups have 2 to 3 trials" })
+  for name, made in pairs{ pivot = s:pivot{ rows = "loss", where = ap.where }, best = s:best("loss", ap), trials = s:trials() } do
+    for _, note in ipairs(made.notes) do check(not note:find "left out" and not note:find " have ", name .. ": " .. note) end
+  end
+  equal(s:pivot{ rows = "loss", where = { loss = { "ndcg", "rr" } } }.notes[1], "4 of 6 trials are left out: 4 failed")
+end)

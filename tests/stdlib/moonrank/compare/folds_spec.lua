@@ -134,3 +134,19 @@ it("runs that cannot be matched are refused", function()
   refuses({ a = { linear, exp2 }, b = { linear, exp2 } }, "gain linear")
   refuses({ a = { "one.run", "two.run" }, metric = { "ap" } }, "metrics")
 end)
+
+it("tables say what stands in brackets, and how many runs are averaged", function()
+  local lists = {}
+  for i = 1, 8 do lists[i] = { 1, 0, 0 } end
+  local judged, scores = mr.lists(lists), { {}, {} }
+  for i = 1, 24 do scores[1][i], scores[2][i] = -i, i end
+  local function of(which) return mr.evaluate(mr.tensor(scores[which]), judged, { "rr" }) end
+  local one = mr.compare{ a = of(1), b = of(2), level = 0.9 }
+  local several = mr.compare{ a = { of(1), of(1), of(2) }, b = { of(2), of(2), of(2) } }
+  for _, text in ipairs{ tostring(one), one:to_latex(), one:to_markdown(), tostring(one:table()) } do
+    check(text:find "90 \\?%% interval of the mean" and not text:find "runs of each", text)
+  end
+  for _, text in ipairs{ tostring(several), several:to_latex(), tostring(several:table()) } do
+    check(text:find "95 \\?%% interval of the mean" and text:find("means of 3 runs", 1, true), text)
+  end
+end)

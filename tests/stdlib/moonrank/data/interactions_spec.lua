@@ -149,6 +149,40 @@ test.describe("files of one split", function()
   end)
 end)
 
+test.describe("a number among the columns is a place, and a text is a name", function()
+  local columns = { user = 1, item = 2, rating = 3, timestamp = 4 }
+
+  it("where names of columns are other columns' numbers", function()
+    with_files({ "2,1,4,3\n10,20,5,100\n" }, function(path)
+      local r = mr.data.interactions(path, { header = true, columns = columns })
+      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "10" }, { "20" }, { 5.0 }, { 100 } })
+      r = mr.data.interactions(path, { columns = { user = "2", item = "1", rating = "4", timestamp = "3" } })
+      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "10" }, { "20" }, { 5.0 }, { 100 } })
+      r = mr.data.interactions(path, { header = false, columns = columns })
+      equal({ r.user_ids, r.value:totable() }, { { "2", "10" }, { 4.0, 5.0 } })
+      raises(function() mr.data.interactions(path, { header = false, columns = { user = "2", item = "1" } }) end, "header is false")
+      raises(function() mr.data.interactions(path, { columns = { user = "9", item = "1" } }) end, "expected one named '9'")
+    end)
+    with_files({ "2,1,3\n10,20,5\n" }, function(path)
+      local scores = mr.data.scores(path, { header = true, columns = { qid = 1, docid = 2, score = 3 } })
+      equal({ scores.lists.ids, scores.lists.documents, scores.scores:totable() }, { { "10" }, { "20" }, { 5.0 } })
+    end)
+  end)
+
+  it("and numbers alone do not say whether the first line is data", function()
+    with_files({ "1,1,5,10\n1,2,3,11\n2,1,4,12\n2,3,2,13\n" }, function(path)
+      equal(#mr.data.interactions(path, { header = false, columns = columns }).value, 4)
+      for _, form in ipairs{ "header = true", "header = false" } do
+        raises(function() mr.data.interactions(path, { columns = columns }) end, form)
+        raises(function() mr.data.scores(path, { columns = { qid = 1, docid = 2, score = 3 } }) end, form)
+      end
+    end)
+    with_files({ "uid,item,stars\n7,3,5\n" }, function(path)  -- a name says that the first line has names
+      equal(mr.data.interactions(path, { columns = { user = "uid", item = 2, rating = 3 } }).value:totable(), { 5.0 })
+    end)
+  end)
+end)
+
 test.describe("columns without names", function()
   it("are asked for, where one may be the rating", function()
     with_files({ "7\t3\t4.5\t100\n8\t3\t2\t160\n" }, function(path)

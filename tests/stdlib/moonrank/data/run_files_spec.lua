@@ -118,3 +118,21 @@ describe("mr.evaluate of a run", function()
     end
   end)
 end)
+
+it("queries that a run and its judgments do not share are counted below the table of its evaluation", function()
+  local function lists(ids)
+    local relevance, names = {}, {}
+    for i in ipairs(ids) do relevance[2 * i - 1], relevance[2 * i], names[2 * i - 1], names[2 * i] = 1, 0, ids[i], ids[i] end
+    return mr.lists{ relevance = mr.tensor(relevance), ids = names }
+  end
+  local run = mr.data.scored(mr.tensor{ 2, 1, 2, 1, 1, 2 }, lists{ "a", "b", "x" })
+  local judged = lists{ "a", "b", "c", "d", "e" }
+  local skipped, counted = run:evaluate(judged, { "rr" }), run:evaluate(judged, { "rr" }, { missing = "zero" })
+  equal({ skipped.mean.rr, counted.mean.rr }, { 1.0, 0.4 })
+  for evaluation, what in pairs{ [skipped] = "left out", [counted] = "count 0" } do
+    local text = tostring(evaluation)
+    check(text:find "3 of the 5 judged queries" and text:find(what, 1, true) and text:find "1 queries that are not judged", text)
+  end
+  local all = run:evaluate(lists{ "a", "b", "x" }, { "rr" })
+  check(not tostring(all):find "judged", tostring(all))
+end)

@@ -99,7 +99,7 @@ it("trials that return runs of mr.fit know their users", function()
   local t = s:compare{ by = "loss", lists = true, over = "fold" }
   equal(t.rows[1][3], count)
   check(tostring(t):find "averaged first", tostring(t))
-  local line = "gain exp2; ties mean; empty lists skip; cutoff none; relevant 1"
+  local line = "gain exp2; ties mean; empty lists skip; cutoff none"
   for name, each in pairs{ compare = t, pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
     trials = s:trials() } do
     equal(each.notes[#each.notes], line, name)
@@ -119,7 +119,7 @@ it("trials that evaluated a metric under different conventions are not compared"
     raises(function() s:compare{ by = "gain", lists = true } end, words)
   end
   equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
-    { "gain linear; ties mean; empty lists skip; cutoff none; relevant 1" })
+    { "gain linear; ties mean; empty lists skip; cutoff none" })
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 

@@ -1,0 +1,38 @@
+-- What tables of a study say of trials that they do not show, and of cells with unequal numbers of trials.
+local M = {}
+
+---States of trials, in the order in which they are counted.
+M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
+
+---How many trials are left out of a table because of their states; nil where none is.
+---@param results mr.Results
+---@param where string                 for messages
+---@param wanted? table<string, any>   only trials with these values
+---@param states? string[]             of the trials that are shown (default: done)
+---@return string?
+function M.note(results, where, wanted, states)
+  local all, shown, counts, left = results:columns(M.states), {}, {}, 0
+  for _, state in ipairs(states or { "done" }) do shown[state] = true end
+  local rows, state_of = all:rows(where, wanted), all:column(where, "state")
+  for _, row in ipairs(rows) do
+    local state = state_of[row]
+    if not shown[state] then counts[state], left = (counts[state] or 0) + 1, left + 1 end
+  end
+  if left == 0 then return nil end
+  local parts = {}
+  for _, state in ipairs(M.states) do parts[#parts + 1] = counts[state] and ("%d %s"):format(counts[state], state) or nil end
+  return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
+end
+
+---That cells or groups have unequal numbers of trials; nil where they have as many.
+---@param what string       "cells"
+---@param counts integer[]  of trials, one or more for each
+---@return string?
+---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
+function M.spread(what, counts)
+  local least, most = math.huge, 0
+  for _, count in ipairs(counts) do least, most = math.min(least, count), math.max(most, count) end
+  return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
+end
+
+return M

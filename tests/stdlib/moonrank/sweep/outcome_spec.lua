@@ -1,0 +1,11 @@
+-- What a trial's function may return.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, raises = test.it, test.equal, test.raises
+
+it("an evaluation is refused with the field that has its numbers, which is taken", function()
+  local outcome = require "moonrank.sweep.outcome"
+  local evaluation = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 0 } }, { "rr" })
+  raises(function() outcome.of(evaluation) end, "evaluation.mean")
+  equal(outcome.of(evaluation.mean).value, 0.5)
+end)
