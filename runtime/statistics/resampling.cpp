@@ -243,7 +243,8 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   if (!(level > 0 && level < 1)) throw ArgumentError("level", std::to_string(level) + ", expected between 0 and 1");
   std::vector<double> sorted = samples.to(Dtype::float64).to_vector<double>();
   const double error = stats::standard_deviation(sorted);
-  if (std::isnan(estimate) || std::any_of(sorted.begin(), sorted.end(), [](double v) { return std::isnan(v); }))
+  if (sorted.empty() || std::isnan(estimate) ||
+      std::any_of(sorted.begin(), sorted.end(), [](double v) { return std::isnan(v); }))
     return {undefined, undefined, undefined};
   stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;

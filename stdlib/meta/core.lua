@@ -1231,8 +1231,9 @@ function core.read_pairs(path, key, value) end
 ---@param delimiter string
 ---@param duplicates string
 ---@param width? integer
+---@param placed? string[]
 ---@return { has_ratings: boolean, user: mr.Tensor, item: mr.Tensor, value: mr.Tensor, time: mr.Tensor, file: mr.Tensor, user_ids: string[], item_ids: string[] }
-function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width) end
+function core.read_ratings(paths, user, item, rating, rating_required, time, time_required, header, delimiter, duplicates, width, placed) end
 
 ---Lists and scores of a table.
 ---@param path string
@@ -1241,9 +1242,10 @@ function core.read_ratings(paths, user, item, rating, rating_required, time, tim
 ---@param score string
 ---@param header boolean
 ---@param delimiter string
+---@param placed? string[]
 ---@return mr.Lists
 ---@return mr.Tensor
-function core.read_scores(path, query, document, score, header, delimiter) end
+function core.read_scores(path, query, document, score, header, delimiter, placed) end
 
 ---Lists of a qrels file; grades below 0 are left out.
 ---@param path string
@@ -2069,11 +2071,13 @@ function mr_Lists:with_relevance(relevance) end
 ---@field minimize boolean Whether less is better.
 ---@field name string As in "ndcg@10", or what a script called it.
 ---@field needs_k boolean Whether it is nothing without k.
+---@field needs_k_rows boolean Whether lists with fewer than k rows are 0.
 ---@field number integer The same for equal metrics, ties and empty lists aside.
 ---@field parameter number The number in parentheses.
 ---@field parameter_name string? Its name among options, or nil.
 ---@field relevant number Least grade of a relevant row.
 ---@field script integer Number of the script's function, or 0.
+---@field sums_gains boolean Whether rows count by their gains, whatever is relevant.
 ---@field swaps boolean Whether it is known what a swap of two rows changes (LambdaRank).
 ---@field ties string What equal scores mean.
 ---@field top number? Largest grade of ERR, nil: the largest there is.

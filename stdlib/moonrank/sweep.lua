@@ -208,8 +208,7 @@ end
 ---functions and values that it captures (tables, tensors, data and objects by their content), the named values of the space, the globals that it
 ---names, definitions (mr.losses.define and the like), every module that is loaded when the study begins, and what a trial loads by require or
 ---dofile. Comments, white space and code outside of these may change. A weak table, e.g. `setmetatable({}, { __mode = "k" })`, is a cache: what it
----holds does not count. Of options of mr.args those count that a function names (`args.epochs`); options
----that are passed on as a whole count where they are passed as `settings`. A store of an earlier version, which recorded code in another
+---holds does not count. Options of mr.args count where they are passed as `settings`. A store of an earlier version, which recorded code in another
 ---form, needs `force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is
 ---begun once more, up to there, before its results are returned to a later run. A study with trials to run goes on under the numerics that all
 ---others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other

@@ -33,7 +33,9 @@ scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and end
   run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
   equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
   local resumed = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2")
-  equal(resumed:match "loss.*", whole:match "loss.*")
+  -- how many trials are pruned depends on which of them run at once
+  local function shown(out) return (out:match "loss.*":gsub("[^\n]*left out:[^\n]*\n", ""):gsub("groups have[^\n]*\n", "")) end
+  equal(shown(resumed), shown(whole))
   check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
 end)
 

@@ -87,10 +87,10 @@ end
 -- The bytecode of a function without the header of a chunk and the lines where it stands.
 local function bytecode(f) return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", "")) end
 
--- The digest of a function's text, the names of variables in it, the constants that these are, and the fields that it names of variables. A function
--- whose text is not known counts by its bytecode and all globals; one of several in the same lines by its bytecode, too.
+-- The digest of a function's text, the names of variables in it, and the constants that these are. A function whose text is not known counts by its
+-- bytecode and all globals; one of several in the same lines by its bytecode, too.
 local function code_of(f)
-  local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
+  local info, variables, parts = debug.getinfo(f, "S"), {}, {}
   local path = info.source:match "^@(.*)"
   if path then core.remember_source(path) end
   local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
@@ -102,31 +102,11 @@ local function code_of(f)
     for i = span[1], span[2] do
       local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
       if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
-      if tokens[i].kind == "name" and is_field and i > 2 then
-        local of = tokens[i - 2].text
-        fields[of] = fields[of] or {}
-        fields[of][tokens[i].text] = true
-      end
     end
   end
-  if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {}, {} end
+  if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {} end
   if #spans > 1 then parts[#parts + 1] = bytecode(f) end
-  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables), fields
-end
-
-local function is_args(value)
-  local meta = type(value) == "table" and debug.getmetatable(value)
-  return type(meta) == "table" and rawget(meta, "__name") == "mr.Args"
-end
-
--- The options among some names. What a name of a file leads to counts where it is read.
-local function options_named(args, names)
-  local found = {}
-  for _, name in ipairs(check.names(names)) do
-    local value = rawget(args, name)
-    if value ~= nil and not (type(value) == "string" and core.file_exists(value)) then found[#found + 1] = name end
-  end
-  return found
+  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables)
 end
 
 -- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
@@ -262,7 +242,7 @@ function Walk:table(path, t)
   if type(meta) ~= "table" then return self:contents(path, t) end
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
-  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- func compares options that it names; a cache has what chance left
+  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
   if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
@@ -286,20 +266,15 @@ end
 
 -- A function. One of the library, e.g. in a loss, counts by the functions of the script that it holds, or by all that it holds.
 function Walk:func(path, f, all)
-  local info, ours, parts, environment, variables, constants, fields = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}, {}
+  local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
   if not ours then
-    parts[1], variables, constants, fields = code_of(f)
+    parts[1], variables, constants = code_of(f)
     self:add("function", path, parts[1])
   end
   for i = 1, info.nups do
     local name, value = debug.getupvalue(f, i)
     constants[name] = nil
-    if is_args(value) and not ours then
-      for _, option in ipairs(options_named(value, fields[name] or {})) do
-        parts[#parts + 1] = option .. "\0" .. self:visit_as(false, path_of(path_of(path, name), option), value[option])
-      end
-    end
     if name == "_ENV" then environment = value
     elseif value ~= nil and (not ours or (all or type(value) == "function") and not self.own[value]) then
       parts[#parts + 1] = name .. "\0" .. self:visit_as(self.is_private and ours, path_of(path, name), value)

@@ -180,23 +180,6 @@ describe("a study", function()
     check(code.changes(text_of(1), text_of(100)), "the first branch")
   end)
 
-  it("has the options of mr.args that its functions name", function()
-    local script_of_args = [[
-      local mr = require "moonrank"
-      local args = mr.args{ epochs = 3, title = "a", data = "sweep.lua" }
-      mr.sweep{ name = "own", store = "r.db", workers = 0, progress = false, metric = "valid", direction = "maximize",
-        space = { x = mr.choice{ 1, 2 } }, run = function(trial) return { valid = args.epochs * trial.x, n = #args.data } end }
-      print(args.title)]]
-    sweeps.in_folder(function(folder)
-      if sweeps.is_skipped() then return end
-      local first = sweeps.run(folder, "sweep.lua")
-      local innocent = sweeps.run(folder, "sweep.lua", "--title b --data ./sweep.lua")
-      local again, _, err = sweeps.run(folder, "sweep.lua", "--epochs 10")
-      equal({ first, innocent, again }, { 0, 0, 1 }, err)
-      check(err:find("epochs: then 3, now 10", 1, true), err)
-    end, script_of_args)
-  end)
-
   it("has the trials of results that it captured", function()
     sweeps.in_folder(function(folder)
       local function results(factor)
