@@ -1,6 +1,6 @@
 -- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
--- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its 95 % interval where the script computes one, how many
--- training runs the table was made from, their numerics version, the fingerprint of their data, the day of the last run, and the command.
+-- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the script computes one (of 95 %,
+-- unless the table says otherwise), how many training runs the table was made from, their numerics version, the fingerprint of their data, the day of the last run, and the command.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -11,20 +11,11 @@ local M = {}
 
 M.columns = { "section", "table", "row", "column", "value", "low", "high", "runs", "numerics", "data", "date", "command" }
 
-local function has_fraction(value) return type(value) == "number" and value == value and value % 1 ~= 0 end
-
--- How many columns at the left name a row: those before the first one with a fraction, or the texts at the left where no column has one.
-local function key_columns(one)
-  local texts = 0
-  for c = 1, #one.columns do
-    local is_text = true
-    for _, row in ipairs(one.rows) do
-      if has_fraction(row[c]) then return math.max(c - 1, 1) end
-      is_text = is_text and type(row[c]) ~= "number"
-    end
-    if is_text and texts == c - 1 then texts = c end
-  end
-  return math.max(1, math.min(texts, #one.columns - 1))
+-- The value of a cell and the ends of its interval: "0.88 (0.87 to 0.89)" has all three, and numbers that a table has as text are numbers.
+local function parts_of(cell)
+  if type(cell) ~= "string" then return cell end
+  local value, low, high = cell:match "^(%-?[%d.]+) %((%-?[%d.]+) to (%-?[%d.]+)%)$"
+  return tonumber(value or cell) or cell, tonumber(low), tonumber(high)
 end
 
 -- Six significant digits of a number: more than any table prints.
@@ -37,6 +28,19 @@ local function row_name(row, keys)
   local parts = {}
   for c = 1, keys do parts[#parts + 1] = row[c] ~= nil and written(row[c]) or nil end
   return table.concat(parts, "; ")
+end
+
+-- How many columns at the left name a row: as few as give every row a name of its own.
+local function key_columns(one)
+  for keys = 1, #one.columns - 1 do
+    local seen, twice = {}, false
+    for _, row in ipairs(one.rows) do
+      local name = row_name(row, keys)
+      twice, seen[name] = twice or seen[name], true
+    end
+    if not twice then return keys end
+  end
+  return math.max(1, #one.columns - 1)
 end
 
 -- One fingerprint for several; "" for none.
@@ -78,9 +82,10 @@ function M.lines(section)
       for c = keys + 1, #one.columns do
         local ends = section.intervals and section.intervals[t] and (section.intervals[t][one.columns[c]] or {})[r] or {}
         if row[c] ~= nil then
-          local low, high = ends[1] and written(ends[1]) or "", ends[2] and written(ends[2]) or ""
-          lines[#lines + 1] = { section.title, caption, row_name(row, keys), one.columns[c], written(row[c]), low, high,
-            from.runs, from.numerics, data, from.date, section.made_by }
+          local value, low, high = parts_of(row[c])
+          low, high = low or ends[1], high or ends[2]
+          lines[#lines + 1] = { section.title, caption, row_name(row, keys), one.columns[c], written(value), low and written(low) or "",
+            high and written(high) or "", from.runs, from.numerics, data, from.date, section.made_by }
         end
       end
     end

@@ -28,23 +28,33 @@ describe("a results file", function()
   it("has a line for each cell, with where it comes from", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
-        rows = { { 1, "nDCG", 0.5, -0.25 }, { 2, "AP", 1 / 3 }, { 3, "AP", 0 / 0, "0.9 (of 3)\nsecond line" } } }
+        rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
+          { 3, "AP", "0.81 (0.79 to 0.83)", "-0.5" } } }
       local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1", studies = { study(folder) },
         made_by = "moonrank table_1.lua", intervals = { { none = { { 0.4, 0.6 } } } } }
       local lines = { name = "thesis", sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
       equal(results_file.write_all(folder, { lines }), 1)
       check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
       local cells = results_file.read(folder .. "/thesis/table_1.csv")
-      equal(#cells, 5)
+      equal(#cells, 7)
       local first = cells[1]
       equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs, first.command },
         { "Table 1", "by users", "1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
       equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
       check(first.data:find "^%x+$" and #first.data == 16, first.data)
       equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
-      equal({ cells[3].row, cells[3].value }, { "2; AP", 0.333333 })
+      equal({ cells[3].row, cells[3].value }, { "1; AP", 0.333333 })
       equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
+      equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low }, { 0.81, 0.79, 0.83, -0.5, "" })
     end)
+  end)
+
+  it("names a row by as few columns as tell the rows apart", function()
+    local one = mr.table{ columns = { "algorithm", "rates chosen", "queries", "nDCG" },
+      rows = { { "RankNet", "0.01 0.1", 471, 0.5 }, { "hinge", "0.1", 471, 0.6 } } }
+    local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    equal({ lines[1][3], lines[1][4], lines[1][5], lines[4][3], lines[5][5] }, { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
   end)
 
   it("is named by its script and the choices, not by places", function()
