@@ -160,13 +160,17 @@ function M.read(path)
   return cells
 end
 
--- A number as a page shows it: four decimals, or two digits of a small one.
+-- A number as a page shows it: at most four decimals, or two digits of a small one.
+local function number_text(value)
+  local text = written(value)
+  if math.type(value) ~= "float" or #(text:match "%.(%d*)$" or "") <= 4 then return text end
+  return (math.abs(value) < 0.001 and "%.2g" or "%.4f"):format(value)
+end
+
 local function shown(cell)
-  local value = cell.value
-  if math.type(value) ~= "float" then return value end
-  local format = math.abs(value) < 0.001 and "%.2g" or math.abs(value) < 1000 and "%.4f" or "%.6g"
-  local ends = cell.low ~= "" and (" (%s to %s)"):format(format, format):format(cell.low, cell.high) or ""
-  return format:format(value) .. ends
+  if type(cell.value) ~= "number" then return cell.value end
+  local ends = cell.low ~= "" and (" (%s to %s)"):format(number_text(cell.low), number_text(cell.high)) or ""
+  return number_text(cell.value) .. ends
 end
 
 -- Cells of one table as a table of the page.

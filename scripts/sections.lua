@@ -93,7 +93,7 @@ function M.run(script)
     section = { text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"), tables = {}, lacking = true }
   end
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
-  section.made_by = M.command{ path = script.path, words = M.plain_words(script.words) }
+  section.made_by = M.command{ path = script.path:match "scripts/.*$" or script.path, words = M.plain_words(script.words) }
   return section
 end
 
