@@ -30,17 +30,25 @@ local function row_name(row, keys)
   return table.concat(parts, "; ")
 end
 
--- How many columns at the left name a row: as few as give every row a name of its own.
-local function key_columns(one)
-  for keys = 1, #one.columns - 1 do
-    local seen, twice = {}, false
+-- The names of rows: their first columns, as few as tell as many rows apart as any number does. Rows that are the same so far
+-- are numbered.
+local function names_of(one)
+  local best, most, names = 1, 0, {}
+  for keys = 1, math.max(1, #one.columns - 1) do
+    local seen, count = {}, 0
     for _, row in ipairs(one.rows) do
       local name = row_name(row, keys)
-      twice, seen[name] = twice or seen[name], true
+      count, seen[name] = count + (seen[name] and 0 or 1), true
     end
-    if not twice then return keys end
+    if count > most then best, most = keys, count end
   end
-  return math.max(1, #one.columns - 1)
+  local times = {}
+  for r, row in ipairs(one.rows) do
+    local name = row_name(row, best)
+    times[name] = (times[name] or 0) + 1
+    names[r] = times[name] > 1 and ("%s (%d)"):format(name, times[name]) or name
+  end
+  return names, best
 end
 
 -- One fingerprint for several; "" for none.
@@ -70,23 +78,32 @@ local function provenance(studies)
   return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
 end
 
----The lines of a results file: a cell of a table each.
+-- The columns with the ends of a column's interval, where `low` and `high` follow it.
+local function ends_after(columns, c)
+  if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
+end
+
+---The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
 ---@param section report.Section  as sections.run returns it; `intervals[t][column][row]` has the ends of an interval of table t
 ---@return any[][]
 function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
   local data = digest(from.data)
   for t, one in ipairs(section.tables or {}) do
-    local keys, caption = key_columns(one), section.captions and section.captions[t] or ""
+    local caption, names, keys = section.captions and section.captions[t] or "", names_of(one)
     for r, row in ipairs(one.rows) do
-      for c = keys + 1, #one.columns do
-        local ends = section.intervals and section.intervals[t] and (section.intervals[t][one.columns[c]] or {})[r] or {}
-        if row[c] ~= nil then
+      local c = keys + 1
+      while c <= #one.columns do
+        local column, first, last = one.columns[c], ends_after(one.columns, c)
+        local ends = section.intervals and section.intervals[t] and (section.intervals[t][column] or {})[r] or {}
+        if first then ends = { row[first], row[last] } end
+        if row[c] ~= nil and row[c] ~= "" then
           local value, low, high = parts_of(row[c])
           low, high = low or ends[1], high or ends[2]
-          lines[#lines + 1] = { section.title, caption, row_name(row, keys), one.columns[c], written(value), low and written(low) or "",
+          lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
             high and written(high) or "", from.runs, from.numerics, data, from.date, section.made_by }
         end
+        c = (last or c) + 1
       end
     end
   end

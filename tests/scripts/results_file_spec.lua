@@ -57,6 +57,25 @@ describe("a results file", function()
     equal({ lines[1][3], lines[1][4], lines[1][5], lines[4][3], lines[5][5] }, { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
   end)
 
+  it("numbers rows that nothing tells apart, and leaves blanks out", function()
+    local one = mr.table{ columns = { "order", "computed", "equal" },
+      rows = { { "1 0", 0.5, "" }, { "1 0", 0.5, "yes" }, { "0 1", 0.25, "" } } }
+    local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    local names = {}
+    for i, line in ipairs(lines) do names[i] = line[3] .. ": " .. line[4] end
+    equal(names, { "1 0: computed", "1 0 (2): computed", "1 0 (2): equal", "0 1: computed" })
+  end)
+
+  it("takes columns `low` and `high` as the interval of the column before", function()
+    local one = mr.table{ columns = { "loss", "nDCG", "low", "high", "n" }, rows = { { "AP", 0.5, 0.25, 0.75, 9 }, { "none", 0.1 } } }
+    local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    equal(#lines, 3)
+    equal({ table.unpack(lines[1], 3, 7) }, { "AP", "nDCG", "0.5", "0.25", "0.75" })
+    equal({ lines[2][4], lines[2][5], lines[3][6] }, { "n", "9", "" })
+  end)
+
   it("is named by its script and the choices, not by places", function()
     local function name(...) return sections.file_name{ path = "scripts/x/table_1.lua", words = { ... } } end
     equal(name("--recipe", "paper", "--out", "results/a.svg", "--kept", "--seed", "1"), "table_1_paper")
