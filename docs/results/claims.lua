@@ -15,6 +15,8 @@ local function mean_size(values)
   return sum / #values
 end
 
+local function none(count) return count == 0 and "none" or tostring(count) end
+
 -- How many of several comparisons are significantly better and worse, and how many there are.
 local function significant(changes, ps)
   local better, worse = 0, 0
@@ -68,19 +70,20 @@ worse.]]):format(count, better, worse)
   { document = "thesis", file = mq2008, text = function(t)
     local better, worse, count = significant(t.all("", "change"), t.all("", "p, Holm"))
     return ([[
-On MQ2008 %d of %d bounded losses are significantly better and %d significantly worse. nDCG without a bound is %.3f where label 2 is
-relevant, %.3f with labels 1 and 2, and %.3f with each query's highest label; the thesis has %.3f and does not say which.]]):format(
-      better, count, worse, t("2; nDCG; none", "mean"), t("1; nDCG; none", "mean"), t("highest; nDCG; none", "mean"),
-      t("1; nDCG; none", "published"))
+Of %d bounded losses on MQ2008 %s are significantly better than the loss without a bound, and %s are significantly worse. nDCG
+without a bound is %.3f where label 2 is relevant, %.3f with labels 1 and 2, and %.3f with each query's highest label. The thesis has
+%.3f and does not say which.]]):format(
+      count, none(better), none(worse), t("label 2; nDCG; none", "mean"), t("label 1; nDCG; none", "mean"),
+      t("highest; nDCG; none", "mean"), t("label 1; nDCG; none", "published"))
   end },
   { document = "thesis", file = "thesis/why_distribution_fails.csv", text = function(t, must)
-    local own, log, logit = "1; distribution (thesis)", "1; distribution_log", "1; distribution_logit"
+    local own, log, logit = "NSR 1; distribution (thesis)", "NSR 1; distribution_log", "NSR 1; distribution_logit"
     must(t(own, "p, Holm") < 0.05 and t(own, "change") < 0, "the distribution bound loses nDCG")
     must(t(log, "silent at start") == 0 and t(logit, "silent at start") == 0, "every list has a gradient under logarithm and logit")
     return ([[
 The thesis' distribution bound ruins nDCG (%.3f against %.3f without a bound at NSR 1), because %.0f %% of the lists have no gradient
 when training begins. Under the logarithm and the logit of the exact distribution every list has one, and nDCG is %.3f and %.3f.]]):format(
-      t(own, "nDCG"), t("1; none", "nDCG"), 100 * t(own, "silent at start"), t(log, "nDCG"), t(logit, "nDCG"))
+      t(own, "nDCG"), t("NSR 1; none", "nDCG"), 100 * t(own, "silent at start"), t(log, "nDCG"), t(logit, "nDCG"))
   end },
   { document = "thesis", file = "thesis/claim_movielens_mq2008.csv", text = function(t)
     local function count(pattern)
@@ -93,8 +96,8 @@ when training begins. Under the logarithm and the logit of the exact distributio
     local function changes(loss) return t.all("^MovieLens; NSR %d; " .. loss .. "; none$", "change", "All comparisons") end
     return ([[
 The logit of the exact distribution, which is ours, is significantly better than no bound and than all four published bounds in %d of %d
-cells (loss and NSR) on MovieLens with three seeds, and in %d of %d on MQ2008. Against no bound it gains %.4f to %.4f of nDCG, %.4f to
-%.4f of AP and %.4f to %.4f of nRBP on MovieLens.]]):format(on_movielens, of, on_mq2008, of_mq2008, least(changes "nDCG"),
+cells (loss and NSR) on MovieLens with three seeds, and in %s of %d on MQ2008. Against no bound it gains %.4f to %.4f of nDCG, %.4f to
+%.4f of AP and %.4f to %.4f of nRBP on MovieLens.]]):format(on_movielens, of, none(on_mq2008), of_mq2008, least(changes "nDCG"),
       largest(changes "nDCG"), least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
   end },
   { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t)
@@ -109,8 +112,8 @@ Training with more negatives than the test has is significantly better in %d of 
     local sizes = {}
     for i, change in ipairs(changes) do sizes[i] = math.abs(change) end
     return ([[
-Expectations from random rankings train as well as exact ones: of %d changes %d are significant, and the largest is %.4f.]]):format(
-      count, better + worse, largest(sizes))
+Expectations from random rankings train as well as exact ones: of %d changes %s are significant, and the largest is %.4f.]]):format(
+      count, none(better + worse), largest(sizes))
   end },
   { document = "thesis", file = "thesis/table_5_1_nrbp.csv", text = function(t)
     local function same(loss, metric) return t("MovieLens; " .. loss .. "; " .. metric, "correlation", "Agreement with 0.95") end
