@@ -7,17 +7,17 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 local M = {}
 
 -- What a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.all(pattern, column,
--- table)` the values of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
+-- table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}
   function t.all(pattern, column, table_name)
-    local values = {}
+    local values, names = {}, {}
     for _, cell in ipairs(cells) do
       local is_it = cell.column == column and cell.row:find(pattern) and (not table_name or cell.table == table_name)
-      if is_it then values[#values + 1] = cell.value end
+      if is_it then values[#values + 1], names[#names + 1] = cell.value, cell.row end
     end
     if #values == 0 then error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0) end
-    return values
+    return values, names
   end
   local function one(_, row, column, table_name)
     local values = t.all("^" .. row:gsub("%W", "%%%0") .. "$", column, table_name)
