@@ -173,7 +173,8 @@ which published numbers cannot be met.]]):format(table.concat(parts, ", "))
     end
     local better, worse, count = significant(changes, ps)
     return ([[
-Under one protocol and with one seed %d of %d comparisons with MseNet %s significant%s. Another seed may show others.]]):format(better + worse, count, better + worse == 1 and "is" or "are", table.concat(words))
+Under one protocol and with one seed %d of %d comparisons with MseNet %s significant%s. Another seed may show others.]]):format(
+      better + worse, count, better + worse == 1 and "is" or "are", table.concat(words))
   end },
   { document = "objectives", file = "objectives/table_1_code.csv", text = function(t, must)
     local where = "MSLR slice: nDCG with labels + 1, precision and mean average precision"
