@@ -43,7 +43,7 @@ local M = {}
 ---@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those of mr.fit and
 ---   mr.evaluate: changes are detected
 ---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
----@field force? boolean            go on although space, script, settings or data changed (default false)
+---@field force? boolean            go on although space, script, settings or data changed (default false). A line below tables then says what changed
 ---@field mix_numerics? boolean     go on although trials ran under other numerics (default false)
 ---@field progress? boolean         show how far it is (default true)
 
@@ -172,7 +172,8 @@ local function run_study(o, call, study, fingerprint, context)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
-  if not o.force then provenance.check(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
+  local look = o.force and provenance.note or provenance.check
+  look(opened, row, context, function(number) return plan:job(plan.trials[number]) end)
   if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })

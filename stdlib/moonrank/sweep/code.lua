@@ -440,17 +440,18 @@ local function differences(was, now)
   return out
 end
 
----What changed, a line for each; nil where nothing did.
+---What changed, a line for each; nil where nothing did. The second result is whether the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
----@return string?
+---@return string? lines
+---@return boolean comparable
 function M.changes(was, now)
   if was:sub(1, #rule) ~= rule then
-    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form"
+    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
   if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
-  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil
+  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
 end
 
 ---A study's text with the modules and files that `was` has beside it, and those that a trial loaded.
