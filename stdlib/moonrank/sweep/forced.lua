@@ -16,15 +16,22 @@ local function sum_of(study) return math.type(study.forced) == "integer" and stu
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
+---Whether trials of a study have results.
+---@param store mr.sweep.Store
+---@param study table  its row
+---@return boolean
+function M.has_results(store, study)
+  return store:columns("SELECT count(*) AS n FROM trials WHERE study = ?1 AND state IN ('done', 'pruned')", study.id).n[1] > 0
+end
+
 ---Stores that a study goes on although these fields changed. Only results that are there can mix with those to come.
 ---@param store mr.sweep.Store
 ---@param study table      its row
 ---@param fields string[]
 function M.note(store, study, fields)
-  local sum = sum_of(study)
-  local results = store:columns("SELECT count(*) AS n FROM trials WHERE study = ?1 AND state IN ('done', 'pruned')", study.id)
+  local sum, has_results = sum_of(study), M.has_results(store, study)
   for _, field in ipairs(fields) do
-    if results.n[1] > 0 or field == "space" then sum = sum | bits[field] end
+    if has_results or field == "space" then sum = sum | bits[field] end
   end
   if sum == sum_of(study) then return end
   study.forced = sum

@@ -125,6 +125,31 @@ local function changes(was, now)
   return parts[1] and table.concat(parts, "\n") or nil, changed
 end
 
+local told = {}  -- of a store once: a script may read hundreds of studies
+
+-- Options of mr.args that trials read and `settings` does not name refuse nothing, as many do not change results: one line tells of those that
+-- changed since the first result. Returns the study's text with the values of then.
+local function tell_options(store, was, now)
+  local text = code.joined(now.script, was.script)
+  if not forced.has_results(store, was) then return text end
+  local then_, lines = code.options(was.script), {}
+  local now_ = code.options(now.script)
+  for _, name in ipairs(check.names(now_)) do
+    local is_setting = ("\n" .. now.settings):find("\n" .. name .. " = ", 1, true)
+    if then_[name] and then_[name] ~= now_[name] and not is_setting then
+      lines[#lines + 1] = ("--%s (then %s, now %s)"):format(name, then_[name], now_[name])
+    end
+  end
+  local key = store.path .. "\0" .. table.concat(lines, "\0")
+  if #lines > 0 and not told[key] then
+    told[key] = true
+    check.warn(("mr.sweep: %s: trials of '%s' have results by other values of options that run reads: %s. If these change results, begin "
+      .. "another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name, table.concat(lines, ", "),
+      lines[1]:match "^%-%-(%S+)", lines[1]:match "^%-%-(%S+)"))
+  end
+  return code.with_options(text, then_)
+end
+
 ---The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
@@ -139,7 +164,7 @@ function M.enter(store, now, force)
       store.path, now.name, changed)
   end
   local study = was
-  now.script = code.joined(now.script, was.script)
+  now.script = tell_options(store, was, now)
   if changed then study = store:set_study(now)
   elseif not was.script:match "^%x+$" and now.script ~= was.script then
     was.script = now.script
