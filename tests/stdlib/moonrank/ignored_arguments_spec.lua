@@ -196,6 +196,8 @@ describe("DCG with a gain of grade 0", function()
     near(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
     equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
     equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }):item(), 0.0)
+    local evaluation = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { "dcg" }, options)
+    equal({ evaluation.skipped.dcg, evaluation.counted.dcg }, { 1, 0 })
   end)
 end)
 
