@@ -171,14 +171,15 @@ void Database::Open::connect(const std::string& name) {
 /// A database with a writer of its own is read from the writer's copy, which is renamed into place and never changed.
 void Database::Open::open_to_read() {
   const std::string view = place + ".view";
+  const auto read_copy = [&](const std::string& why) {
+    need_regular(view);
+    note = "read from the copy " + path + ".view of " + time_of(view) + ": " + why;
+    fixed = true;
+    connect(uri_of(view) + "?immutable=1");
+  };
   const auto began = std::chrono::steady_clock::now();
   while (const std::optional<std::string> named = writer_of(place)) {
-    if (is_there(view)) {
-      need_regular(view);
-      note = "read from the copy " + path + ".view of " + time_of(view) + ": " + *named;
-      fixed = true;
-      return connect(uri_of(view) + "?immutable=1");
-    }
+    if (is_there(view)) return read_copy(*named);
     if (std::chrono::steady_clock::now() - began > view_patience)
       throw std::runtime_error(path + " cannot be read: " + *named + ", and there is no copy " + path +
                                ".view to read. If that process was killed, run the sweep again");
@@ -192,6 +193,9 @@ void Database::Open::open_to_read() {
     if (is_there(place + ".writer")) return open_to_read();  // which began meanwhile
     // in a folder that cannot be written the log's index cannot be created; without a log none is needed
     const int code = sqlite3_errcode(database.get());
+    // a writer that takes over from a stale one removes that one's file first, and may be killed before it has its own
+    const bool is_shut = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+    if (is_shut && is_there(view)) return read_copy("its writer was killed");
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
     fixed = true;
     connect(uri_of(path) + "?immutable=1");
@@ -201,7 +205,9 @@ void Database::Open::open_to_read() {
 
 void Database::Open::open_to_write() {
   writes = true;
-  if (on_shared_file_system(place) || is_there(place + ".writer")) return write_exclusively();
+  // a copy without a writer's file is what a kill within a takeover leaves, perhaps with a stale lock
+  if (on_shared_file_system(place) || is_there(place + ".writer") || is_there(place + ".view"))
+    return write_exclusively();
   connect(uri_of(path));
   if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
   try {

@@ -325,6 +325,7 @@ function M.args(declarations, words)
   if declared.device == device and values.device then core.device(values.device) end
   return setmetatable(values, {
     __name = "mr.Args",
+    __names = sorted_names(declared),
     __index = function(_, key)
       if not declared[key] then
         error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), sorted_names(declared), "")), 2)

@@ -36,12 +36,13 @@ end
 ---@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
 ---@field epochs? integer            default 50
 ---@field metrics? (string|mr.Metric|table)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", {"ap", bound = "minmax"}};
----   the latter is called "ap[minmax]" everywhere, and may be given under that name
+---   the latter is called "ap[minmax]" everywhere, and may be given under that name. Without
+---   valid and test none is computed
 ---@field select? string|mr.Metric|table   the metric by which the epoch is chosen, in its direction (default: the first of metrics); several
----   in a table choose an epoch each
+---   in a table choose an epoch each. An error without the part that chooses
 ---@field choose_on? "valid"|"test"  the part that chooses (default "valid")
 ---@field patience? integer          stop after this many validations in a row in which no metric of select found a better epoch (default: never)
----@field every? integer             epochs from one validation to the next (default 1)
+---@field every? integer             epochs from one validation to the next (default 1); an error without validation
 ---@field users? "all"|"known"       "known" leaves lists of valid and test out whose user has nothing relevant in train (default "all"); of
 ---   candidates this is an option of fold:candidates
 ---@field seed? integer              seed of the order of lists (default 1)

@@ -16,7 +16,8 @@ local M = {}
 ---@field k? integer                             ranks that count, where the metric takes it (default: all)
 ---@field p? number                              of rbp and nrbp: how likely a user goes on to the next rank (default 0.95)
 ---@field gain? "exp2"|"linear"|"exp2_plus_one"  of dcg and ndcg: 2^y - 1 (default), y, or 2^(y + 1) - 1. A gain above
----   2^1000 (of dcg with float32 scores: 2^96) is an error
+---   2^1000 (of dcg with float32 scores: 2^96) is an error. With "exp2_plus_one" grade 0 gains 1: dcg itself gives that sum also for
+---   a list without relevant rows, which evaluations leave out by empty = "skip", as they do for every metric
 ---@field denominator? "relevant"|"cutoff"       of ap: P (default) or min(P, k)
 ---@field top? number                            of err: the largest grade there can be, up to 1000 (default: the largest there is)
 

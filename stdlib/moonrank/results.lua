@@ -78,7 +78,8 @@ function Results:counts()
   return counts
 end
 
----Every trial: its state, parameters, value, the other numbers it returned, seconds, and why it failed.
+---Every trial: its state, parameters, value, the other numbers it returned, seconds, and why it failed. A number that a trial returned as NaN is
+---nan, one that it did not return is blank.
 ---@param options? { states?: string[], where?: table<string, any>, columns?: string[] }
 ---@return mr.Table
 function Results:trials(options)
@@ -97,7 +98,7 @@ function Results:trials(options)
     end
   end
   local shown, rows = {}, {}
-  for i, name in ipairs(names) do shown[i] = data:column("results:trials", name) end
+  for i, name in ipairs(names) do shown[i] = data:shown("results:trials", name) end
   local chosen = data:rows("results:trials", o.where)
   for _, row in ipairs(chosen) do
     local line = {}

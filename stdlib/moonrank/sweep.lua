@@ -43,7 +43,7 @@ local M = {}
 ---@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those of mr.fit and
 ---   mr.evaluate: changes are detected
 ---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
----@field force? boolean            go on although space, script, settings or data changed (default false)
+---@field force? boolean            go on although space, script, settings or data changed (default false). A line below tables then says what changed
 ---@field mix_numerics? boolean     go on although trials ran under other numerics (default false)
 ---@field progress? boolean         show how far it is (default true)
 
@@ -172,7 +172,8 @@ local function run_study(o, call, study, fingerprint, context)
   local row = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
     trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
-  if not o.force then provenance.check(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
+  local look = o.force and provenance.note or provenance.check
+  look(opened, row, context, function(number) return plan:job(plan.trials[number]) end)
   if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
   opened:set_planned(row, plan.planned)
   local view = live.new(o.name, plan, { quiet = not o.progress })
@@ -208,10 +209,11 @@ end
 ---functions and values that it captures (tables, tensors, data and objects by their content), the named values of the space, the globals that it
 ---names, definitions (mr.losses.define and the like), every module that is loaded when the study begins, and what a trial loads by require or
 ---dofile. Comments, white space and code outside of these may change. A weak table, e.g. `setmetatable({}, { __mode = "k" })`, is a cache: what it
----holds does not count. Options of mr.args count where they are passed as `settings`. A store of an earlier version, which recorded code in another
----form, needs `force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is
----begun once more, up to there, before its results are returned to a later run. A study with trials to run goes on under the numerics that all
----others had (`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
+---holds does not count. Options of mr.args count where they are passed as `settings`. A change of others that the functions of the trials read is
+---no error: a warning names the option, its value then and now. A store of an earlier version, which recorded code in another form, needs
+---`force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once
+---more, up to there, before its results are returned to a later run. A study with trials to run goes on under the numerics that all others had
+---(`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
 ---then some near one that takes long and some of the whole grid, so that the time left that is shown knows what is to come.

@@ -188,7 +188,7 @@ local function quoted(value)
   if value == nil then return "" end
   local text
   if type(value) == "number" then
-    text = (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
+    text = value ~= value and "nan" or (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
   else
     text = M.csv_text(tostring(value))
   end

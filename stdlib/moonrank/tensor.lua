@@ -36,6 +36,19 @@ local function sizes_of(where, ...)
   return given, options
 end
 
+-- int64 takes whole numbers below 2^53 in size: the core gets numbers as float64, in which larger ones are not exact.
+local function check_int64(where, name, value, dtype)
+  if dtype ~= "int64" or type(value) ~= "number" then return end
+  local found = value ~= value and "NaN" or ("%.15g"):format(value)
+  if tonumber(found) ~= value and value == value then found = (math.type(value) == "integer" and "%d" or "%.17g"):format(value) end
+  if value - value == 0 and value % 1 ~= 0 then
+    check.fail("%s: %s is %s, which is not whole, and dtype is int64. Round it, or pass dtype = \"float64\"", where, name, found)
+  end
+  if math.type(value) == "integer" and value > -(1 << 53) and value < 1 << 53 then return end
+  if math.type(value) == "float" and value > -2.0 ^ 53 and value < 2.0 ^ 53 then return end
+  check.fail("%s: %s is %s, expected a whole number below 2^53 in size where dtype is int64", where, name, found)
+end
+
 ---A tensor from a nested table of numbers.
 ---@param values table
 ---@param options? mr.TensorOptions
@@ -43,7 +56,10 @@ end
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:sum():item()   --> 10.0`
 function M.tensor(values, options)
   options = kind("mr.tensor", options)
-  if type(values) == "number" then return core.full({}, values, options.dtype, options.device) end
+  if type(values) == "number" then
+    check_int64("mr.tensor", "values", values, options.dtype)
+    return core.full({}, values, options.dtype, options.device)
+  end
   return core.tensor(values, options.dtype, options.device)
 end
 
@@ -69,7 +85,7 @@ function M.ones(...)
   return core.full(sizes, 1, options.dtype, options.device)
 end
 
----A tensor of one value.
+---A tensor of one value. int64 takes whole numbers below 2^53 in size.
 ---@param sizes integer[]
 ---@param value number
 ---@param options? mr.TensorOptions
@@ -77,10 +93,14 @@ end
 ---Example: `mr.full({2}, 0.5):sum():item()   --> 1.0`
 function M.full(sizes, value, options)
   options = kind("mr.full", options)
+  if type(value) ~= "number" then
+    check.fail("mr.full: value is a %s (%s), expected a number: mr.full(sizes, value)", type(value), tostring(value))
+  end
+  check_int64("mr.full", "value", value, options.dtype)
   return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
 end
 
----first, first + step, ... up to last, as a vector.
+---first, first + step, ... up to last, as a vector. int64 takes whole numbers below 2^53 in size.
 ---@param first number
 ---@param last number
 ---@param options? { step?: number, dtype?: string, device?: string }
@@ -92,7 +112,14 @@ function M.arange(first, last, options)
     if type(each[2]) ~= "number" then
       check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last)", each[1], tostring(each[2]))
     end
+    if each[2] - each[2] ~= 0 then
+      check.fail("mr.arange: %s is %s, expected a finite number", each[1], each[2] ~= each[2] and "NaN" or tostring(each[2]))
+    end
+    if each[1] ~= "last" then check_int64("mr.arange", each[1], each[2], options.dtype) end
   end
+  if options.step == 0 then check.fail("mr.arange: step is 0, expected another number") end
+  local has_entries = (last - first) / options.step >= 0
+  if has_entries and (last >= 2.0 ^ 53 or last <= -2.0 ^ 53) then check_int64("mr.arange", "last", last, options.dtype) end
   room.take("mr.arange", { math.abs((last - first) / options.step) + 1 })
   return core.arange(first, last, options.step, options.dtype, options.device)
 end

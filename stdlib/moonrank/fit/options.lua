@@ -238,8 +238,14 @@ function M.checked(options)
   if o.patience and not o.judge then
     check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
   end
+  if o.every ~= 1 and not o.judge then
+    check.fail("mr.fit: every is %d, which counts epochs between validations, but valid is missing: give valid or leave every out", o.every)
+  end
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
+  if options.select ~= nil and not o.judge then
+    check.fail("mr.fit: select says by which metric validation chooses the epoch, but valid is missing: give valid or leave select out")
+  end
   name_metrics(o)
   if o.judge and #o.select == 0 then check.fail("mr.fit: metrics is empty, and nothing says by which metric to choose the epoch") end
   o.chosen_on = o.judge and o.choose_on or "last epoch"

@@ -18,13 +18,15 @@ M.tables = {
     seed = "the study's seed, from which each trial's seed follows",
     direction = "`maximize` or `minimize`",
     metric = "which number counts; NULL where a trial returns one number only",
-    script = "functions, values and modules of the trials, a line each with a digest (`rule 2: tokens` in the first line): a store "
+    script = "functions, values and modules of the trials, a line each with a digest (`rule 3: tokens` in the first line): a store "
       .. "refuses to go on under other code. Without that line an earlier version recorded it, and it goes on only with `force = true`",
     script_name = "the script, without its folder",
     settings = "the `settings` of `mr.sweep`, a line each",
     data = "checksums of files and fingerprints of data given to `mr.sweep` as `data`, a line each; empty where none was given",
     planned = "how many trials there will be, where that is known",
-    forced = "1 where the study once went on by `force = true` although its space had changed",
+    forced = "what had changed when the study went on by `force = true`, as a sum: 1 space, 2 script, 4 settings, 8 data, 16 sampler, "
+      .. "32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 where nothing had. "
+      .. "Earlier versions wrote 1 or 0, for the space",
     version = "of Moonrank, when the study was made or last changed",
     created = "UTC, `YYYY-MM-DD HH:MM:SS`" } },
   { name = "trials", text = "One row per trial that has begun.", columns = {

@@ -104,9 +104,11 @@ function M.single(data, by, rows, best_of_rows)
       if not seen[name] then heads[#heads + 1] = name end
     end
   end
+  local columns = {}
+  for c, name in ipairs(heads) do columns[c] = data:shown("results:best", name) end
   for _, group in ipairs(data:groups("results:best", by, rows)) do
     local row, line = best_of_rows(group.rows), {}
-    for c, name in ipairs(heads) do line[c] = row and data:column("results:best", name)[row] end
+    for c in ipairs(heads) do line[c] = row and columns[c][row] end
     if row then lines[#lines + 1], counts[#counts + 1] = line, #group.rows end
   end
   return make_table{ columns = heads, rows = lines, notes = { left_out.spread("groups", counts) } }

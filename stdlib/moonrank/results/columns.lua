@@ -116,6 +116,27 @@ function Columns:column(where, name)
   return self._columns[name]
 end
 
+---A column as tables show it: a number that a trial returned as NaN, which SQLite keeps as NULL, is NaN. One that it did not return is nil.
+---"value" is the number that counts.
+---@param where string  for messages
+---@param name string
+---@return any[]
+function Columns:shown(where, name)
+  local column, shown, numbers, is_number = self:column(where, name), {}, self:numbers(), false
+  local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
+  for _, each in ipairs(numbers) do is_number = is_number or each == name or each == own end
+  if not is_number then return column end
+  local found = self._store:columns([[SELECT n.trial AS id FROM numbers n JOIN trials t ON t.id = n.trial
+    WHERE t.study = ?1 AND n.name IN (?2, ?3) AND n.value IS NULL]], self._study.id, name, own)
+  if #found.id == 0 then return column end
+  for row = 1, self.count do shown[row] = column[row] end
+  for _, id in ipairs(found.id) do
+    local row = self:_row_of()[id]
+    if row and shown[row] == nil then shown[row] = 0 / 0 end
+  end
+  return shown
+end
+
 ---Rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
 ---@param where string
 ---@param wanted? table<string, any>

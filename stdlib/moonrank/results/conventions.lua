@@ -2,6 +2,7 @@
 -- trials evaluated metrics.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
+local forced = require "moonrank.sweep.forced"
 local frame = require "moonrank.sweep.frame"
 local novelty = require "moonrank.data.novelty"
 local registry = require "moonrank.metrics.registry"
@@ -69,8 +70,21 @@ local function add_row(said, texts, shown, row, is_done)
   end
 end
 
----The lines below a table of these columns: how much of the lists training never saw, and the conventions of metrics, or
----that they are unknown.
+-- That these trials ran under several numerics versions; nil where they did not.
+local function numerics_line(results, numbers)
+  local of_trial, counts, versions = results._store:numerics_of(results.study), {}, {}
+  for _, number in ipairs(of_trial and numbers or {}) do
+    local version = of_trial[number] or "not recorded"
+    counts[version] = (counts[version] or 0) + 1
+  end
+  for i, version in ipairs(check.names(counts)) do
+    versions[i] = ("%s (%d trial%s)"):format(version, counts[version], counts[version] == 1 and "" or "s")
+  end
+  return #versions > 1 and ("trials of several numerics versions are mixed: %s"):format(table.concat(versions, ", ")) or nil
+end
+
+---The lines below a table of these columns: whether trials of several programs are mixed, how much of the lists training
+---never saw, and the conventions of metrics, or that they are unknown.
 ---@param results mr.Results
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials
@@ -80,8 +94,14 @@ function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
   local number, state = data:column("results", "number"), data:column("results", "state")
-  for _, row in ipairs(rows) do add_row(said, by_number[number[row]] or {}, shown, row, state[row] == "done") end
-  local notes = novelty.lines(said.new)
+  local numbers = {}
+  for i, row in ipairs(rows) do
+    numbers[i] = number[row]
+    add_row(said, by_number[number[row]] or {}, shown, row, state[row] == "done")
+  end
+  local notes = { forced.line(results._store:study(results.name) or results.study) }
+  notes[#notes + 1] = numerics_line(results, numbers)
+  for _, line in ipairs(novelty.lines(said.new)) do notes[#notes + 1] = line end
   if #said.metrics > 0 then notes[#notes + 1] = conventions.line(said.metrics) end
   if #said.unknown > 0 then notes[#notes + 1] = conventions.unknown(said.unknown) end
   return notes

@@ -6,6 +6,7 @@
 --   module     a module that was loaded when the study began, by the tokens of its file
 --   loaded module, loaded file   what a trial loaded
 --   unseen     something that cannot be compared, so that the whole script counts
+--   option     an option of mr.args that trials can read: it refuses nothing, a change is told
 -- From the trial's function the walk follows upvalues, the globals that a function names, and tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -87,10 +88,10 @@ end
 -- The bytecode of a function without the header of a chunk and the lines where it stands.
 local function bytecode(f) return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", "")) end
 
--- The digest of a function's text, the names of variables in it, and the constants that these are. A function whose text is not known counts by its
+-- The digest of a function's text, the names of variables in it, the constants that these are, and the names of fields in it. A function whose text is not known counts by its
 -- bytecode and all globals; one of several in the same lines by its bytecode, too.
 local function code_of(f)
-  local info, variables, parts = debug.getinfo(f, "S"), {}, {}
+  local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
   if path then core.remember_source(path) end
   local text = path and core.sources[path] or not info.source:match "^[=@]" and info.source
@@ -102,11 +103,13 @@ local function code_of(f)
     for i = span[1], span[2] do
       local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
       if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
+      local field = is_field and tokens[i].text or i > 1 and tokens[i - 1].text == "[" and tokens[i].text:match "^[\"'](.*)[\"']$"
+      if field then fields[field] = true end
     end
   end
-  if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {} end
+  if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {}, {} end
   if #spans > 1 then parts[#parts + 1] = bytecode(f) end
-  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables)
+  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables), fields
 end
 
 -- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
@@ -162,7 +165,7 @@ local Walk = check.class("mr.sweep.Walk")
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
   return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
-    is_private = false,
+    is_private = false, options = fields.options, fields = fields.fields,
     done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
 end
 
@@ -242,6 +245,7 @@ function Walk:table(path, t)
   if type(meta) ~= "table" then return self:contents(path, t) end
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
+  if class == "mr.Args" then self.options[#self.options + 1] = t end
   if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
   if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
@@ -269,7 +273,9 @@ function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
   if not ours then
-    parts[1], variables, constants = code_of(f)
+    local fields
+    parts[1], variables, constants, fields = code_of(f)
+    for field in pairs(fields) do self.fields[field] = true end
     self:add("function", path, parts[1])
   end
   for i = 1, info.nups do
@@ -321,6 +327,24 @@ function M.loaded()
   return loaded
 end
 
+local function option_text(value)
+  if type(value) ~= "table" then return value == nil and "none" or plain_text(value) end
+  local parts = {}
+  for i, each in ipairs(value) do parts[i] = plain_text(each) end
+  return table.concat(parts, ",")
+end
+
+-- The options of mr.args that functions of the walk name, by name.
+local function options_of(self)
+  local found = {}
+  for _, args in ipairs(self.options) do
+    for _, name in ipairs(getmetatable(args).__names) do
+      if self.fields[name] then found[name] = option_text(rawget(args, name)) end
+    end
+  end
+  return found
+end
+
 local function lines_of(run, space, brief)
   local own, replaced = own_values()
   local roots = { { "run", run } }
@@ -335,7 +359,7 @@ local function lines_of(run, space, brief)
   end
   add_roots(nil, definitions.all)
   add_roots(nil, replaced)
-  local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0 }
+  local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {} }
   for _, root in ipairs(roots) do self:visit(root[1], root[2]) end  -- globals are added meanwhile
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
@@ -343,6 +367,8 @@ local function lines_of(run, space, brief)
       self.lines[#self.lines + 1] = ("%s%s\t%s"):format(by_trials[key] and "loaded " or "", key, file_digest(path, core.sources[path]))
     end
   end
+  local options = options_of(self)
+  for _, name in ipairs(check.names(options)) do self.lines[#self.lines + 1] = ("option %s\t%s"):format(name, options[name]) end
   return self.lines
 end
 
@@ -432,7 +458,8 @@ local function differences(was, now)
   local wholes = {}
   for _, all in ipairs{ keys, new_keys } do
     for _, key in ipairs(all) do
-      if key:match "^holds " then wholes[#wholes + 1] = key elseif all == keys or not old[key] then compare(key) end
+      if key:match "^holds " then wholes[#wholes + 1] = key
+      elseif not key:match "^option " and (all == keys or not old[key]) then compare(key) end
     end
   end
   table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)  -- what is within others first
@@ -440,17 +467,37 @@ local function differences(was, now)
   return out
 end
 
----What changed, a line for each; nil where nothing did.
+---What changed, a line for each; nil where nothing did. The second result is whether the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
----@return string?
+---@return string? lines
+---@return boolean comparable
 function M.changes(was, now)
   if was:sub(1, #rule) ~= rule then
-    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form"
+    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
   if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
-  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil
+  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
+end
+
+---The options of mr.args in a study's text, by name as text.
+---@param text string
+---@return table<string, string>
+---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
+function M.options(text)
+  local found = {}
+  for name, value in ("\n" .. text):gmatch "\noption ([^\t\n]+)\t([^\n]*)" do found[name] = value end
+  return found
+end
+
+---A study's text with these values of options in place of its own.
+---@param text string
+---@param options table<string, string>
+---@return string
+function M.with_options(text, options)
+  local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
+  return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
 ---A study's text with the modules and files that `was` has beside it, and those that a trial loaded.

@@ -2,6 +2,7 @@
 -- it used; to compare them it is run again up to mr.fit, with the data as they are now.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local forced = require "moonrank.sweep.forced"
 local trials = require "moonrank.sweep.trial"
 
 local M = {}
@@ -101,17 +102,13 @@ end
 
 local go_on = "another name or store begins another study; force = true goes on with this one"
 
----Raises where trials of a study used other data than the script has now, or have no record of their data.
----@param store mr.sweep.Store
----@param study table                what the store has
----@param context mr.sweep.Context
----@param job fun(number: integer): mr.sweep.Job
-function M.check(store, study, context, job)
+-- Why a study may not go on with the data that the script has now, or nil; and whether these are known to be others.
+local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)
   if unknown > 0 then
-    check.fail("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so that nothing says of which data they are\n(%s)",
-      store.path, unknown, study.name, go_on)
+    return ("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so that nothing says of which data they are\n(%s)")
+      :format(store.path, unknown, study.name, go_on), false
   end
   tell_unknown(store, study, kept, groups)
   local seen = {}
@@ -119,22 +116,46 @@ function M.check(store, study, context, job)
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
-    if problem and study.forced == 1 then  -- after a forced change of the space older trials may not run any more
+    if problem and forced.has(study, "space") then  -- after a forced change of the space older trials may not run any more
       number = group.last
       now, problem = trials.data_of(context, job(number), stop)
     end
-    if problem and study.forced ~= 1 then
-      check.fail("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)", number,
-        study.name, store.path, problem, go_on)
+    if problem and not forced.has(study, "space") then
+      return ("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)")
+        :format(number, study.name, store.path, problem, go_on), false
     end
     seen[group] = not problem and now or nil
     local differs = not problem and difference(entries, now)
     if differs then
-      check.fail("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)", store.path, study.name, number, differs,
-        go_on)
+      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path, study.name, number,
+        differs, go_on), true
     end
   end
   tell_rest(store, study, kept, groups, seen)
+end
+
+---Raises where trials of a study used other data than the script has now, or have no record of their data.
+---@param store mr.sweep.Store
+---@param study table                what the store has
+---@param context mr.sweep.Context
+---@param job fun(number: integer): mr.sweep.Job
+function M.check(store, study, context, job)
+  local why = objection(store, study, context, job)
+  if why then check.fail("%s", why) end
+end
+
+---Notes that a study goes on by `force = true` although its trials used other data. Where its code changed, too, its trials may run long before
+---they come to their data: then the change of the code alone is noted.
+---@param store mr.sweep.Store
+---@param study table                what the store has
+---@param context mr.sweep.Context
+---@param job fun(number: integer): mr.sweep.Job
+function M.note(store, study, context, job)
+  for _, field in ipairs{ "data", "script", "form of the recorded code" } do
+    if forced.has(study, field) then return end
+  end
+  local _, differ = objection(store, study, context, job)
+  if differ then forced.note(store, study, { "data" }) end
 end
 
 ---Raises where trials of a study ran under other numerics than this program's.

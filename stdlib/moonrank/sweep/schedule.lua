@@ -6,6 +6,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local files = require "moonrank.sweep.files"
+local forced = require "moonrank.sweep.forced"
 local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
 local grid_order = require "moonrank.sweep.grid_order"
@@ -64,7 +65,7 @@ function M.new(o)
     pace = { seconds = 0.0, steps = 0 },
   }, Schedule)
   local count = self.sampler:count()
-  if count and o.study.forced == 1 then count = free_points(self) end
+  if count and forced.has(o.study, "space") then count = free_points(self) end
   self.planned = math.min(count or math.huge, o.trials or math.huge)
   if self:_in_any_order() then self.early = grid_order.first_of_values(self.space, self.planned) end
   if self.pruner then

@@ -175,7 +175,8 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
-function Store:set_forced(study) self:columns("UPDATE studies SET forced = 1 WHERE id = ?1", study.id) end
+---Stores what changed when a study went on by `force = true` (sweep/forced.lua).
+function Store:set_forced(study) self:columns("UPDATE studies SET forced = ?2 WHERE id = ?1", study.id, study.forced) end
 
 ---Stores the text of what the trials of a study depend on.
 function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WHERE id = ?1", study.id, study.script) end
@@ -282,6 +283,17 @@ function Store:conventions(study)
   for _, row in ipairs(self:rows("SELECT number, conventions FROM trials WHERE study = ?1 AND conventions IS NOT NULL", study.id)) do
     by_number[row.number] = row.conventions
   end
+  return by_number
+end
+
+---The numerics under which the trials of a study began, by number, where there are several; nil where there are not.
+---@return table<integer, string>?
+function Store:numerics_of(study)
+  if schema.version_of(self._database) < 3 then return nil end
+  local groups = self:columns("SELECT DISTINCT ifnull(numerics, '') AS name FROM trials WHERE study = ?1 LIMIT 2", study.id).name
+  if #groups < 2 then return nil end
+  local by_number, found = {}, self:columns("SELECT number, numerics FROM trials WHERE study = ?1", study.id)
+  for i, number in ipairs(found.number) do by_number[number] = found.numerics[i] end
   return by_number
 end
 

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
+local forced = require "moonrank.sweep.forced"
 local setting = require "moonrank.settings"
 
 local M = {}
@@ -101,22 +102,52 @@ local function unseen(script)
   return table.concat(lines)
 end
 
--- The differences, as one text; nil where there are none.
+-- The differences, as one text (nil where there are none), and what differs.
 local function changes(was, now)
-  local parts = {}
+  local parts, changed = {}, {}
   for _, field in ipairs(compared) do
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
-    if a ~= b then parts[#parts + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)) end
-  end
-  if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
-    if was.script ~= now.whole then parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) end
-  else
-    local changed = code.changes(was.script, now.script)
-    if changed then
-      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. changed .. unseen(now.script)
+    if a ~= b then
+      parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)), field
     end
   end
-  return parts[1] and table.concat(parts, "\n") or nil
+  if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
+    if was.script ~= now.whole then
+      parts[#parts + 1], changed[#changed + 1] = script_changed:format(now.script_name, was.script_name), "script"
+    end
+  else
+    local lines, comparable = code.changes(was.script, now.script)
+    if lines then
+      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines .. unseen(now.script)
+      changed[#changed + 1] = comparable and "script" or "form of the recorded code"
+    end
+  end
+  return parts[1] and table.concat(parts, "\n") or nil, changed
+end
+
+local told = {}  -- of a store once: a script may read hundreds of studies
+
+-- Options of mr.args that trials read and `settings` does not name refuse nothing, as many do not change results: one line tells of those that
+-- changed since the first result. Returns the study's text with the values of then.
+local function tell_options(store, was, now)
+  local text = code.joined(now.script, was.script)
+  if not forced.has_results(store, was) then return text end
+  local then_, lines = code.options(was.script), {}
+  local now_ = code.options(now.script)
+  for _, name in ipairs(check.names(now_)) do
+    local is_setting = ("\n" .. now.settings):find("\n" .. name .. " = ", 1, true)
+    if then_[name] and then_[name] ~= now_[name] and not is_setting then
+      lines[#lines + 1] = ("--%s (then %s, now %s)"):format(name, then_[name], now_[name])
+    end
+  end
+  local key = store.path .. "\0" .. table.concat(lines, "\0")
+  if #lines > 0 and not told[key] then
+    told[key] = true
+    check.warn(("mr.sweep: %s: trials of '%s' have results by other values of options that run reads: %s. If these change results, begin "
+      .. "another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name, table.concat(lines, ", "),
+      lines[1]:match "^%-%-(%S+)", lines[1]:match "^%-%-(%S+)"))
+  end
+  return code.with_options(text, then_)
 end
 
 ---The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced.
@@ -127,22 +158,19 @@ end
 function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end
-  local changed = changes(was, now)
+  local changed, fields = changes(was, now)
   if changed and not force then
     check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study; force = true goes on with this one)",
       store.path, now.name, changed)
   end
   local study = was
-  now.script = code.joined(now.script, was.script)
+  now.script = tell_options(store, was, now)
   if changed then study = store:set_study(now)
   elseif not was.script:match "^%x+$" and now.script ~= was.script then
     was.script = now.script
     store:set_script(was)
   end
-  if was.space ~= now.space then
-    store:set_forced(study)
-    study.forced = 1
-  end
+  if changed then forced.note(store, study, fields) end
   return study
 end
 

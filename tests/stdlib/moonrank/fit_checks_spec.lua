@@ -38,6 +38,12 @@ describe("mr.fit checks before the first step", function()
     refused("choose_on is 'valid', but recipe 'published' chooses on test", { choose_on = "valid", recipe = "published" })
     refused("batch is 2.5, expected an integer of at least 1", { batch = 2.5 })
     refused("patience is 0, expected an integer of at least 1", { patience = 0 })
+    for name, value in pairs{ every = 2, select = "ndcg", patience = 3 } do
+      refused(name, { [name] = value })
+    end
+    refused("training began", { every = 1 })
+    refused("training began", { every = 2, select = "ndcg", valid = queries(6) })
+    refused("training began", { every = 2, select = "ndcg", test = queries(6), choose_on = "test" })
     refused("one of: honest, published", { recipe = "paper" })
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
   end)
@@ -114,7 +120,7 @@ describe("a number that is none", function()
   end
 
   it("stops training, with epoch, batch, list and operation", function()
-    local calls = 0
+    local calls, first = 0, debug.getinfo(1, "l").currentline
     local broken = loss_of("spec_log", function(scores, lists)
       calls = calls + 1
       local x = lists:sum(scores)
@@ -127,10 +133,10 @@ describe("a number that is none", function()
     end)
     local message = raises(function() fit{ loss = broken } end,
       "mr.fit: the loss is infinite in epoch 2, batch 2 of 4, list 3 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:124: log: 'log' made infinity"), message)
+    check(message:find(("fit_checks_spec%%.lua:%d: log: 'log' made infinity"):format(first + 7)), message)
     local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     message = raises(function() fit{ loss = nan } end, "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: ")
-    check(message:find("fit_checks_spec%.lua:131: sqrt: 'sqrt' made NaN at entry 1 of 5"), message)
+    check(message:find(("fit_checks_spec%%.lua:%d: sqrt: 'sqrt' made NaN at entry 1 of 5"):format(first + 14)), message)
   end)
 
   it("is found in the features, in scores and in parameters", function()

@@ -140,6 +140,28 @@ describe("a question without an answer", function()
     equal(mr.tensor({ (1 << 53) - 1 }, int64):totable()[1], (1 << 53) - 1)
   end)
 
+  it("stands in errors of mr.full and mr.arange as it was given, with the argument's name and why", function()
+    local largest <const> = 1 << 53
+    for _, case in ipairs{
+      { { 2.5 }, "value is 2.5", "whole" }, { { largest + 1 }, "value is 9007199254740993", "2^53" },
+      { { math.maxinteger }, "value is 9223372036854775807", "2^53" }, { { 1e300 }, "value is 1e+300", "2^53" },
+      { { 0 / 0 }, "value is NaN", "int64" }, { { 0.5, 3 }, "first is 0.5", "whole" }, { { 1, 3, 0.5 }, "step is 0.5", "whole" },
+      { { largest + 1, largest + 3 }, "first is 9007199254740993", "2^53" },
+      { { largest - 1, largest + 1 }, "last is 9007199254740993", "2^53" },
+      { { 0 / 0, 1 }, "first is NaN", "finite" }, { { 1, math.huge }, "last is inf", "finite" }, { { 1, 3, 0 }, "step is 0", "expected" },
+    } do
+      local given = case[1]
+      local message = raises(function()
+        if #given == 1 then return mr.full({ 1 }, given[1], int64) end
+        return mr.arange(given[1], given[2], { step = given[3], dtype = "int64" })
+      end, case[2])
+      check(message:find(case[3], 1, true), message)
+    end
+    equal(mr.full({ 1 }, 3.0, int64):item(), 3)
+    equal(mr.arange(1, 2.5, int64):totable(), { 1, 2 })
+    equal(#mr.arange(3, -(1 << 60), int64), 0)
+  end)
+
   it("stands in errors as it was given", function()
     for number, text in pairs{ [(1 << 53) + 1] = "9007199254740993", [1e300] = "1e+300", [0.1] = "0.1" } do
       raises(function() mr.tensor({ 1, number }, int64) end, "(" .. text .. " is")
@@ -174,6 +196,8 @@ describe("DCG with a gain of grade 0", function()
     near(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
     equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
     equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }):item(), 0.0)
+    local evaluation = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { "dcg" }, options)
+    equal({ evaluation.skipped.dcg, evaluation.counted.dcg }, { 1, 0 })
   end)
 end)
 

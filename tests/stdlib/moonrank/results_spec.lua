@@ -209,6 +209,30 @@ describe("trials", function()
     check(#r:to_markdown() > 500 and #r:to_latex() > 500, "every trial")
   end)
 
+  it("show a number that is NaN as nan, and one that was not returned as blank", function()
+    local own = mr.sweep{ name = "nan", store = folder .. "/nan.db", progress = false, metric = "v", direction = "maximize", workers = 0,
+      space = { x = mr.range(1, 4) },
+      run = function(trial)
+        if trial.x == 3 then return { v = 3 } end
+        return { v = trial.x == 4 and 0 / 0 or trial.x, cost = trial.x == 2 and 0 / 0 or trial.x }
+      end }
+    local found = own:trials{ columns = { "x", "value", "v", "cost" } }
+    local shown = {}
+    for i, row in ipairs(found.rows) do
+      local cells = {}
+      for c = 1, 4 do
+        local value = row[c]
+        cells[c] = value == nil and "blank" or value ~= value and "nan" or ("%d"):format(value)
+      end
+      shown[i] = table.concat(cells, " ")
+    end
+    equal(shown, { "1 1 1 1", "2 2 2 nan", "3 3 3 blank", "4 nan nan 4" })
+    equal(found:to_csv(), "x,value,v,cost\n1,1,1,1\n2,2,2,nan\n3,3,3,\n4,nan,nan,4\n")
+    check(found:to_json():find('"cost":"nan"', 1, true))
+    check(tostring(own:best "x"):find "nan", "of each group the best trial with all that it returned")
+    equal(own:best().params.x, 3, "NaN is never the best")
+  end)
+
   it("say what is in the store", function()
     equal(tostring(r), ("mr.Results 's' in %s/r.db: 36 done"):format(folder))
     local text = require("moonrank.results").text(folder .. "/r.db")

@@ -117,6 +117,23 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
+  it(system .. ": a kill between the removal of a stale writer's file and the next one leaves the copy to read", function()
+    on(system, function(folder, before, reads)
+      local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.001", before)
+      local seen = wait_for(reads, 10)
+      sweeps.signal(id, "KILL")
+      sweeps.finish(folder)
+      os.remove(folder .. "/r.db.writer")  -- what the takeover does first
+      local sound, done, rows, said = reads()
+      equal(sound, "ok", said)
+      check(done >= seen and rows == done, said)
+      local text = sweeps.capture(("cd %s && %s %s results r.db 2>&1"):format(folder, before, sweeps.moonrank))
+      check(text:find("r.db.view", 1, true), text)
+      equal((sweeps.run(folder, "sweep.lua", "--trials 1 --name other", before)), 0)
+      check(({ reads() })[2] >= seen, "nothing was lost")
+    end)
+  end)
+
   it(system .. ": Ctrl-C and errors leave one file, too", function()
     on(system, function(folder, before, reads)
       local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.01", before)

@@ -1,0 +1,54 @@
+-- What changed between trials of a study that went on by `force = true`, as the column `forced` of its row keeps it: a sum of bits.
+local M = {}
+
+-- A field of a study and its bit. Earlier versions kept the space alone. Bits are never given to another field.
+local bits = { space = 1, script = 2, settings = 4, data = 8, sampler = 16, seed = 32, direction = 64, metric = 128,
+  ["form of the recorded code"] = 256 }
+local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed", "direction" }
+
+-- The column's number; a store may come from anywhere.
+local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
+
+---Whether a study went on although this field had changed.
+---@param study table   its row
+---@param field string  "space", "script", ...
+---@return boolean
+---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
+function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
+
+---Whether trials of a study have results.
+---@param store mr.sweep.Store
+---@param study table  its row
+---@return boolean
+function M.has_results(store, study)
+  return store:columns("SELECT count(*) AS n FROM trials WHERE study = ?1 AND state IN ('done', 'pruned')", study.id).n[1] > 0
+end
+
+---Stores that a study goes on although these fields changed. Only results that are there can mix with those to come.
+---@param store mr.sweep.Store
+---@param study table      its row
+---@param fields string[]
+function M.note(store, study, fields)
+  local sum, has_results = sum_of(study), M.has_results(store, study)
+  for _, field in ipairs(fields) do
+    if has_results or field == "space" then sum = sum | bits[field] end
+  end
+  if sum == sum_of(study) then return end
+  study.forced = sum
+  store:set_forced(study)
+end
+
+---The line below tables of a study that was forced; nil where nothing changed.
+---@param study table  its row
+---@return string?
+---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
+function M.line(study)
+  local names = {}
+  for _, field in ipairs(order) do names[#names + 1] = M.has(study, field) and field or nil end
+  if #names == 0 then return nil end
+  local last = table.remove(names)
+  local listed = #names > 0 and table.concat(names, ", ") .. " and " .. last or last
+  return ("forced (force = true): trials from before and after a change of %s are mixed"):format(listed)
+end
+
+return M

@@ -1,0 +1,102 @@
+-- Tables of a study that went on by `force = true` say which changes its trials mix.
+local mr = require "moonrank"
+local results = require "moonrank.results"
+local store = require "moonrank.sweep.store"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+
+local function value_of(trial) return trial.x + trial.seed_of end
+local function other_value_of(trial) return 2 * trial.x + trial.seed_of end
+
+local function sweep(folder, options)
+  local o = { name = "s", store = folder .. "/r.db", workers = 0, progress = false, run = value_of,
+    space = { x = mr.choice{ 1, 2 }, seed_of = mr.range(1, 3) } }
+  for name, value in pairs(options or {}) do o[name] = value end
+  return mr.sweep(o)
+end
+
+local function forced_with(folder, options)
+  options.force = true
+  return sweep(folder, options)
+end
+
+-- The line about a forced study in a text, or nil.
+local function line_of(text) return ("\n" .. tostring(text)):match "\n%s*(forced[^\n]*)" end
+
+-- Each table of a study's trials.
+local function tables_of(study)
+  return {
+    trials = tostring(study:trials()), pivot = tostring(study:pivot{ rows = "x" }), best = tostring(study:best "x"),
+    over = tostring(study:best("x", { over = "seed_of" })), compare = tostring(study:compare{ by = "x" }),
+    markdown = study:to_markdown(), latex = study:to_latex(), program = results.text(study.path),
+  }
+end
+
+describe("a study that was forced", function()
+  it("says below every table that its script changed", function()
+    sweeps.in_folder(function(folder)
+      for name, text in pairs(tables_of(sweep(folder, { trials = 4 }))) do check(not text:find "forced", name) end
+      for name, text in pairs(tables_of(forced_with(folder, { run = other_value_of }))) do
+        check(text:find "forced" and text:find "script", name .. ": " .. text)
+      end
+    end)
+  end)
+
+  it("names settings, space and metric, and says nothing where nothing changed", function()
+    sweeps.in_folder(function(folder)
+      sweep(folder, { settings = { rate = 1 }, trials = 2 })
+      equal(line_of(forced_with(folder, { settings = { rate = 1 }, trials = 3 }):trials()), nil)
+      local line = line_of(forced_with(folder, { settings = { rate = 2 }, trials = 4 }):trials())
+      check(line:find "settings" and not line:find "script" and not line:find "space", line)
+      local wider = { settings = { rate = 2 }, space = { x = mr.choice{ 1, 2, 3 }, seed_of = mr.range(1, 3) } }
+      line = line_of(forced_with(folder, wider):trials())
+      check(line:find "settings" and line:find "space" and not line:find "metric", line)
+    end)
+  end)
+
+  it("says nothing where no trial had a result before the change", function()
+    sweeps.in_folder(function(folder)
+      local function fails() error "too early" end
+      sweep(folder, { run = fails })
+      equal(line_of(forced_with(folder, { run = value_of }):trials()), nil)
+    end)
+  end)
+
+  it("names data that trials had, also later", function()
+    sweeps.in_folder(function(folder)
+      local function folds_of(seed)
+        return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }:binarize(4):folds{ k = 3 }
+      end
+      local held = setmetatable({}, { __mode = "v" })  -- not a captured value: only what trials read differs
+      local keep = folds_of(1)
+      held[1] = keep
+      local function run(trial)
+        local first = held[1][trial.seed_of].train:batches{ size = 4 }()
+        return trial.x * first.size
+      end
+      sweep(folder, { run = run, trials = 2 })
+      equal(line_of(forced_with(folder, { run = run, trials = 3 }):trials()), nil)
+      keep = folds_of(2)
+      held[1] = keep
+      raises(function() sweep(folder, { run = run, trials = 4 }) end, "other data")
+      local line = line_of(forced_with(folder, { run = run, trials = 4 }):trials())
+      check(line and line:find "data" and not line:find "script", tostring(line))
+      equal(line_of(mr.results(folder .. "/r.db", "s"):trials()), line)
+    end)
+  end)
+end)
+
+it("a study with trials of several numerics versions names these below its tables", function()
+  sweeps.in_folder(function(folder)
+    local study = sweep(folder)
+    check(not tostring(study:trials()):find "numerics")
+    do
+      local opened <close> = store.open(folder .. "/r.db", "write")
+      opened:columns "UPDATE trials SET numerics = '2020-01' WHERE number = 1"
+    end
+    study = mr.results(folder .. "/r.db", "s")
+    for name, text in pairs(tables_of(study)) do check(text:find("2020-01 (1 trial)", 1, true), name .. ": " .. text) end
+    check(not tostring(study:trials{ where = { x = 2 } }):find "2020", "one version among the trials that are shown")
+  end)
+end)

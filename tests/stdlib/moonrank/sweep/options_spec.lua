@@ -1,0 +1,84 @@
+-- A sweep that is resumed with other options of mr.args, which trials read and `settings` does not name, warns of them.
+local mr = require "moonrank"
+local checks = require "moonrank.check"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+
+-- Runs `body` and returns what it warns of.
+local function warnings_of(body, ...)
+  local said, was = {}, checks.warn
+  checks.warn = function(text) said[#said + 1] = text end
+  local ok, problem = pcall(body, ...)
+  checks.warn = was
+  if not ok then error(problem, 0) end
+  return said
+end
+
+-- A sweep whose trials read --lr, --notes and --rates; the script alone reads --trials. `make` gives mr.sweep's further options.
+local function sweep(folder, words, make)
+  local args = mr.args({ lr = 0.1, trials = 2, notes = "a", rates = { 1, 2 } }, words)
+  local options = make and make(args) or {}
+  local o = { name = "s", store = folder .. "/r.db", workers = 0, progress = false, space = { x = mr.range(1, 9) }, trials = args.trials,
+    run = function(trial)
+      local _ = args["notes"]
+      return trial.x * args.lr + #args.rates
+    end }
+  for name, value in pairs(options) do o[name] = value end
+  return mr.sweep(o)
+end
+
+it("names an option that trials read, its value then and now, in one line", function()
+  sweeps.in_folder(function(folder)
+    equal(#warnings_of(sweep, folder, {}), 0)
+    equal(#warnings_of(sweep, folder, { "--trials", "3" }), 0, "trials do not read --trials")
+    local said = warnings_of(sweep, folder, { "--trials", "4", "--lr", "0.2" })
+    check(#said == 1 and said[1]:find("--lr", 1, true) and said[1]:find "0%.1.*0%.2", said[1])
+    check(not said[1]:find "\n" and not said[1]:find("--trials", 1, true), said[1])
+    equal(mr.results(folder .. "/r.db"):counts(), { done = 4 })
+    equal(#warnings_of(sweep, folder, { "--trials", "5" }), 0, "the first value again")
+    said = warnings_of(sweep, folder, { "--trials", "6", "--lr", "0.3", "--notes", "b\n\tc", "--rates", "2,1" })
+    check(#said == 1, #said)
+    for _, words in ipairs{ "--lr (then 0.1, now 0.3)", "--notes", "--rates (then 1,2, now 2,1)" } do
+      check(said[1]:find(words, 1, true), said[1])
+    end
+  end)
+end)
+
+it("does not warn of an option in settings, which refuses, nor before the first result", function()
+  sweeps.in_folder(function(folder)
+    local function with_settings(args) return { settings = { lr = args.lr } } end
+    equal(#warnings_of(sweep, folder, {}, with_settings), 0)
+    raises(function() sweep(folder, { "--lr", "0.2" }, with_settings) end, "settings")
+    local function forced(args) return { settings = { lr = args.lr }, force = true } end
+    equal(#warnings_of(sweep, folder, { "--lr", "0.2" }, forced), 0)
+    local function failing() return { name = "t", run = function() error "no file" end } end
+    equal(#warnings_of(sweep, folder, {}, failing), 0)
+  end)
+  sweeps.in_folder(function(folder)
+    local broken = true
+    local function run_of(args)
+      return { retry = 1, run = function(trial) return broken and error "no file" or trial.x * args.lr end }
+    end
+    equal(#warnings_of(sweep, folder, {}, run_of), 0)
+    equal(#warnings_of(sweep, folder, { "--lr", "0.2" }, run_of), 0)
+  end)
+end)
+
+it("warns in the process of a script alone, and once for all studies of a store", function()
+  if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
+  sweeps.in_folder(function(folder)
+    equal(sweeps.run(folder, "sweep.lua"), 0)
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 4 --lr 0.5")
+    equal(status, 0)
+    local _, count = err:gsub("%-%-lr %(", "")
+    equal(count, 1, err)
+  end, [[
+local mr = require "moonrank"
+local args = mr.args{ lr = 0.1, trials = 2 }
+for _, name in ipairs{ "a", "b" } do
+  mr.sweep{ name = name, store = "r.db", workers = 2, trials = args.trials, progress = false, space = { i = mr.range(1, 4) },
+    run = function(trial) return trial.i * args.lr end }
+end
+]])
+end)
