@@ -16,4 +16,5 @@ for i, name in ipairs(args.sets) do
   local found = compared.table(args, { set = name, seed = args.seed, empty = "skip" })
   texts[i], tables[i], captions[i], intervals[i] = found.text, found.tables[1], title, found.intervals[1]
 end
-return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, intervals = intervals, studies = rawget(args, "studies") }
+return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, intervals = intervals,
+  studies = rawget(args, "studies") }
