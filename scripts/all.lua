@@ -86,5 +86,6 @@ print("\nReport: " .. args.out)
 if args.results ~= "" then
   print(("Results files: %d"):format(results_file.write_all(args.results, documents)))
   results_file.write_pages(args.results)
+  if core.file_exists(args.results .. "/claims.lua") then dofile(here .. "claims.lua").renew(args.results) end
 end
 if #failed > 0 then error(core.exit(1, "without results: " .. table.concat(failed, ", ")), 0) end

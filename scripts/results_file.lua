@@ -11,11 +11,17 @@ local M = {}
 
 M.columns = { "section", "table", "row", "column", "value", "low", "high", "runs", "numerics", "data", "date", "command" }
 
--- The value of a cell and the ends of its interval: "0.88 (0.87 to 0.89)" has all three, and numbers that a table has as text are numbers.
+local number = "([-+]?[%d.]+)"
+local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$", "^" .. number .. " %(([-+][%d.]+)%)$"
+
+-- What a cell says: its value, the ends of its interval ("0.88 (0.87 to 0.89)") and a change in brackets ("0.88 (-0.01)"). Numbers that
+-- a table has as text are numbers.
 local function parts_of(cell)
-  if type(cell) ~= "string" then return cell end
-  local value, low, high = cell:match "^(%-?[%d.]+) %((%-?[%d.]+) to (%-?[%d.]+)%)$"
-  return tonumber(value or cell) or cell, tonumber(low), tonumber(high)
+  if type(cell) ~= "string" then return { value = cell } end
+  local value, low, high = cell:match(with_ends)
+  if value then return { value = tonumber(value), low = tonumber(low), high = tonumber(high) } end
+  local alone, change = cell:match(with_change)
+  return { value = tonumber(alone or cell) or cell, change = tonumber(change) }
 end
 
 -- Six significant digits of a number: more than any table prints.
@@ -24,23 +30,35 @@ local function written(value)
   return tostring(value)
 end
 
-local function row_name(row, keys)
+-- A number in the name of a row has its column's name before it: "NSR 1".
+local function row_name(columns, row, keys)
   local parts = {}
-  for c = 1, keys do parts[#parts + 1] = row[c] ~= nil and written(row[c]) or nil end
+  for c = 1, keys do
+    local part = row[c] ~= nil and written(row[c]) or nil
+    parts[#parts + 1] = type(row[c]) == "number" and columns[c] .. " " .. part or part
+  end
   return table.concat(parts, "; ")
 end
 
--- How many columns at the left name a row: as few as give every row a name of its own.
-local function key_columns(one)
-  for keys = 1, #one.columns - 1 do
-    local seen, twice = {}, false
+-- The names of rows: their first columns, as few as tell as many rows apart as any number does. Rows that are the same so far
+-- are numbered.
+local function names_of(one)
+  local best, most, names = 1, 0, {}
+  for keys = 1, math.max(1, #one.columns - 1) do
+    local seen, count = {}, 0
     for _, row in ipairs(one.rows) do
-      local name = row_name(row, keys)
-      twice, seen[name] = twice or seen[name], true
+      local name = row_name(one.columns, row, keys)
+      count, seen[name] = count + (seen[name] and 0 or 1), true
     end
-    if not twice then return keys end
+    if count > most then best, most = keys, count end
   end
-  return math.max(1, #one.columns - 1)
+  local times = {}
+  for r, row in ipairs(one.rows) do
+    local name = row_name(one.columns, row, best)
+    times[name] = (times[name] or 0) + 1
+    names[r] = times[name] > 1 and ("%s (%d)"):format(name, times[name]) or name
+  end
+  return names, best
 end
 
 -- One fingerprint for several; "" for none.
@@ -70,23 +88,38 @@ local function provenance(studies)
   return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
 end
 
----The lines of a results file: a cell of a table each.
+-- The columns with the ends of a column's interval, where `low` and `high` follow it.
+local function ends_after(columns, c)
+  if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
+end
+
+---The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
+---Tables without captions are called by their first column where there are several.
 ---@param section report.Section  as sections.run returns it; `intervals[t][column][row]` has the ends of an interval of table t
 ---@return any[][]
 function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
-  local data = digest(from.data)
-  for t, one in ipairs(section.tables or {}) do
-    local keys, caption = key_columns(one), section.captions and section.captions[t] or ""
+  local data, tables = digest(from.data), section.tables or {}
+  for t, one in ipairs(tables) do
+    local names, keys = names_of(one)
+    local caption = section.captions and section.captions[t] or ""
+    if caption == "" and #tables > 1 then caption = one.columns[1] end
+    local intervals = section.intervals and section.intervals[t] or {}
+    local function add(r, column, value, low, high)
+      lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
+        high and written(high) or "", from.runs, from.numerics, data, from.date, section.made_by }
+    end
     for r, row in ipairs(one.rows) do
-      for c = keys + 1, #one.columns do
-        local ends = section.intervals and section.intervals[t] and (section.intervals[t][one.columns[c]] or {})[r] or {}
-        if row[c] ~= nil then
-          local value, low, high = parts_of(row[c])
-          low, high = low or ends[1], high or ends[2]
-          lines[#lines + 1] = { section.title, caption, row_name(row, keys), one.columns[c], written(value), low and written(low) or "",
-            high and written(high) or "", from.runs, from.numerics, data, from.date, section.made_by }
+      local c = keys + 1
+      while c <= #one.columns do
+        local column, first, last = one.columns[c], ends_after(one.columns, c)
+        local ends = first and { row[first], row[last] } or (intervals[column] or {})[r] or {}
+        if row[c] ~= nil and row[c] ~= "" then
+          local cell = parts_of(row[c])
+          add(r, column, cell.value, cell.low or ends[1], cell.high or ends[2])
+          if cell.change then add(r, column .. ", change", cell.change) end
         end
+        c = (last or c) + 1
       end
     end
   end
@@ -163,7 +196,7 @@ end
 -- A number as a page shows it: at most four decimals, or two digits of a small one.
 local function number_text(value)
   local text = written(value)
-  if math.type(value) ~= "float" or #(text:match "%.(%d*)$" or "") <= 4 then return text end
+  if math.type(value) ~= "float" or not text:find "e" and #(text:match "%.(%d*)$" or "") <= 4 then return text end
   return (math.abs(value) < 0.001 and "%.2g" or "%.4f"):format(value)
 end
 
@@ -238,7 +271,10 @@ Every table says which command made it, under which numerics version and from wh
 ---@return string?
 function M.page(folder, document)
   local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
-  for _, file in ipairs(core.file_exists(own) and core.list_folder(own) or {}) do
+  local files = core.file_exists(own) and core.list_folder(own) or {}
+  local function key(file) return (file:gsub("%d+", function(digits) return ("%06d"):format(digits) end)) end
+  table.sort(files, function(a, b) return key(a) < key(b) end)
+  for _, file in ipairs(files) do
     if file:find "%.csv$" then parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file)) end
   end
   return #parts > 1 and table.concat(parts, "\n") or nil

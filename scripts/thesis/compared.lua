@@ -22,14 +22,18 @@ local function row_of(results, o, set, value, loss, bound)
   local where = { [set.setting] = value, loss = loss, bound = bound }
   local own = scores.lists(results, where, "own")
   local all, printed = counted(own, o.empty), o.published and o.published(loss, bound, value)
-  local interval = mr.stats.bootstrap(protocol.filled(own, o.empty))
+  local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))  -- a user's folds are one value
+  local interval = mr.stats.bootstrap(users)
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
-    interval = { interval.low, interval.high },
+    ends = { mean = { interval.low, interval.high } },
     ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd, difference = printed and all.mean - printed,
     lists = all.n, skipped = counted(own, "skip").skipped }
   if bound ~= "none" then
     local against = scores.compare({ results }, at, bound, "none")
     row.change, row.p, row.d, row.n = against.change, against.p, against.d, against.n
+    local pairs_of = mr.stats.bootstrap{ scores.by_list({ results }, where, "own"),
+      scores.by_list({ results }, scores.with(at, "none"), "own") }
+    row.ends.change = { pairs_of.low, pairs_of.high }
   end
   return row
 end
@@ -129,9 +133,9 @@ chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds",
   local first, all = findings(set, rows)
   local section = figure.finish(args, nil, all .. "\n\n" .. how, as_table(set, rows, o.published ~= nil))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
-  local means = {}
-  for r, row in ipairs(rows) do means[r] = row.interval end
-  section.intervals = { { mean = means } }
+  local ends = { mean = {}, change = {} }
+  for r, row in ipairs(rows) do ends.mean[r], ends.change[r] = row.ends.mean, row.ends.change end
+  section.intervals = { ends }
   return section
 end
 

@@ -39,11 +39,11 @@ describe("a results file", function()
       equal(#cells, 7)
       local first = cells[1]
       equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs, first.command },
-        { "Table 1", "by users", "1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
+        { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
       equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
       check(first.data:find "^%x+$" and #first.data == 16, first.data)
       equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
-      equal({ cells[3].row, cells[3].value }, { "1; AP", 0.333333 })
+      equal({ cells[3].row, cells[3].value }, { "NSR 1; AP", 0.333333 })
       equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
       equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low }, { 0.81, 0.79, 0.83, -0.5, "" })
     end)
@@ -55,6 +55,36 @@ describe("a results file", function()
     local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
       used = { runs = 0, numerics = "", data = {}, date = "" } }
     equal({ lines[1][3], lines[1][4], lines[1][5], lines[4][3], lines[5][5] }, { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
+  end)
+
+  it("numbers rows that nothing tells apart, and leaves blanks out", function()
+    local one = mr.table{ columns = { "order", "computed", "equal" },
+      rows = { { "1 0", 0.5, "" }, { "1 0", 0.5, "yes" }, { "0 1", 0.25, "" } } }
+    local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    local names = {}
+    for i, line in ipairs(lines) do names[i] = line[3] .. ": " .. line[4] end
+    equal(names, { "1 0: computed", "1 0 (2): computed", "1 0 (2): equal", "0 1: computed" })
+  end)
+
+  it("splits cells of a value and a change, and calls tables without captions by their first column", function()
+    local one = mr.table{ columns = { "loss", "AP" }, rows = { { "nDCG", "0.5 (-0.25)" }, { "AP", "+0.5 (+0.25 to -0.125)" } } }
+    local two = mr.table{ columns = { "bound", "AP" }, rows = { { "minmax", 1 } } }
+    local lines = results_file.lines{ title = "t", tables = { one, two }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    local found = {}
+    for i, line in ipairs(lines) do found[i] = table.concat({ table.unpack(line, 2, 7) }, " | ") end
+    equal(found, { "loss | nDCG | AP | 0.5 |  | ", "loss | nDCG | AP, change | -0.25 |  | ", "loss | AP | AP | 0.5 | 0.25 | -0.125",
+      "bound | minmax | AP | 1 |  | " })
+  end)
+
+  it("takes columns `low` and `high` as the interval of the column before", function()
+    local one = mr.table{ columns = { "loss", "nDCG", "low", "high", "n" }, rows = { { "AP", 0.5, 0.25, 0.75, 9 }, { "none", 0.1 } } }
+    local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
+      used = { runs = 0, numerics = "", data = {}, date = "" } }
+    equal(#lines, 3)
+    equal({ table.unpack(lines[1], 3, 7) }, { "AP", "nDCG", "0.5", "0.25", "0.75" })
+    equal({ lines[2][4], lines[2][5], lines[3][6] }, { "n", "9", "" })
   end)
 
   it("is named by its script and the choices, not by places", function()

@@ -1,0 +1,231 @@
+-- The results that README.md states, document by document. `text` makes a sentence from cells of the file:
+--   t(row, column, table)            the value of one cell
+--   t.all(pattern, column, table)    the values and names of all rows that match a Lua pattern
+--   must(condition, text)            an error where the words of the sentence do not hold for the values
+-- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew the README. `measured` has what README.md
+-- states of speed and of equal bits: no results of experiments, and no results files.
+
+local function least(values) return math.min(table.unpack(values)) end
+local function largest(values) return math.max(table.unpack(values)) end
+
+-- The mean of the sizes of numbers.
+local function mean_size(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + math.abs(value) end
+  return sum / #values
+end
+
+local function none(count) return count == 0 and "none" or tostring(count) end
+
+-- How many of several comparisons are significantly better and worse, and how many there are.
+local function significant(changes, ps)
+  local better, worse = 0, 0
+  for i, p in ipairs(ps) do
+    if p < 0.05 and changes[i] > 0 then better = better + 1 end
+    if p < 0.05 and changes[i] < 0 then worse = worse + 1 end
+  end
+  return better, worse, #ps
+end
+
+local measured = {
+  { "the table of section Speed", "tests/bench/all.lua, tests/bench/ratios.lua", "./bootstrap bench --peers", "2026-11b, 2026-11-22" },
+  { "PyTorch and allRank on losses of 128 lists of 128 rows", "tests/bench/losses.lua",
+    "MOONRANK_CLOCK=cpu moonrank tests/bench/losses.lua --threads 1 --forms plain --repeats 5", "2026-11-23" },
+  { "results are the same bits on every processor with AVX2 and FMA", "tests/golden/numerics.txt",
+    "moonrank test tests/stdlib/numerics_spec.lua", "in every test run" },
+}
+
+local movielens, mq2008 = "thesis/table_5_1.csv", "thesis/table_5_1_mq2008.csv"
+local affine = { "minmax", "expectation", "expectation_max" }
+
+return {
+  measured = measured,
+
+  { document = "thesis", file = movielens, text = function(t)
+    local ours, printed = t.all("; nDCG; none$", "mean"), t.all("; nDCG; none$", "published")
+    local differences = t.all("", "difference")
+    return ([[
+On MovieLens we meet the printed levels: nDCG without a bound is %.3f, %.3f and %.3f at an NSR (negative sampling ratio) of 1, 2
+and 3, against %.3f, %.3f and %.3f in the thesis. The %d printed numbers of Table 5.1 differ from ours by %.3f in the mean.]]):format(
+      ours[1], ours[2], ours[3], printed[1], printed[2], printed[3], #differences, mean_size(differences))
+  end },
+  { document = "thesis", file = movielens, text = function(t, must)
+    local changes, ps = {}, {}
+    for _, bound in ipairs(affine) do
+      for i, change in ipairs(t.all("; nRBP; " .. bound .. "$", "change")) do
+        changes[#changes + 1], ps[#ps + 1] = change, t.all("; nRBP; " .. bound .. "$", "p, Holm")[i]
+      end
+    end
+    must(least(changes) > 0 and largest(ps) < 0.05, "affine bounds help nRBP on MovieLens")
+    return ([[
+Bounding helps nRBP on MovieLens: by %.4f to %.4f under the min-max, expectation and expectation-max bounds at every NSR (p at most
+%.2g).]]):format(least(changes), largest(changes), largest(ps))
+  end },
+  { document = "thesis", file = movielens, text = function(t)
+    local better, worse, count = significant(t.all("", "change"), t.all("", "p, Holm"))
+    return ([[
+Of all %d bounded losses on MovieLens %d are significantly better than the loss without a bound, and %d are significantly
+worse.]]):format(count, better, worse)
+  end },
+  { document = "thesis", file = mq2008, text = function(t)
+    local better, worse, count = significant(t.all("", "change"), t.all("", "p, Holm"))
+    return ([[
+Of %d bounded losses on MQ2008 %s are significantly better than the loss without a bound, and %s are significantly worse. nDCG
+without a bound is %.3f where label 2 is relevant, %.3f with labels 1 and 2, and %.3f with each query's highest label. The thesis has
+%.3f and does not say which.]]):format(
+      count, none(better), none(worse), t("label 2; nDCG; none", "mean"), t("label 1; nDCG; none", "mean"),
+      t("highest; nDCG; none", "mean"), t("label 1; nDCG; none", "published"))
+  end },
+  { document = "thesis", file = "thesis/why_distribution_fails.csv", text = function(t, must)
+    local own, log, logit = "NSR 1; distribution (thesis)", "NSR 1; distribution_log", "NSR 1; distribution_logit"
+    must(t(own, "p, Holm") < 0.05 and t(own, "change") < 0, "the distribution bound loses nDCG")
+    must(t(log, "silent at start") == 0 and t(logit, "silent at start") == 0, "every list has a gradient under logarithm and logit")
+    return ([[
+The thesis' distribution bound ruins nDCG (%.3f against %.3f without a bound at NSR 1), because %.0f %% of the lists have no gradient
+when training begins. Under the logarithm and the logit of the exact distribution every list has one, and nDCG is %.3f and %.3f.]]):format(
+      t(own, "nDCG"), t("NSR 1; none", "nDCG"), 100 * t(own, "silent at start"), t(log, "nDCG"), t(logit, "nDCG"))
+  end },
+  { document = "thesis", file = "thesis/claim_movielens_mq2008.csv", text = function(t)
+    local function count(pattern)
+      local holds, verdicts = 0, t.all(pattern, "the claim", "The claim")
+      for _, verdict in ipairs(verdicts) do holds = holds + (verdict == "holds" and 1 or 0) end
+      return holds, #verdicts
+    end
+    local on_movielens, of = count "^MovieLens"
+    local on_mq2008, of_mq2008 = count "^MQ2008"
+    local function changes(loss) return t.all("^MovieLens; NSR %d; " .. loss .. "; none$", "change", "All comparisons") end
+    return ([[
+The logit of the exact distribution, which is ours, is significantly better than no bound and than all four published bounds in %d of %d
+cells (loss and NSR) on MovieLens with three seeds, and in %s of %d on MQ2008. Against no bound it gains %.4f to %.4f of nDCG, %.4f to
+%.4f of AP and %.4f to %.4f of nRBP on MovieLens.]]):format(on_movielens, of, none(on_mq2008), of_mq2008, least(changes "nDCG"),
+      largest(changes "nDCG"), least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
+  end },
+  { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t)
+    local changes = t.all("", "change")
+    local better, _, count = significant(changes, t.all("", "p, Holm"))
+    return ([[
+Training with more negatives than the test has is significantly better in %d of %d cases on MovieLens, by up to %.3f.]]):format(
+      better, count, largest(changes))
+  end },
+  { document = "thesis", file = "thesis/sampled_expectations.csv", text = function(t, must)
+    local changes, better, worse, count = t.all("", "change"), significant(t.all("", "change"), t.all("", "p, Holm"))
+    must(better + worse == 0, "random expectations train as well as exact ones")
+    local sizes = {}
+    for i, change in ipairs(changes) do sizes[i] = math.abs(change) end
+    return ([[
+Expectations from random rankings train as well as exact ones: none of %d changes is significant, and the largest is %.4f.]]):format(
+      count, largest(sizes))
+  end },
+  { document = "thesis", file = "thesis/table_5_1_nrbp.csv", text = function(t)
+    local function same(loss, metric) return t("MovieLens; " .. loss .. "; " .. metric, "correlation", "Agreement with 0.95") end
+    return ([[
+The thesis says that nRBP(0.8) and nRBP(0.9) show what nRBP(0.95) shows. On MovieLens the changes by bounds correlate (Spearman) by %.2f
+and %.2f for losses of nRBP, by %.2f and %.2f for those of nDCG, and by %.2f and %.2f for those of AP.]]):format(
+      same("nRBP", "nRBP(0.8)"), same("nRBP", "nRBP(0.9)"), same("nDCG", "nRBP(0.8)"), same("nDCG", "nRBP(0.9)"), same("AP", "nRBP(0.8)"),
+      same("AP", "nRBP(0.9)"))
+  end },
+  { document = "thesis", file = "thesis/why_curves_differ.csv", text = function(t, must)
+    local parts = "The change of nDCG@k from k = 1 to 10, taken apart"
+    local users, queries = "MovieLens, NSR 1", "MQ2008, label 2"
+    local function of(data, column) return t(data, column, parts) end
+    must(of(users, "by lists with k") < 0 and of(queries, "by lists with fewer") > 0, "lists with k relevant rows lower nDCG@k")
+    return ([[
+From k = 1 to 10 nDCG@k falls by %.3f on MovieLens (NSR 1) and rises by %.3f on MQ2008. Lists with k relevant rows or more change it by
+%+.3f and %+.3f, lists with fewer by %+.3f and %+.3f.]]):format(-of(users, "change"), of(queries, "change"),
+      of(users, "by lists with k"), of(queries, "by lists with k"), of(users, "by lists with fewer"), of(queries, "by lists with fewer"))
+  end },
+
+  { document = "thesis", file = "thesis/tables_2.csv", text = function(t, must)
+    local equal = t.all("", "equal")
+    for _, said in ipairs(equal) do must(said == "yes", "the worked tables are met") end
+    return ("We compute the same %d numbers as the worked Tables 2.2 to 2.4 of the thesis print."):format(#equal)
+  end },
+
+  { document = "sigir21", file = "sigir21/table_1.csv", text = function(t, must)
+    local found, data = {}, "CiteULike-a, published splits"
+    for i, column in ipairs{ "users", "items", "ratings" } do
+      found[i] = t(data, column)
+      must(found[i] == t(data, column .. ", printed"), "CiteULike-a is as printed")
+    end
+    return ("CiteULike-a has the printed %d users, %d items and %d ratings."):format(table.unpack(found))
+  end },
+  { document = "sigir21", file = "sigir21/citeulike_published.csv", text = function(t)
+    local near, names = t.all("", "nDCG near", "Models near the published ones, by loss")
+    local parts = {}
+    for i, name in ipairs(names) do parts[i] = ("%d of %d models of %s"):format(near[i], t(name, "models"), name) end
+    return ([[
+On CiteULike-a, trained as published with one seed, nDCG is within 0.003 of the published number for %s. The notes say
+which published numbers cannot be met.]]):format(table.concat(parts, ", "))
+  end },
+
+  { document = "objectives", file = "objectives/table_1_paper.csv", text = function(t)
+    local function of(data) return data .. ": what was chosen, nDCG, and its change against MseNetBatched" end
+    local changes, ps, words = {}, {}, {}
+    for _, data in ipairs{ "MQ2008", "MSLR slice" } do
+      for i, change in ipairs(t.all("", "change", of(data))) do
+        local p = t.all("", "p", of(data))[i]
+        changes[#changes + 1], ps[#ps + 1] = change, p
+      end
+    end
+    for _, name in ipairs{ "ApproxNDCGBatched", "ApproxNDCGQbQ", "NeuralNDCGBatched", "NeuralNDCGQbQ", "RankNet", "MseNetQbQ" } do
+      local p = t(name, "p", of "MQ2008")
+      if p < 0.05 then words[#words + 1] = (" (%s on MQ2008: %+.4f, p = %.2g)"):format(name, t(name, "change", of "MQ2008"), p) end
+    end
+    local better, worse, count = significant(changes, ps)
+    return ([[
+Under one protocol and with one seed %d of %d comparisons with MseNet %s significant%s. Another seed may show others.]]):format(
+      better + worse, count, better + worse == 1 and "is" or "are", table.concat(words))
+  end },
+  { document = "objectives", file = "objectives/table_1_code.csv", text = function(t, must)
+    local where = "MSLR slice: nDCG with labels + 1, precision and mean average precision"
+    local random = t("random order; mean over all orders", "nDCG+1", where)
+    must(least(t.all("^MseNet.*; as meant$", "nDCG+1", where)) > random, "squared error ranks better than a random order")
+    return ([[
+Squared error fails in the printed table because of how the authors' code evaluates it. On the MSLR slice MseNetBatched is sorted upside
+down (nDCG %.3f, printed %.2f) and MseNetQbQ is judged by one document of each query (%.3f, printed %.2f). Evaluated as meant they have
+%.3f and %.3f, where a random order has %.3f.]]):format(t("MseNetBatched; as evaluated: upside down", "nDCG+1", where),
+      t("MseNetBatched; printed, MSLR-WEB10K", "nDCG+1", where), t("MseNetQbQ; as evaluated: first document only", "nDCG+1", where),
+      t("MseNetQbQ; printed, MSLR-WEB10K", "nDCG+1", where), t("MseNetBatched; as meant", "nDCG+1", where),
+      t("MseNetQbQ; as meant", "nDCG+1", where), random)
+  end },
+
+  { document = "lecture", file = "lecture/worked_numbers.csv", text = function(t)
+    return ([[
+The worked numbers hold: average precisions of %.4f and %.4f (printed: %.3g and %.3g). The printed MAP of %.4f is the mean of rounded
+values; without rounding it is %.4f.]]):format(t("AP; ranks 1, 3, 6", "computed"), t("AP; ranks 1, 2, 4", "computed"),
+      t("AP; ranks 1, 3, 6", "printed"), t("AP; ranks 1, 2, 4", "printed"), t("MAP; both queries", "printed"),
+      t("MAP; both queries", "computed"))
+  end },
+  { document = "lecture", file = "lecture/cremonesi.csv", text = function(t, must)
+    local rated, learned, column = "most rated", "biased MF, squared errors", "recall(10), all items"
+    must(t(rated, column) > t(learned, column), "the most rated films beat biased factors")
+    must(t(learned, "RMSE") < t("movie mean", "RMSE"), "biased factors predict better than the mean of a movie")
+    return ([[
+Who predicts ratings well need not recommend well. Biased matrix factorisation has the lowest RMSE (%.3f), but finds %.0f %% of the
+five-star films among the first 10 of 101, where the most rated films find %.0f %% and factors trained by LambdaRank %.0f %%.]]):format(
+      t(learned, "RMSE"), 100 * t(learned, column), 100 * t(rated, column), 100 * t("MF, LambdaRank", column))
+  end },
+
+  { document = "cmu", file = "cmu/table_1.csv", text = function(t)
+    local best = { "Class LR", "Class RF", "Class Boost", "LambdaMART", "Rank LR" }
+    local parts = {}
+    for _, data in ipairs{ "MSLR slice", "MQ2008" } do
+      local values = {}
+      for i, name in ipairs(best) do values[i] = t.all("^" .. data .. "; [^;]+; " .. name .. "$", "nDCG@10")[1] end
+      parts[#parts + 1] = ("%.3f to %.3f on %s"):format(least(values), largest(values), data)
+    end
+    return ([[
+That classifiers rank web queries better than rankers is not shown: nDCG@10 of linear models and trees of both kinds is %s.]]):format(
+      table.concat(parts, " and "))
+  end },
+  { document = "cmu", file = "cmu/table_2.csv", text = function(t, must)
+    local rankers, classifiers = t.all("^ranking; ", "by score"), t.all("^classification; ", "by score")
+    local labels = t.all("^classification; ", "by labels")
+    must(largest(labels) < least(classifiers), "classifiers are far behind by labels")
+    return ([[
+On pairs of drawn faces classifiers fail only by the way in which they are counted. Counted by labels, as in the paper, they are right
+for %.0f to %.0f %% of the pairs; by the scores of the same models for %.0f to %.0f %%, and rankers for %.0f to %.0f %%.]]):format(
+      100 * least(labels), 100 * largest(labels), 100 * least(classifiers), 100 * largest(classifiers), 100 * least(rankers),
+      100 * largest(rankers))
+  end },
+}

@@ -1,0 +1,168 @@
+-- The results that README.md states, and the page docs/results/README.md, made from the results files. The sentences are in
+-- docs/results/claims.lua. To renew both, in the root of the checkout: moonrank -e 'dofile("scripts/claims.lua").renew()'
+local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
+
+local M = {}
+
+-- What a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.all(pattern, column,
+-- table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
+local function reader(path, cells)
+  local t = {}
+  function t.all(pattern, column, table_name)
+    local values, names = {}, {}
+    for _, cell in ipairs(cells) do
+      local is_it = cell.column == column and cell.row:find(pattern) and (not table_name or cell.table == table_name)
+      if is_it then values[#values + 1], names[#names + 1] = cell.value, cell.row end
+    end
+    if #values == 0 then error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0) end
+    return values, names
+  end
+  local function one(_, row, column, table_name)
+    local values = t.all("^" .. row:gsub("%W", "%%%0") .. "$", column, table_name)
+    if #values > 1 then error(("%s has %d cells in row %s and column %s: name the table"):format(path, #values, row, column), 0) end
+    return values[1]
+  end
+  return setmetatable(t, { __call = one })
+end
+
+-- A sentence in words that the cells do not bear out is an error.
+local function must(is_so, text)
+  if not is_so then error(("docs/results/claims.lua: the results do not show this any more: %s"):format(text), 0) end
+end
+
+---@class Claim
+---@field document string  e.g. "thesis"
+---@field file string      of the cells, in the folder of results
+---@field text fun(t: table, must: function): string  the sentence
+---@field first? any[]     what the file says of its first cell: command, numerics version, date
+---@field said? string     the sentence, where the file is there
+
+---The claims with their sentences.
+---@param folder string  of the results files
+---@return Claim[]
+function M.read(folder)
+  local claims = dofile(folder .. "/claims.lua")
+  for _, claim in ipairs(claims) do
+    local path = folder .. "/" .. claim.file
+    if core.file_exists(path) then
+      local cells = results_file.read(path)
+      claim.first, claim.said = cells[1], claim.text(reader(path, cells), must):gsub("%s+", " ")
+    end
+  end
+  return claims
+end
+
+-- Text in lines of at most 100 columns, those after the first indented.
+local function wrapped(text, indent)
+  local lines, line = {}, nil
+  for word in text:gmatch "%S+" do
+    if line and utf8.len(line) + 1 + utf8.len(word) > 100 then
+      lines[#lines + 1], line = line, indent .. word
+    else
+      line = line and line .. " " .. word or word
+    end
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n")
+end
+
+---The statements of README.md: a list for each document.
+---@param claims Claim[]
+---@param folder string  as README.md links it
+---@return string
+function M.statements(claims, folder)
+  local parts = {}
+  for _, name in ipairs(documents.names) do
+    local lines = {}
+    for _, claim in ipairs(claims) do
+      if claim.document == name and claim.said then
+        lines[#lines + 1] = wrapped(("- %s ([file](%s/%s))"):format(claim.said, folder, claim.file), "  ")
+      end
+    end
+    if #lines > 0 then
+      local title = ("[%s](%s/%s.md):"):format(documents.title_of(name), folder, name)
+      parts[#parts + 1] = title .. "\n\n" .. table.concat(lines, "\n") .. "\n"
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+local start, stop = "<!-- From here on made by scripts/claims.lua -->\n", "<!-- Made by scripts/claims.lua up to here -->\n"
+
+---A text with the statements between its two marks.
+---@param text string
+---@param statements string
+---@return string
+function M.renewed(text, statements)
+  local _, first = text:find(start, 1, true)
+  local last = first and text:find(stop, first, true)
+  if not last then error(("no lines %q and %q found in the text"):format(start, stop), 0) end
+  return text:sub(1, first) .. "\n" .. statements .. "\n" .. text:sub(last)
+end
+
+local head = [[
+# Results
+
+`moonrank scripts/all.lua --results docs/results` makes the CSV files here, the pages that show them, this page, and the
+statements of the project's README. The sentences are in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
+[What numerics versions differ in](notes/numerics.md).
+
+%s
+## Statements of the README, with the file and command behind each
+
+| statement | file | command | numerics version, date |
+|---|---|---|---|
+%s
+## Statements of speed and of equal bits
+
+| statement | file | command | numerics version, date |
+|---|---|---|---|
+%s
+## Statements that wait for their file
+
+These are not in the README. The command makes the file.
+
+%s
+]]
+
+---The page of all claims, in Markdown.
+---@param claims Claim[]
+---@param folder string
+---@return string
+function M.page(claims, folder)
+  local pages, rows, waiting, seen = {}, {}, {}, {}
+  for _, name in ipairs(documents.names) do
+    local title, notes = documents.title_of(name), ("notes/%s.md"):format(name)
+    local is_there = core.file_exists(("%s/%s.md"):format(folder, name))
+    local links = { is_there and ("[tables](%s.md)"):format(name) or nil }
+    links[#links + 1] = core.file_exists(folder .. "/" .. notes) and ("[notes](%s)"):format(notes) or nil
+    if #links > 0 then pages[#pages + 1] = ("- %s: %s\n"):format(title, table.concat(links, ", ")) end
+  end
+  for _, claim in ipairs(claims) do
+    local first = claim.first
+    if first then
+      rows[#rows + 1] = ("| %s | [%s](%s) | `%s` | %s, %s |\n"):format(claim.said, claim.file, claim.file, first.command,
+        first.numerics, first.date)
+    elseif not seen[claim.file] then
+      seen[claim.file] = true
+      waiting[#waiting + 1] = ("- `%s`: `moonrank scripts/all.lua --documents %s --results docs/results`\n"):format(claim.file,
+        claim.document)
+    end
+  end
+  local measured = {}
+  for i, each in ipairs(claims.measured or {}) do measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each)) end
+  return head:format(table.concat(pages), table.concat(rows), table.concat(measured), #waiting > 0 and table.concat(waiting) or "None.\n")
+end
+
+---Writes README.md and the page of all claims.
+---@param folder? string  of the results files, from the root of the checkout
+function M.renew(folder)
+  folder = folder or "docs/results"
+  local claims, file <close> = M.read(folder), assert(io.open("README.md", "rb"))
+  core.write_file("README.md", M.renewed(file:read "a", M.statements(claims, folder)))
+  core.write_file(folder .. "/README.md", M.page(claims, folder))
+end
+
+return M

@@ -1,0 +1,77 @@
+-- The results that README.md states are those of the results files.
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+local sweeps = dofile "tests/support/sweeps.lua"
+local describe, it, equal, check = test.describe, test.it, test.equal, test.check
+local claims, results_file = dofile "scripts/claims.lua", dofile "scripts/results_file.lua"
+
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+-- Fails with the first line that differs.
+local function same_lines(path, made)
+  local expected = made:gmatch "([^\n]*)\n"
+  for line in read(path):gmatch "([^\n]*)\n" do
+    local other = expected()
+    check(line == other, ("%s has %q, made from docs/results: %q. scripts/claims.lua says how to renew it."):format(path, line, other))
+  end
+  equal(expected(), nil)
+end
+
+it("README.md states what the results files have", function()
+  local statements = claims.statements(claims.read "docs/results", "docs/results")
+  check(statements:find("docs/results/", 1, true), "there are claims")
+  same_lines("README.md", claims.renewed(read "README.md", statements))
+end)
+
+it("docs/results/README.md has the file and command behind each statement", function()
+  same_lines("docs/results/README.md", claims.page(claims.read "docs/results", "docs/results"))
+end)
+
+-- Results of a folder with one file of two cells and one claim.
+local function with_claim(body, value)
+  sweeps.in_folder(function(folder)
+    local cells = { { "s", "", "a; b", "nDCG", value, "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" },
+      { "s", "", "a; c", "nDCG", "0.25", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" } }
+    results_file.write(folder .. "/thesis/x.csv", cells)
+    core.write_file(folder .. "/claims.lua", [[return {
+      { document = "thesis", file = "thesis/x.csv", text = function(t, must)
+        must(t("a; b", "nDCG") > t.all("; c$", "nDCG")[1], "b beats c")
+        return ("b has %.2f"):format(t("a; b", "nDCG"))
+      end },
+      { document = "thesis", file = "thesis/none.csv", text = function() error "not called" end } }]])
+    body(folder)
+  end)
+end
+
+describe("a claim", function()
+  it("is made from cells, and left out without its file", function()
+    with_claim(function(folder)
+      local found = claims.read(folder)
+      equal({ found[1].said, found[2].said }, { "b has 0.75" })
+      local page = claims.page(found, folder)
+      check(page:find("b has 0.75 | [thesis/x.csv](thesis/x.csv) | `moonrank scripts/thesis/x.lua` | n, 2026-01-01", 1, true), page)
+      check(page:find("none.csv", 1, true), "a claim without its file waits")
+      equal(claims.statements(found, "r"):match "%- (.-)\n", "b has 0.75 ([file](r/thesis/x.csv))")
+    end, "0.75")
+  end)
+
+  it("fails where its words do not hold, or a cell is not there", function()
+    with_claim(function(folder)
+      test.raises(function() claims.read(folder) end, "b beats c")
+      core.write_file(folder .. "/claims.lua", [[return { { document = "thesis", file = "thesis/x.csv",
+        text = function(t) return t("a; b", "AP") end } }]])
+      test.raises(function() claims.read(folder) end, "AP")
+    end, "0.125")
+  end)
+
+  it("goes between the two marks of a text", function()
+    local text = "before\n<!-- From here on made by scripts/claims.lua -->\nold\n<!-- Made by scripts/claims.lua up to here -->\nafter\n"
+    local renewed = claims.renewed(text, "- new\n")
+    check(renewed:find("^before\n") and renewed:find "\nafter\n$" and renewed:find "\n%- new\n" and not renewed:find "old", renewed)
+    equal(claims.renewed(renewed, "- new\n"), renewed)
+    test.raises(function() claims.renewed("no marks", "") end, "made by scripts/claims.lua")
+  end)
+end)
