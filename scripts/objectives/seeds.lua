@@ -182,11 +182,16 @@ for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
 end
+-- Each group beside the next one under another version, and beside its own with a changed bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
+  local has_next = false
   for j = i + 1, #groups do
-    if groups[j].algorithm == one.algorithm and (groups[j].start == one.start) ~= (groups[j].version == one.version) then
-      table.move(rows_of_pair(one, groups[j]), 1, #protocol.rates + 1, #pairs_of + 1, pairs_of)
+    local other = groups[j]
+    local version, start = other.version ~= one.version, other.start ~= one.start
+    if other.algorithm == one.algorithm and version ~= start and not (version and has_next) then
+      table.move(rows_of_pair(one, other), 1, #protocol.rates + 1, #pairs_of + 1, pairs_of)
+      has_next = has_next or version
     end
   end
 end
