@@ -38,7 +38,13 @@ end
 ---The command that runs a script alone.
 ---@param script { path: string, words: string[] }
 ---@return string
-function M.command(script) return table.concat({ "moonrank", script.path, table.unpack(script.words) }, " ") end
+function M.command(script)
+  local parts = { "moonrank", script.path }
+  for _, word in ipairs(script.words) do
+    parts[#parts + 1] = word:find "^[%w%-_./,=@:+]+$" and word or "'" .. word:gsub("'", [['\'']]) .. "'"
+  end
+  return table.concat(parts, " ")
+end
 
 -- Options that say where or how, not what: with a value, and without.
 local places = { ["--store"] = 1, ["--data"] = 1, ["--out"] = 1, ["--workers"] = 1, ["--device"] = 1, ["--retry"] = 1, ["--kept"] = 0,

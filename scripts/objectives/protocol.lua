@@ -164,12 +164,14 @@ M.patience = 20
 ---@param trial { algorithm: string, split: integer, rate: number }
 ---@param seed integer
 ---@param short boolean
+---@param change? fun(model: table)  changes the starting parameters
 ---@return mr.Run, integer
-function M.fit_paper(set, trial, seed, short)
+function M.fit_paper(set, trial, seed, short, change)
   local name, o = trial.algorithm, M.settings(trial.algorithm, "paper", set, short)
   local fold = set.folds[trial.split]:standardize()
   local run = { name = name, o = o, recipe = "paper", seed = seed, rate = trial.rate }
   local options, count = M.training(run, fold.train, set.least)
+  if change then change(options.model) end
   held_out(options, o, fold.valid)
   options.test, options.metrics, options.select = fold.test, measures.all(), "ndcg"
   options.patience = trial.rate ~= o.rate and M.patience or nil

@@ -91,6 +91,8 @@ describe("a results file", function()
     local function name(...) return sections.file_name{ path = "scripts/x/table_1.lua", words = { ... } } end
     equal(name("--recipe", "paper", "--out", "results/a.svg", "--kept", "--seed", "1"), "table_1_paper")
     equal(name("--sets", "movielens,mq2008", "--store", "s.db"), "table_1_movielens_mq2008")
+    equal(sections.command{ path = "a.lua", words = { "--sets", "a,b", "--versions", "c d", "it's", "" } },
+      [[moonrank a.lua --sets a,b --versions 'c d' 'it'\''s' '']])
     equal(sections.plain_words{ "--data", "d", "--seed", "1", "--force" }, { "--seed", "1" })
   end)
 end)

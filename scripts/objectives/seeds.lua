@@ -1,0 +1,221 @@
+-- Tang et al. (2023), Table 1: how much of a network's nDCG is its seed?
+-- Networks are trained under many seeds, and a second time from starting weights of which one differs in its last bit.
+-- One table has the distribution of nDCG over seeds, and the difference from MseNetBatched with an interval over seeds.
+-- The other has how far two trainings of equal seed come apart, at every learning rate.
+-- Data, networks and protocol: table_1.lua --recipe paper, "rate chosen" (official folds; validation chooses epoch and rate).
+-- Runs are kept by numerics version, so a store with runs of older programs shows these beside today's (--versions).
+-- An interrupted script goes on where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local here = arg[0]:match("^(.*/)") or "./"
+local runs, kept, figure = dofile(here .. "runs.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "../thesis/figure.lua")
+local trainings = dofile(here .. "seeds_runs.lua")
+local protocol = runs.protocol
+
+local args = runs.args({
+  set = { default = "mq2008", choices = runs.data.names, help = "which data" },
+  algorithms = { default = { "ApproxNDCGBatched", "ApproxNDCGQbQ" }, choices = protocol.names, distinct = true,
+    help = "which networks beside MseNetBatched" },
+  last_bit = { default = { "ApproxNDCGBatched" }, choices = protocol.names, distinct = true,
+    help = "networks that are trained a second time, from weights that differ in one last bit" },
+  seeds = { default = 20, least = 2, most = 1000, help = "how many seeds, from --seed on" },
+  versions = { default = "", help = "which numerics versions are shown, e.g. '2026-11c@c074a2c3 2026-11d' with a commit behind @; "
+    .. "runs are made under this program's alone (default: that one)" },
+}, { smoke = { seeds = 2 }, without = { "recipe" } })
+args.recipe = "paper"
+local set = runs.set(args, args.set)  -- missing data are reported at once
+
+---@class objectives.Group
+---@field version string    numerics version
+---@field title string      numerics version, with the commit
+---@field algorithm string
+---@field start "as drawn"|"last bit"
+---@field seeds integer[]
+---@field cells number[]    nDCG of the chosen trials, by seed
+---@field values number[][] nDCG of every test query, by seed
+---@field trials table[][]  all trials, by seed
+
+-- The nDCG of all test queries of the chosen trials, fold by fold.
+local function pooled(results, trials)
+  local all = {}
+  for _, trial in ipairs(protocol.choose(trials)) do
+    local values = core.numbers(results:per_list(trial.number, "ndcg"))
+    table.move(values, 1, #values, #all + 1, all)
+  end
+  return all
+end
+
+-- Studies of this program's version are made or completed; those of others, and all with --kept, are taken as they are.
+local function study(version, algorithm, start, seed)
+  local o = trainings.study(set, { algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
+    short = args.smoke })
+  if version == core.numerics() and not args.kept then return kept.study(args, o) end
+  return kept.there(args, o)
+end
+
+local function group(version, title, algorithm, start)
+  local own = { version = version, title = title, algorithm = algorithm, start = start, seeds = {}, cells = {}, values = {},
+    trials = {} }
+  for seed = args.seed, args.seed + args.seeds - 1 do
+    local results = study(version, algorithm, start, seed)
+    if results and kept.progress(results) == #protocol.rates * #set.folds then
+      local trials = runs.trials(results, algorithm)
+      own.seeds[#own.seeds + 1], own.trials[seed], own.values[seed] = seed, trials, pooled(results, trials)
+      own.cells[seed] = mr.stats.mean(own.values[seed])
+      for _, trial in ipairs(trials) do
+        trial.valid_curve = core.numbers(results:per_list(trial.number, "curve"))
+        trial.loss_curve = core.numbers(results:per_list(trial.number, "held_out"))
+      end
+    end
+  end
+  return #own.seeds > 0 and own or nil
+end
+
+local function with_ends(found)
+  return ("%.4f (%.4f to %.4f)"):format(found.mean, found.mean - found.half, found.mean + found.half)
+end
+
+-- By the seeds that two groups share: f(seed) of each.
+local function shared(a, b, f)
+  local found, has = {}, {}
+  for _, seed in ipairs(b.seeds) do has[seed] = true end
+  for _, seed in ipairs(a.seeds) do found[#found + 1] = has[seed] and f(seed) or nil end
+  return found
+end
+
+-- Values of every query, the mean over seeds.
+local function mean_values(values, seeds)
+  local sums = {}
+  for _, seed in ipairs(seeds) do
+    for i, x in ipairs(values[seed]) do sums[i] = (sums[i] or 0) + x / #seeds end
+  end
+  return sums
+end
+
+local function p_of(a, b) return mr.stats.permutation(a, b, { orders = 10000 }).p end
+
+local function count(x, f)
+  local n = 0
+  for _, each in ipairs(x) do n = n + (f(each) and 1 or 0) end
+  return n
+end
+
+-- A group's row: nDCG over seeds, and its difference from the base over seeds and over queries.
+local function row_of(own, base)
+  local cells = {}
+  for i, seed in ipairs(own.seeds) do cells[i] = own.cells[seed] end
+  local found = mr.stats.summary(cells)
+  local row = { own.title, own.algorithm, own.start, #cells, found.mean, found.sd, math.min(table.unpack(cells)),
+    math.max(table.unpack(cells)) }
+  if own.algorithm == protocol.base then return row end
+  local seeds = shared(own, base, function(seed) return seed end)
+  local changes = shared(own, base, function(seed) return own.cells[seed] - base.cells[seed] end)
+  local ps = shared(own, base, function(seed) return p_of(own.values[seed], base.values[seed]) end)
+  local each = trainings.distribution(changes)
+  table.move({ with_ends(each), math.min(table.unpack(changes)), math.max(table.unpack(changes)),
+    ("%d of %d"):format(count(ps, protocol.significant), #ps),
+    ("%d of %d"):format(count(ps, function(p) return protocol.significant(6 * p) end), #ps),
+    p_of(mean_values(own.values, seeds), mean_values(base.values, seeds)) }, 1, 6, 9, row)
+  return row
+end
+
+local function median(x)
+  if #x == 0 then return nil end
+  table.sort(x)
+  return (x[(#x + 1) // 2] + x[#x // 2 + 1]) / 2
+end
+
+-- Two groups of one algorithm at equal seeds: a row for every learning rate, of its trainings, and one for the trials that validation chooses.
+local function rows_of_pair(one, other)
+  local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
+  for i, rate in ipairs(protocol.rates) do
+    by_rate[i] = { rate = rate, count = 0, differ = 0, apart = {}, folds = {} }
+    for split = 1, #set.folds do by_rate[i].folds[split] = {} end
+    by_rate[rate] = by_rate[i]
+  end
+  shared(one, other, function(seed)
+    table.insert(chosen[1], { one.cells[seed], other.cells[seed] })
+    for i, trial in ipairs(one.trials[seed]) do
+      local twin, at = other.trials[seed][i], by_rate[trial.rate]
+      at.count = at.count + 1
+      at.differ = at.differ + (trainings.parting(trial.loss_curve, twin.loss_curve, 0) and 1 or 0)
+      at.apart[#at.apart + 1] = trainings.parting(trial.valid_curve, twin.valid_curve, 1e-3)
+      table.insert(at.folds[trial.split], { trial.ndcg, twin.ndcg })
+    end
+    local theirs = protocol.choose(other.trials[seed])
+    for split, trial in ipairs(protocol.choose(one.trials[seed])) do
+      local alike = trial.rate == theirs[split].rate and trial.epoch == theirs[split].epoch
+      choices, kept_choices = choices + 1, kept_choices + (alike and 0 or 1)
+    end
+  end)
+  local function name(own) return own.title .. (own.start == "as drawn" and "" or ", last bit") end
+  local found = {}
+  for i, at in ipairs(by_rate) do
+    local m = trainings.moved(at.folds)
+    found[i] = { one.algorithm, name(one), name(other), ("%g"):format(at.rate), at.count, at.differ, #at.apart, median(at.apart), m.rms,
+      m.of_seeds, m.most }
+  end
+  local m = trainings.moved(chosen)
+  found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms, m.of_seeds, m.most,
+    with_ends(m.change) }
+  return found
+end
+
+local function versions()
+  local found = {}
+  for version, commit in args.versions:gmatch "([^%s@,]+)@?([^%s,]*)" do
+    found[#found + 1] = { name = version, title = commit ~= "" and ("%s (%s)"):format(version, commit) or version }
+  end
+  if #found == 0 then found[1] = { name = core.numerics(), title = core.numerics() } end
+  return found
+end
+
+local wanted, groups, rows, pairs_of, base = versions(), {}, {}, {}, nil
+local function add(version, algorithm, start)
+  local own = group(version.name, version.title, algorithm, start)
+  groups[#groups + 1] = own
+  return own
+end
+for _, version in ipairs(wanted) do base = add(version, protocol.base, "as drawn") or base end
+if not base then kept.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
+for _, version in ipairs(wanted) do
+  for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
+  for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
+end
+-- Each group beside the next one under another version, and beside its own with a changed bit.
+for i, one in ipairs(groups) do
+  rows[i] = row_of(one, base)
+  local has_next = false
+  for j = i + 1, #groups do
+    local other = groups[j]
+    local version, start = other.version ~= one.version, other.start ~= one.start
+    if other.algorithm == one.algorithm and version ~= start and not (version and has_next) then
+      table.move(rows_of_pair(one, other), 1, #protocol.rates + 1, #pairs_of + 1, pairs_of)
+      has_next = has_next or version
+    end
+  end
+end
+
+local four = "%.4f"
+local cells = mr.table{ rows = rows, columns = { "numerics version", "algorithm", "start", "seeds", "nDCG", "sd", "least", "largest",
+  "change", "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
+  formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f", ["largest change"] = "%+.4f",
+    ["p, mean of seeds"] = "%.2g" } }
+local twins = #pairs_of > 0 and figure.named(set.title .. ": two trainings of equal seed, and how far nDCG moves", mr.table{
+  rows = pairs_of,
+  columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart", "root mean square",
+    "of two seeds", "largest", "mean change" },
+  formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four, ["of two seeds"] = four } })
+
+return figure.finish(args, nil, ([[
+The first table has, on %s, the mean nDCG of the test queries under every seed: mean, standard deviation (sd), least and largest over
+seeds. "change" is the difference from %s at equal seed with a 95 %% interval over seeds, by Student's t, which takes the folds
+and queries as given. p-values are paired by query: in how many seeds p is below 0.05, in how many six times p is (Holm's factor for the
+smallest p of six comparisons), and p of the mean over seeds.
+"last bit": one starting weight differs in its last bit.%s]]):format(figure.said(set.title), protocol.base, not twins and "" or [[
+
+The second table compares trainings of equal seed, fold and rate: how many differ in any bit of the held-out loss, in how many nDCG on
+validation comes apart by 0.001, the median epoch of that, and the change of test nDCG: root mean square, beside the one between two
+seeds (the standard deviation over seeds times the root of 2), and the largest. The rows "chosen" have the cell of the first table, and
+under "differ" the choices of a rate and epoch that differ, of all folds and seeds.]]),
+  figure.named(set.title .. ": nDCG over seeds", cells), twins or nil)

@@ -1,0 +1,77 @@
+-- Trainings of seeds.lua: a study over learning rates and folds for each algorithm, start, seed and numerics version.
+-- Numbers that say how far two trainings are apart.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local protocol = dofile(here .. "protocol.lua")
+
+local M = {}
+
+---Changes the last bit of the first weight of a network's output layer.
+function M.change_last_bit(model)
+  local names, values = model:state()
+  local by_name = {}
+  for i, name in ipairs(names) do by_name[name] = values[i]:detach() end
+  local numbers = core.numbers(by_name["layer2.weight"])
+  numbers[1] = string.unpack("<f", string.pack("<I4", string.unpack("<I4", string.pack("<f", numbers[1])) ~ 1))
+  by_name["layer2.weight"] = mr.tensor(numbers):reshape(by_name["layer2.weight"]:shape())
+  model:put(by_name)
+end
+
+---@param set objectives.Data
+---@param o { algorithm: string, start: "as drawn"|"last bit", seed: integer, version: string, name: string, short: boolean }
+---@return table  for kept.study
+function M.study(set, o)
+  local change = o.start == "last bit" and M.change_last_bit or nil
+  return {
+    name = ("%s, recipe paper, %s, %s, seed %d, numerics %s"):format(o.name, o.algorithm, o.start, o.seed, o.version),
+    settings = { recipe = "paper", filter = set.least }, metric = "valid",
+    space = { algorithm = mr.choice{ o.algorithm }, rate = mr.choice(protocol.rates), split = mr.range(1, #set.folds) },
+    run = function(trial)
+      local run = protocol.fit_paper(set, trial, o.seed, o.short, change)
+      local curve, held_out = {}, {}
+      for i, entry in ipairs(run.history) do curve[i], held_out[i] = entry.metrics.ndcg, entry.valid_loss end
+      return { valid = run.best.metrics.ndcg, epoch = run.best.epoch, ndcg = mr.stats.mean(run.scores.ndcg),
+        per_list = { ndcg = run.scores.ndcg, curve = mr.tensor(curve, { dtype = "float64" }),
+          held_out = mr.tensor(held_out, { dtype = "float64" }) } }
+    end,
+  }
+end
+
+---Mean and standard deviation of numbers, and half the length of the mean's 95 % interval, by Student's t.
+---@param x number[]
+function M.distribution(x)
+  local found = mr.stats.summary(x)
+  found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
+  return found
+end
+
+---The first epoch at which two curves differ by more than `least`, or one has ended; nil where there is none.
+---@param a number[]
+---@param b number[]
+---@param least number
+function M.parting(a, b, least)
+  for i = 1, math.min(#a, #b) do
+    if math.abs(a[i] - b[i]) > least then return i end
+  end
+  return #a ~= #b and math.min(#a, #b) + 1 or nil
+end
+
+---How far a number moves between two trainings of equal seed, and between two seeds of the first.
+---@param numbers number[][][]  for each fold, for each seed, the number of either training
+---@return { change: table, most: number, rms: number, of_seeds: number }
+function M.moved(numbers)
+  local squares, most, changes, between = 0, 0, {}, 0
+  for _, of_fold in ipairs(numbers) do
+    local one = {}
+    for i, pair in ipairs(of_fold) do
+      local change = pair[2] - pair[1]
+      one[i], changes[#changes + 1] = pair[1], change
+      squares, most = squares + change * change, math.max(most, math.abs(change))
+    end
+    between = between + mr.stats.summary(one).sd ^ 2 / #numbers
+  end
+  return { change = M.distribution(changes), most = most, rms = math.sqrt(squares / #changes), of_seeds = math.sqrt(2 * between) }
+end
+
+return M
