@@ -62,7 +62,7 @@ end
 ---The section of a figure that has nothing to show; with --kept its runs are missing.
 function M.nothing(args, left)
   if args.kept then runs.lack(args, "runs of two losses that could be compared") end
-  return figure.finish(args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
+  return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
 ---What the paper says, which has no place beside made-up data.
@@ -166,7 +166,7 @@ function M.levels(number)
   end)
   local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
-  return figure.finish(args, pictures, ([[
+  return runs.finish(figure, args, pictures, ([[
 The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate: means over the
 splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of three persistences
 chose.%s%s]]):format(levels_text(args, count), missing(args)),
@@ -203,7 +203,7 @@ function M.frequencies(number)
   for i, column in ipairs(M.columns(rows, true)) do panels[i], sentences[i] = frequency_panel(column, lines) end
   panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figure.title(args)
   panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
-  return figure.finish(args, mr.plot.facets(panels), ([[
+  return runs.finish(figure, args, mr.plot.facets(panels), ([[
 The figure shows how often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are
 all counted. The loss of RR is left out, as in the paper.
 
@@ -300,7 +300,7 @@ function M.marginal_means(number)
     sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(winners[column]),
       significance_text(winners[column]))
   end
-  return figure.finish(args, pictures, ([[
+  return runs.finish(figure, args, pictures, ([[
 %s
 
 %s
@@ -347,7 +347,7 @@ function M.marginal_means_by_data(number)
     local found = winners[column]
     sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(found), overlap_text(found))
   end
-  return figure.finish(args, pictures, ([[
+  return runs.finish(figure, args, pictures, ([[
 %s
 
 %s%s%s]]):format(about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[

@@ -107,7 +107,8 @@ function made.code.lambda(name)
   if nrbps[name] then return lambda_nrbp(nrbps[name]) end
   return name == "rr" and lambda_rr() or lambdarank(name, "sigmoid")
 end
--- nDCG was not yet divided by the ideal DCG. What nRBP was is not known: the published code has none.
+-- nDCG was not yet divided by the ideal DCG. What AP and nRBP were is not known: the code of the day of the results cannot run AP at NSR 2
+-- and 5, and has no nRBP.
 function made.published.lambda(name)
   return name == "ndcg" and lambdarank("dcg", "sigmoid") or made.code.lambda(name)
 end

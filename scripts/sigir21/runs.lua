@@ -188,6 +188,15 @@ function M.missing(args)
     #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
 end
 
+---The section of a script (figure.finish). One that lacks runs says so, because a results file has all runs of its section.
+---@param figure table  thesis/figure.lua
+---@return report.Section
+function M.finish(figure, args, ...)
+  local section = figure.finish(args, ...)
+  if M.missing(args) ~= "" then section.lacking = true end
+  return section
+end
+
 ---@class sigir21.Row
 ---@field dataset string       title of the data set; of made-up data it says so
 ---@field split integer

@@ -81,6 +81,29 @@ print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = 
   equal(printed(folder, words .. " --kept --kinds lambda", missing):match "Of %d+ runs %d", "Of 12 runs 2")
 end)
 
+scripts.it("listwise losses and LambdaRank have a section and a results file each; one that lacks runs says so", {}, function(folder)
+  local sections, files, kinds = dofile "scripts/sections.lua", {}, 0
+  for _, script in ipairs(dofile "scripts/sigir21/all.lua") do
+    local file = sections.file_name(script)
+    check(not files[file], file)
+    files[file] = true
+    kinds = kinds + (script.path:find "citeulike" and 1 or 0)
+  end
+  equal({ kinds, files.citeulike_published_listwise, files.citeulike_published_lambda }, { 6, true, true })
+  sweeps.write(folder .. "/lacks.lua", ([[
+local sections = dofile(%q)
+local function section(...)
+  return sections.run{ path = %q, title = "t", words = { "--smoke", "--store", "r.db", "--kinds", "lambda", ... } }
+end
+section("--losses", "rr", "--workers", "0")
+local partial, whole = section "--kept", section("--kept", "--losses", "rr")
+print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(here .. "/scripts/sections.lua",
+    here .. "/scripts/sigir21/citeulike.lua"))
+  local status, out, err = sweeps.run(folder, "lacks.lua", "")
+  equal(status, 0, err)
+  equal(out:match "lacking[^\n]+", "lacking\ttrue\tnil\ttrue")
+end)
+
 scripts.it("a folder in the published layout is a data set; what is wrong with one is said", {}, function(folder)
   for split = 0, 1 do
     os.execute(("mkdir -p %s/own/fold_%d"):format(folder, split))
