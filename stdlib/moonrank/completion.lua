@@ -1,5 +1,6 @@
 -- What TAB offers at the prompt: names, methods, the options of a call, strings that are names, paths.
 local bounds = require "moonrank.bounds.registry"
+local check = require "moonrank.check"
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
 local lexer = require "moonrank.lexer"
@@ -52,7 +53,7 @@ function M.value_of(path)
     if first then
       value, first = session.value(name), false
     elseif value == require("moonrank") then
-      local ok, field = pcall(function() return value[name] end)
+      local ok, field = check.attempt(function() return value[name] end)
       if ok then value = field else value = nil end
     elseif type(value) == "table" then
       value = rawget(value, name)

@@ -77,7 +77,7 @@ end
 
 -- Defaults of the sampler's and the pruner's options: those with which the study began, or those for a study of this size.
 local function usual_options(o)
-  local ok, row = pcall(function()
+  local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
     return opened and opened:study(o.name)
   end)

@@ -303,7 +303,7 @@ local function check_grades(o, role, data)
   local graded = { role ~= "test" and check.field(o.loss, "_gains") or nil }
   if role ~= "train" then table.move(o.measured or o.metrics, 1, #(o.measured or o.metrics), #graded + 1, graded) end
   for _, each in ipairs(graded) do
-    local ok, message = pcall(each.check_gains, each, lists)
+    local ok, message = check.attempt(each.check_gains, each, lists)
     if not ok then check.fail("mr.fit: %s of %s: %s", each.name, role, check.reason(message)) end
   end
 end

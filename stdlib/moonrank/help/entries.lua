@@ -1,4 +1,5 @@
 -- What `mr` has, by name, and what its documentation says: for the terminal (help.lua) and for pages (manual).
+local check = require "moonrank.check"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
 local docs = require "moonrank.help.docs"
@@ -35,7 +36,7 @@ end
 
 -- path -> value for all fields of `mr`, shortest path first where one value has several.
 local function walk(root, path)
-  for _, name in ipairs(root.names()) do pcall(function() return root[name] end) end  -- parts load when first used
+  for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end  -- parts load when first used
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
   while #queue > 0 do
     local here = table.remove(queue, 1)

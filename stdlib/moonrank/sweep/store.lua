@@ -188,7 +188,7 @@ function Store:set_planned(study, planned) self:columns("UPDATE studies SET plan
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
-    local ok, params = pcall(frame.from_json, row.params)
+    local ok, params = check.attempt(frame.from_json, row.params)
     if not ok then damage.refuse(self.path, study, row.number, params) end
     row.params_text, row.params = row.params, params
     trials[row.number] = row

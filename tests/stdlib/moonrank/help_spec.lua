@@ -148,4 +148,20 @@ describe("help", function()
     test.raises(function() help.about "arnage" end, "nothing is called 'arnage', did you mean 'arange'?")
     test.equal(help.of(3), "3: a number")
   end)
+
+  it("ends with Ctrl-C wherever it comes", function()
+    help.about "rank"
+    local fired = 0
+    for n = 1, 300 do
+      debug.sethook(function()
+        fired = fired + 1
+        debug.sethook()
+        error("interrupted", 0)
+      end, "", 30 + 20 * n)
+      local ok, message = pcall(help.about, "rank")
+      debug.sethook()
+      test.check(not ok and message == "interrupted", n)
+    end
+    test.equal(fired, 300)
+  end)
 end)
