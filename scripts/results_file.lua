@@ -71,13 +71,24 @@ end
 local tested = [[SELECT DISTINCT d.fingerprint AS data FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1 AND d.role = 'test']]
 local ended = [[SELECT count(*) AS n, max(date(ended)) AS day FROM trials WHERE study = ?1 AND state = 'done']]
 
+-- Each study once: scripts may read one several times.
+local function distinct(studies)
+  local found, seen = {}, {}
+  for _, results in ipairs(studies) do
+    local key = ("%s %d"):format(results._store.path, results.study.id)
+    if not seen[key] then found[#found + 1] = results end
+    seen[key] = true
+  end
+  return found
+end
+
 -- What studies say of their trials: how many ended, under which numerics, on which test data, and the last day.
 local function provenance(studies)
   local runs, date, numerics, data = 0, "", {}, {}
   local function add(list, value)
     if value and not list[value] then list[#list + 1], list[value] = value, true end
   end
-  for _, results in ipairs(studies) do
+  for _, results in ipairs(distinct(studies)) do
     local store, id = results._store, results.study.id
     for _, each in ipairs(store:numerics(results.study)) do add(numerics, each.numerics) end
     for _, each in ipairs(store:rows(tested, id)) do add(data, each.data) end
