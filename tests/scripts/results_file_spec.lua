@@ -30,8 +30,8 @@ describe("a results file", function()
       local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
         rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
           { 3, "AP", "0.81 (0.79 to 0.83)", "-0.5" } } }
-      local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1", studies = { study(folder), study(folder) },
-        made_by = "moonrank table_1.lua", intervals = { { none = { { 0.4, 0.6 } } } } }
+      local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1",
+        studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua", intervals = { { none = { { 0.4, 0.6 } } } } }
       local lines = { name = "thesis", sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
       equal(results_file.write_all(folder, { lines }), 1)
       check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
