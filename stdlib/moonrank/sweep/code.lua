@@ -46,10 +46,18 @@ local function file_digest(path, text)
   return tokens and digest(join(tokens, 1, #tokens)) or "missing"
 end
 
+local operators = { ["and"] = true, ["or"] = true, ["not"] = true }
+local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["..."] = true, [";"] = true }
+
+-- Whether an expression goes on from one line to the next: after an operator, or before one.
+local function goes_on(last, first)
+  if operators[last.text] or (last.kind == "symbol" and not finished[last.text]) then return true end
+  return operators[first.text] or (first.kind == "symbol" and not (first.text == ";" or first.text == "::" or first.text == "{"))
+end
+
 -- Where the statement that begins at token i ends: before the first token of a line that does not go on with it.
 local function statement_end(tokens, i)
-  local goes_on = { ["="] = true, [","] = true, ["("] = true, [".."] = true, ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true }
-  while tokens[i + 1] and (tokens[i + 1].line == tokens[i].line or goes_on[tokens[i].text]) do i = i + 1 end
+  while tokens[i + 1] and (tokens[i + 1].line == tokens[i].line or goes_on(tokens[i], tokens[i + 1])) do i = i + 1 end
   return i
 end
 

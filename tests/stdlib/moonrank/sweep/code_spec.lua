@@ -17,6 +17,9 @@ local text = [[
 ]]
 local factor <const>, half <const> = 3, 0.5
 local scaled <const> = factor * 2
+local of_lines <const> = 2
+  * 5 -
+  3
 local square = true
 local power = square and function(x) return x * x end or function(x) return x end
 local function helper(x) return x * 2 end
@@ -41,7 +44,7 @@ local run = function(trial) -- why
   count = count + 1
   assigned.seen = trial.a
   local value = helper(trial.a) + epochs * rates[1] + #text
-  if flag then value = value + inner(1) + scaled + power(2) end
+  if flag then value = value + inner(1) + scaled + of_lines + power(2) end
   local found = { spec_global(1), spec_table, shapes, plain, Class, optimizer, loss, bounded, plateau, metric, tensor, lists, data, folds,
     model, big, keyed, name, absent, chosen, step }
   return { value = value, found = found, sum = mr.tensor{ 1, 2 }:sum() }
@@ -97,6 +100,7 @@ local refused = {
   { "function run", "if flag then", "if not flag then" }, { "function run", "sum = mr", "total = mr" },
   { "space.opt.slow.options.lr", "sgd{ lr = 0.1 }", "sgd{ lr = 0.5 }" }, { "space.opt.fast.rate", "{ 1, 2 } }", "{ 1, 3 } }" },
   { "run.factor", "= 3, 0.5", "= 4, 0.5" }, { "run.scaled", "factor * 2", "factor * 3" },
+  { "run.of_lines", "  * 5 -", "  * 7 -" }, { "run.of_lines", "  3\n", "  4\n" },
   { "run.power", "square = true", "square = false" },
   { "space.opt.f", "x + 1 end,", "x + 2 end," }, { "space.opt.t", "mr.tensor{ 5, 6 }", "mr.tensor{ 5, 7 }" },
 }
