@@ -137,7 +137,17 @@ function Columns:shown(where, name)
   return shown
 end
 
----Rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
+-- Whether a value is one of some; a number also where it is the same to nine digits, as 0.001 of a grid that prints so.
+local function is_one_of(value, values)
+  if values[value] then return true end
+  for other in pairs(type(value) == "number" and values or {}) do
+    local near = type(other) == "number" and math.abs(value - other) <= 1e-9 * math.max(math.abs(value), math.abs(other))
+    if near then return true end
+  end
+  return false
+end
+
+---Rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}. Numbers need to be the same to nine digits only.
 ---@param where string
 ---@param wanted? table<string, any>
 ---@return integer[]
@@ -153,7 +163,7 @@ function Columns:rows(where, wanted)
     local good = true
     for _, test in ipairs(tests) do
       local value = test[1][row]
-      good = good and value ~= nil and test[2][value] == true
+      good = good and value ~= nil and is_one_of(value, test[2])
     end
     if good then rows[#rows + 1] = row end
   end

@@ -86,6 +86,10 @@ describe("pivot", function()
     equal(r:pivot{ rows = "loss", aggregate = "sd", where = { fold = 1, lr = 0.01 } }.rows[1][2], nil, "one value has no deviation")
     equal(r:pivot{ rows = "loss", value = "lr", aggregate = function(values) return #values * 1000 end }.rows[1][2], 12000)
     equal(r:pivot{ columns = "loss", aggregate = "count", where = { fold = 1 } }.rows, { { 3, 3, 3 } })
+    local grid = study("grid", { store = folder .. "/grid.db", space = { lr = mr.loguniform(1e-4, 1e-1, { points = 4 }) },
+      run = function(trial) return { valid = trial.lr } end })
+    equal(grid:pivot{ rows = "lr", aggregate = "count", where = { lr = { 0.001, 0.01, 0.1 } } }.rows[1][2], 1)
+    equal(#grid:pivot{ rows = "lr", where = { lr = { 0.001, 0.01, 0.1 } } }.rows, 3, "numbers as they are printed")
   end)
 
   it("refuses what it does not know", function()
