@@ -270,6 +270,7 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field where? table<string, any>
 
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
+---Trials that agree in everything are averaged first, and a line below says so.
 ---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
