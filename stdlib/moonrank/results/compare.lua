@@ -31,11 +31,11 @@ local tests = {
 
 -- Cells of rows by the values of the other parameters, several rows where a trial was repeated; or, of the combination
 -- that is best over some parameters, by these.
-local function by_others(results, data, o, rows)
+local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
     names = pivot.names_of("results:compare", "over", o.over)
-    rows = choose.rows(data, { o.by }, names, rows, "value", results:sign "value") or {}
+    rows = choose.rows(data, { o.by }, names, rows, "value", results:sign "value", said) or {}
   end
   for _, row in ipairs(rows) do
     local others = {}
@@ -181,9 +181,9 @@ function M.make(results, o)
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
-  local column = data:column(where, o.value)
+  local column, said = data:column(where, o.value), choose.said()
   for i, group in ipairs(groups) do
-    levels[i] = by_others(results, data, o, group.rows)
+    levels[i] = by_others(results, data, o, group.rows, said)
     for _, cell in pairs(levels[i]) do
       table.move(cell, 1, #cell, #compared + 1, compared)
       cells = cells + 1
@@ -192,7 +192,8 @@ function M.make(results, o)
   table.sort(compared)
   for i, row in ipairs(compared) do numbers[i] = number[row] end
   conventions.check(where, results, numbers, o.value)
-  notes[1] = left_out.repeated(#compared, cells)
+  if o.over then notes = choose.notes(said, pivot.names_of(where, "over", o.over)) end
+  notes[#notes + 1] = left_out.repeated(#compared, cells)
   for i = 1, #groups - 1 do
     for j = i + 1, #groups do
       local x, y, note

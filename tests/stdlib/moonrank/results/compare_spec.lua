@@ -254,4 +254,31 @@ it("repeated trials are averaged list by list", function()
   equal(plain:compare{ by = "loss", lists = true }.rows[1][3], 2)
 end)
 
+-- A study of these trials: {loss, fold, value}.
+local function listed(name, list)
+  local points = {}
+  for i, each in ipairs(list) do points[i] = { loss = each[1], fold = each[2] } end
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false, metric = "ndcg",
+    direction = "maximize", sampler = "random", first = points, trials = #points,
+    space = { loss = mr.choice{ "a", "b", "c" }, fold = mr.choice{ 1, 2, 3 } }, run = function(trial)
+      local each = list[trial.number]
+      equal({ trial.loss, trial.fold }, { each[1], each[2] })
+      return { ndcg = each[3] }
+    end }
+end
+
+it("the best over folds is not the combination that was tried most often, and every fold counts once", function()
+  -- means over folds: a 0.5 (of trials 0.55), b (0.8 + 0.3) / 2; c has one fold of two
+  local s = listed("often", { { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "b", 1, 0.9 }, { "b", 1, 0.7 },
+    { "b", 2, 0.3 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 } })
+  local t = s:best(nil, { over = "fold" })
+  equal({ #t.rows, t.rows[1][1], t.rows[1][2] }, { 1, "b", 3 })
+  near(t.rows[1][3], 0.55, 1e-12)
+  equal({ t.notes[1], t.notes[2] }, { "1 of 3 combinations are left out: they lack values of fold that others have",
+    "repeated trials are averaged: 12 trials in 5 cells" })
+  near(s:best("loss", { over = "fold" }).rows[1][3], 0.5, 1e-12)
+  local parted = listed("parted", { { "a", 1, 0.4 }, { "b", 2, 0.6 } }):best(nil, { over = "fold" })
+  equal(parted.notes[1], "where no combination has all 2 values of fold, those with 1 are compared")
+end)
+
 os.execute(("rm -r '%s'"):format(folder))
