@@ -144,7 +144,8 @@ end
 ---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen on
 ---the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of the trial
 ---that validation chose. With `over = "fold"`
----combinations of the other parameters are chosen by their mean over folds, among those that were completed most often, and shown with means.
+---combinations of the other parameters are chosen by their mean over folds, and shown with means. Trials of one fold are averaged first, so
+---that every fold counts once. Combinations that were completed on fewer folds than others are left out, and a line below says so.
 ---@param by? string|string[]
 ---@param options? { on?: string, direction?: string, over?: string|string[], where?: table<string, any> }
 ---@return table|mr.Table
@@ -270,6 +271,7 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 ---@field where? table<string, any>
 
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
+---Trials that agree in everything are averaged first, and a line below says so.
 ---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table

@@ -5,10 +5,22 @@ local mean = require("moonrank.results.pivot").aggregates.mean
 
 local M = {}
 
-local function mean_of(column, rows)
+-- The mean of a column over rows; nil where one of them has no number.
+local function mean_of_rows(column, rows)
   local values = {}
   for _, row in ipairs(rows) do values[#values + 1] = column[row] end
   return #values == #rows and mean(values) or nil
+end
+
+-- The mean of a column over a combination's cells, of which each counts once with the mean of its trials; nil where a trial has no number.
+local function mean_of(column, combination)
+  local values = {}
+  for i, cell in ipairs(combination.cells) do
+    local value = mean_of_rows(column, cell.rows)
+    if not value then return nil end
+    values[i] = value
+  end
+  return mean(values)
 end
 
 local function set_of(names)
@@ -17,31 +29,46 @@ local function set_of(names)
   return set
 end
 
--- The group of rows with the best mean, among those that were tried most often; the first of equals.
-local function best_of(groups, column, sign)
-  local most, best, best_mean = 0, nil, nil
-  for _, group in ipairs(groups) do most = math.max(most, #group.rows) end
-  for _, group in ipairs(groups) do
-    local value = #group.rows == most and mean_of(column, group.rows)
-    if value and (not best or sign * value > sign * best_mean) then best, best_mean = group, value end
-  end
-  return best
-end
-
--- Combinations of parameters among some rows; parameters that do not apply to a trial are ignored.
-local function combinations(data, names, rows)
+-- Rows by the values of some parameters; parameters that do not apply to a trial are ignored.
+local function by_values(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
     local parts = {}
     for i, name in ipairs(names) do parts[i] = ("%q"):format(data:column("results:best", name)[row]) end
     local key = table.concat(parts, ",")
     if not by_key[key] then
-      by_key[key] = { rows = {} }
+      by_key[key] = { key = key, rows = {} }
       groups[#groups + 1] = by_key[key]
     end
     table.insert(by_key[key].rows, row)
   end
   return groups
+end
+
+-- Combinations of parameters among some rows, each with a cell for every value of `over` that it was tried on; the most cells that one has,
+-- and how many values there are.
+local function combinations(data, names, over, rows)
+  local groups, most = by_values(data, names, rows), 0
+  for _, group in ipairs(groups) do
+    group.cells = by_values(data, over, group.rows)
+    most = math.max(most, #group.cells)
+  end
+  return groups, most, #by_values(data, over, rows)
+end
+
+-- The combination with the best mean, among those that were tried on as many values of `over` as any; the first of equals.
+local function best_of(data, others, over, rows, column, sign, said)
+  local groups, most, all = combinations(data, others, over, rows)
+  local best, best_mean
+  for _, group in ipairs(groups) do
+    local is_whole = #group.cells == most
+    local value = is_whole and mean_of(column, group)
+    said.combinations, said.lacking = said.combinations + 1, said.lacking + (is_whole and 0 or 1)
+    said.trials, said.cells = said.trials + #group.rows, said.cells + #group.cells
+    if value and (not best or sign * value > sign * best_mean) then best, best_mean = group, value end
+  end
+  if most < all then said.most, said.all = most, all end
+  return best
 end
 
 -- Parameters that are neither grouped by nor averaged over.
@@ -57,10 +84,39 @@ local function others_of(data, by, over)
   return others
 end
 
+---@class mr.results.Said
+---@field combinations integer  that were looked at
+---@field lacking integer       those left out, because they lack values of `over` that others have
+---@field trials integer
+---@field cells integer         of trials that agree in all parameters
+---@field most? integer         values of `over` that a combination has, where none has all
+---@field all? integer
+
+---What choosing counts, for the lines below a table.
+---@return mr.results.Said
+function M.said() return { combinations = 0, lacking = 0, trials = 0, cells = 0 } end
+
+---The lines below a table of chosen combinations: which were left out.
+---@param said mr.results.Said
+---@param over string[]
+---@return string[]
+function M.notes(said, over)
+  local names, notes = table.concat(over, ", "), {}
+  if said.lacking > 0 then
+    notes[1] = ("%d of %d combinations are left out: they lack values of %s that others have"):format(said.lacking, said.combinations,
+      names)
+  end
+  if said.most then
+    notes[#notes + 1] = ("where no combination has all %d values of %s, those with %d are compared"):format(said.all, names, said.most)
+  end
+  return notes
+end
+
 ---The rows of the best combination among some, by its mean over some parameters.
+---@param said mr.results.Said  is added to
 ---@return integer[]?
-function M.rows(data, by, over, rows, on, sign)
-  local best = best_of(combinations(data, others_of(data, by, over), rows), data:column("results:best", on), sign)
+function M.rows(data, by, over, rows, on, sign, said)
+  local best = best_of(data, others_of(data, by, over), over, rows, data:column("results:best", on), sign, said)
   return best and best.rows
 end
 
@@ -77,18 +133,20 @@ function M.make(data, by, over, rows, on, sign)
   table.move(others, 1, #others, #heads + 1, heads)
   heads[#heads + 1] = "trials"
   table.move(data:numbers(), 1, #data:numbers(), #heads + 1, heads)
-  local lines = {}
+  local lines, said, column = {}, M.said(), data:column("results:best", on)
   for _, group in ipairs(data:groups("results:best", by, rows)) do
-    local chosen = M.rows(data, by, over, group.rows, on, sign)
+    local chosen = best_of(data, others, over, group.rows, column, sign, said)
     if chosen then
       local line = { table.unpack(group.key) }
-      for i, name in ipairs(others) do line[#by + i] = data:column("results:best", name)[chosen[1]] end
-      line[#by + #others + 1] = #chosen
+      for i, name in ipairs(others) do line[#by + i] = data:column("results:best", name)[chosen.rows[1]] end
+      line[#by + #others + 1] = #chosen.rows
       for i, name in ipairs(data:numbers()) do line[#by + #others + 1 + i] = mean_of(data:column("results:best", name), chosen) end
       lines[#lines + 1] = line
     end
   end
-  return make_table{ columns = heads, rows = lines }
+  local notes = M.notes(said, over)
+  notes[#notes + 1] = left_out.repeated(said.trials, said.cells)
+  return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
 ---A table with the best trial of each group, and all that it returned.

@@ -29,19 +29,22 @@ local tests = {
   paired_t = function(a, b) return require("moonrank.stats").paired_t(a, b).p end,
 }
 
--- Rows by the values of the other parameters; or, of the combination that is best over some parameters, by these.
-local function by_others(results, data, o, rows)
+-- Cells of rows by the values of the other parameters, several rows where a trial was repeated; or, of the combination
+-- that is best over some parameters, by these.
+local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
     names = pivot.names_of("results:compare", "over", o.over)
-    rows = choose.rows(data, { o.by }, names, rows, "value", results:sign "value") or {}
+    rows = choose.rows(data, { o.by }, names, rows, "value", results:sign "value", said) or {}
   end
   for _, row in ipairs(rows) do
     local others = {}
     for _, name in ipairs(names) do
       if name ~= o.by then others[name] = data:column("results:compare", name)[row] end
     end
-    found[frame.to_json(others)] = row
+    local key = frame.to_json(others)
+    found[key] = found[key] or {}
+    table.insert(found[key], row)
   end
   return found
 end
@@ -56,14 +59,19 @@ local function shared(a, b)
   return keys
 end
 
--- The values of two groups, pair by pair: one per trial.
-local function pairs_of_trials(data, o, a, b)
-  local x, y, column = {}, {}, data:column("results:compare", o.value)
+-- The mean of a cell's trials that returned the number; nil where none did.
+local function value_of_cell(column, cell)
+  local values = {}
+  for _, row in ipairs(cell) do values[#values + 1] = column[row] end
+  return #values > 0 and pivot.aggregates.mean(values) or nil
+end
+
+-- The values of two groups, pair by pair: one per cell, the mean of its trials.
+local function pairs_of_trials(column, a, b)
+  local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
-    local p, q = a[key], b[key]
-    if column[p] and column[q] then
-      x[#x + 1], y[#y + 1] = column[p], column[q]
-    end
+    local p, q = value_of_cell(column, a[key]), value_of_cell(column, b[key])
+    if p and q then x[#x + 1], y[#y + 1] = p, q end
   end
   return x, y
 end
@@ -78,15 +86,16 @@ local function test_data(results, number)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
--- Whether lists of these trials with equal positions are of one user or query: they were tested on the same data, or are two with unknown data.
-local function same_positions(results, numbers)
+-- Whether lists of these trials with equal positions are of one user or query: they were tested on the same data, or are one pair of
+-- cells with unknown data.
+local function same_positions(results, numbers, cells)
   local first, unknown = nil, false
   for _, number in ipairs(numbers) do
     local own = test_data(results, number)
     first, unknown = first or own, unknown or not own
     if own and own ~= first then return false end
   end
-  return not unknown or #numbers == 2
+  return not unknown or cells == 2
 end
 
 -- A trial's values per list with the numbers of their users or queries; or with their positions, where these say the same.
@@ -100,42 +109,51 @@ local function part_of(results, number, metric, by_position)
   return { units = units, values = { values = values } }
 end
 
--- The values of two trials of the same users or queries, each averaged over its lists of one.
+-- The values of each user or query, averaged over the trials of a cell and over the lists of one; and the number of lists.
+local function units_of(results, numbers, metric, by_position)
+  local parts = {}
+  for i, number in ipairs(numbers) do parts[i] = part_of(results, number, metric, by_position) end
+  return repeated.averaged(parts, { "values" })
+end
+
+-- The values of two cells of trials of the same users or queries.
 local function paired(results, p, q, metric, by_position)
-  local first = part_of(results, p, metric, by_position)
-  local second = part_of(results, q, metric, by_position)
-  local units, x = repeated.averaged({ first }, { "values" })
-  local others, y = repeated.averaged({ second }, { "values" })
+  local units, x, lists = units_of(results, p, metric, by_position)
+  local others, y = units_of(results, q, metric, by_position)
   local place, values = {}, { a = x.values:totable(), b = {} }
   for i, unit in ipairs(units) do place[unit] = i end
   for i, value in ipairs(y.values:totable()) do
     if place[others[i]] then values.b[place[others[i]]] = value end
   end
   if #others ~= #units or #values.b ~= #units then
-    check.fail("results:compare: trials %d and %d returned scores of different users or queries (%d and %d)", p, q, #units, #others)
+    check.fail("results:compare: trials %d and %d returned scores of different users or queries (%d and %d)", p[1], q[1], #units,
+      #others)
   end
-  return { units = units, values = values }, #first.units
+  return { units = units, values = values }, lists
 end
 
 -- The values of two groups, pair by pair: one per user or query, with its mean over trials and lists; and a note where there are several.
 local function pairs_of_units(results, data, o, a, b)
   local keys, number, metric = shared(a, b), data:column("results:compare", "number"), o.value ~= "value" and o.value or nil
-  local numbers, known = {}, true
-  for _, key in ipairs(keys) do
-    for _, group in ipairs{ a, b } do
-      numbers[#numbers + 1] = number[group[key]]
-      known = known and results:list_ids(number[group[key]]) ~= nil
+  local numbers, known, cells = {}, true, { {}, {} }
+  for i, key in ipairs(keys) do
+    for g, group in ipairs{ a, b } do
+      cells[g][i] = {}
+      for n, row in ipairs(group[key]) do
+        cells[g][i][n], numbers[#numbers + 1] = number[row], number[row]
+        known = known and results:list_ids(number[row]) ~= nil
+      end
     end
   end
-  if not known and not same_positions(results, numbers) then
+  if not known and not same_positions(results, numbers, 2 * #keys) then
     check.fail("results:compare: trials returned no numbers of their lists, so that those of one user or query cannot be found in several "
       .. "trials. Return the scores per list of mr.fit or mr.evaluate as they are, or per_list = {%s = ..., list = numbers}",
       metric or "ndcg")
   end
   local parts, lists = {}, 0
-  for i, key in ipairs(keys) do
+  for i in ipairs(keys) do
     local count
-    parts[i], count = paired(results, number[a[key]], number[b[key]], metric, not known)
+    parts[i], count = paired(results, cells[1][i], cells[2][i], metric, not known)
     lists = lists + count
   end
   local units, values = repeated.averaged(parts, { "a", "b" })
@@ -162,21 +180,27 @@ function M.make(results, o)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
-  local number, numbers, compared = data:column(where, "number"), {}, {}
+  local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
+  local column, said = data:column(where, o.value), choose.said()
   for i, group in ipairs(groups) do
-    levels[i] = by_others(results, data, o, group.rows)
-    for _, row in pairs(levels[i]) do compared[#compared + 1] = row end
+    levels[i] = by_others(results, data, o, group.rows, said)
+    for _, cell in pairs(levels[i]) do
+      table.move(cell, 1, #cell, #compared + 1, compared)
+      cells = cells + 1
+    end
   end
   table.sort(compared)
   for i, row in ipairs(compared) do numbers[i] = number[row] end
   conventions.check(where, results, numbers, o.value)
+  if o.over then notes = choose.notes(said, pivot.names_of(where, "over", o.over)) end
+  notes[#notes + 1] = left_out.repeated(#compared, cells)
   for i = 1, #groups - 1 do
     for j = i + 1, #groups do
       local x, y, note
       if o.lists then
         x, y, note = pairs_of_units(results, data, o, levels[i], levels[j])
       else
-        x, y = pairs_of_trials(data, o, levels[i], levels[j])
+        x, y = pairs_of_trials(column, levels[i], levels[j])
       end
       if note and note ~= notes[#notes] then notes[#notes + 1] = note end
       local a, b = groups[i].key[1], groups[j].key[1]

@@ -35,4 +35,13 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
+---That trials with the same parameters were averaged; nil where there are none.
+---@param trials integer
+---@param cells integer   with parameters of their own
+---@return string?
+---Example: `require("moonrank.results.left_out").repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells`
+function M.repeated(trials, cells)
+  return trials > cells and ("repeated trials are averaged: %d trials in %d cells"):format(trials, cells) or nil
+end
+
 return M

@@ -201,4 +201,84 @@ it("what a trial stores is not rounded to float32: identical rankings do not dif
   for _, name in ipairs{ "wilcoxon", "paired_t" } do equal(s:compare{ by = "loss", lists = true, test = name }.rows[1][7], 1, name) end
 end)
 
+-- A study whose combinations are drawn at random, so that most of them are tried several times.
+local function drawn(name, run, space, trials)
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false, metric = "ndcg",
+    sampler = "random", trials = trials or 24, seed = 3, space = space or { loss = mr.choice{ "a", "b" }, fold = mr.choice{ 1, 2, 3 } },
+    run = run }
+end
+
+-- Means of a column over the trials of each loss and fold, and how many trials each has.
+local function cells_of(s, column)
+  local sums, counts, cells = {}, {}, 0
+  for _, row in ipairs(s:trials{ columns = { "loss", "fold", column } }.rows) do
+    local key = row[1] .. row[2]
+    cells = cells + (counts[key] and 0 or 1)
+    sums[key], counts[key] = (sums[key] or 0) + row[3], (counts[key] or 0) + 1
+  end
+  for key, sum in pairs(sums) do sums[key] = sum / counts[key] end
+  return sums, counts, cells
+end
+
+it("repeated trials are averaged before they are paired", function()
+  local s = drawn("repeats", function(trial) return { ndcg = trial.number / 100 } end)
+  local means, _, cells = cells_of(s, "number")
+  equal(cells, 6)
+  for _, options in ipairs{ { by = "loss" }, { by = "loss", over = "fold" } } do
+    local t = s:compare(options)
+    equal(t.rows[1][3], 3)
+    near(t.rows[1][4], (means.a1 + means.a2 + means.a3) / 300, 1e-12)
+    near(t.rows[1][5], (means.b1 + means.b2 + means.b3) / 300, 1e-12)
+    equal(t.notes[1], "repeated trials are averaged: 24 trials in 6 cells")
+  end
+end)
+
+it("repeated trials are averaged list by list", function()
+  local s = drawn("repeated lists", function(trial)
+    local n = trial.number
+    return { ndcg = n, per_list = { ndcg = { n, n % 5, n * n }, list = { 7, 8, 9 } } }
+  end)
+  local _, counts = cells_of(s, "number")
+  local sums = { a = { 0, 0, 0 }, b = { 0, 0, 0 } }
+  for _, row in ipairs(s:trials{ columns = { "loss", "fold", "number" } }.rows) do
+    local n, sum, count = row[3], sums[row[1]], 3 * counts[row[1] .. row[2]]
+    for i, value in ipairs{ n, n % 5, n * n } do sum[i] = sum[i] + value / count end
+  end
+  local t = s:compare{ by = "loss", lists = true }
+  equal(t.rows[1][3], 3)
+  near({ t.rows[1][4], t.rows[1][5] }, { mr.stats.mean(sums.a), mr.stats.mean(sums.b) }, 1e-9)
+  equal(t.notes[1], "repeated trials are averaged: 24 trials in 6 cells")
+  local plain = drawn("plain repeats", function(trial)
+    return { ndcg = 1, per_list = { ndcg = { trial.number, 2 * trial.number } } }
+  end, { loss = mr.choice{ "a", "b" } }, 6)
+  equal(plain:compare{ by = "loss", lists = true }.rows[1][3], 2)
+end)
+
+-- A study of these trials: {loss, fold, value}.
+local function listed(name, list)
+  local points = {}
+  for i, each in ipairs(list) do points[i] = { loss = each[1], fold = each[2] } end
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false, metric = "ndcg",
+    direction = "maximize", sampler = "random", first = points, trials = #points,
+    space = { loss = mr.choice{ "a", "b", "c" }, fold = mr.choice{ 1, 2, 3 } }, run = function(trial)
+      local each = list[trial.number]
+      equal({ trial.loss, trial.fold }, { each[1], each[2] })
+      return { ndcg = each[3] }
+    end }
+end
+
+it("the best over folds is not the combination that was tried most often, and every fold counts once", function()
+  -- means over folds: a 0.5 (of trials 0.55), b (0.8 + 0.3) / 2; c has one fold of two
+  local s = listed("often", { { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "b", 1, 0.9 }, { "b", 1, 0.7 },
+    { "b", 2, 0.3 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 } })
+  local t = s:best(nil, { over = "fold" })
+  equal({ #t.rows, t.rows[1][1], t.rows[1][2] }, { 1, "b", 3 })
+  near(t.rows[1][3], 0.55, 1e-12)
+  equal({ t.notes[1], t.notes[2] }, { "1 of 3 combinations are left out: they lack values of fold that others have",
+    "repeated trials are averaged: 12 trials in 5 cells" })
+  near(s:best("loss", { over = "fold" }).rows[1][3], 0.5, 1e-12)
+  local parted = listed("parted", { { "a", 1, 0.4 }, { "b", 2, 0.6 } }):best(nil, { over = "fold" })
+  equal(parted.notes[1], "where no combination has all 2 values of fold, those with 1 are compared")
+end)
+
 os.execute(("rm -r '%s'"):format(folder))
