@@ -118,7 +118,8 @@ end
 ---@field format? string              of the numbers, e.g. "%.4f"
 
 ---A table with a number per combination of parameters, from the trials that were completed. Lines below it say how many trials are left out,
----and that cells have unequal numbers of trials.
+---and that cells have unequal numbers of trials. A cell in which a trial returned NaN is nan, whatever the aggregate
+---("count" counts the trial); a function of the script's own is passed it.
 ---@param options mr.PivotOptions
 ---@return mr.Table
 function Results:pivot(options)
@@ -146,6 +147,8 @@ end
 ---that validation chose. With `over = "fold"`
 ---combinations of the other parameters are chosen by their mean over folds, and shown with means. Trials of one fold are averaged first, so
 ---that every fold counts once. Combinations that were completed on fewer folds than others are left out, and a line below says so.
+---A trial or combination whose number is NaN is never chosen; for combinations a line below says how many. Numbers of which the chosen one
+---has a NaN are shown as nan.
 ---@param by? string|string[]
 ---@param options? { on?: string, direction?: string, over?: string|string[], where?: table<string, any> }
 ---@return table|mr.Table
@@ -272,6 +275,8 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
 ---Trials that agree in everything are averaged first, and a line below says so.
+---Where a trial returned NaN its mean, the difference and p are nan; `where` leaves it out. With `lists` a user or query whose value is NaN
+---is left out.
 ---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table

@@ -65,7 +65,11 @@ local function best_of(data, others, over, rows, column, sign, said)
     local value = is_whole and mean_of(column, group)
     said.combinations, said.lacking = said.combinations + 1, said.lacking + (is_whole and 0 or 1)
     said.trials, said.cells = said.trials + #group.rows, said.cells + #group.cells
-    if value and (not best or sign * value > sign * best_mean) then best, best_mean = group, value end
+    if value and value ~= value then
+      said.nan = said.nan + 1
+    elseif value and (not best or sign * value > sign * best_mean) then
+      best, best_mean = group, value
+    end
   end
   if most < all then said.most, said.all = most, all end
   return best
@@ -87,6 +91,7 @@ end
 ---@class mr.results.Said
 ---@field combinations integer  that were looked at
 ---@field lacking integer       those left out, because they lack values of `over` that others have
+---@field nan integer           those not chosen, because their mean is NaN
 ---@field trials integer
 ---@field cells integer         of trials that agree in all parameters
 ---@field most? integer         values of `over` that a combination has, where none has all
@@ -94,7 +99,7 @@ end
 
 ---What choosing counts, for the lines below a table.
 ---@return mr.results.Said
-function M.said() return { combinations = 0, lacking = 0, trials = 0, cells = 0 } end
+function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
 ---The lines below a table of chosen combinations: which were left out.
 ---@param said mr.results.Said
@@ -109,6 +114,9 @@ function M.notes(said, over)
   if said.most then
     notes[#notes + 1] = ("where no combination has all %d values of %s, those with %d are compared"):format(said.all, names, said.most)
   end
+  if said.nan > 0 then
+    notes[#notes + 1] = ("%d of %d combinations are not chosen: their mean is NaN"):format(said.nan, said.combinations)
+  end
   return notes
 end
 
@@ -116,7 +124,7 @@ end
 ---@param said mr.results.Said  is added to
 ---@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
-  local best = best_of(data, others_of(data, by, over), over, rows, data:column("results:best", on), sign, said)
+  local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
 end
 
@@ -133,14 +141,16 @@ function M.make(data, by, over, rows, on, sign)
   table.move(others, 1, #others, #heads + 1, heads)
   heads[#heads + 1] = "trials"
   table.move(data:numbers(), 1, #data:numbers(), #heads + 1, heads)
-  local lines, said, column = {}, M.said(), data:column("results:best", on)
+  local lines, said, column = {}, M.said(), data:shown("results:best", on)
+  local shown = {}
+  for i, name in ipairs(data:numbers()) do shown[i] = data:shown("results:best", name) end
   for _, group in ipairs(data:groups("results:best", by, rows)) do
     local chosen = best_of(data, others, over, group.rows, column, sign, said)
     if chosen then
       local line = { table.unpack(group.key) }
       for i, name in ipairs(others) do line[#by + i] = data:column("results:best", name)[chosen.rows[1]] end
       line[#by + #others + 1] = #chosen.rows
-      for i, name in ipairs(data:numbers()) do line[#by + #others + 1 + i] = mean_of(data:column("results:best", name), chosen) end
+      for i, column_of_number in ipairs(shown) do line[#by + #others + 1 + i] = mean_of(column_of_number, chosen) end
       lines[#lines + 1] = line
     end
   end

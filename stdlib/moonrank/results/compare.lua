@@ -160,7 +160,14 @@ local function pairs_of_units(results, data, o, a, b)
   return values.a:totable(), values.b:totable(), repeated.note(lists, #units)
 end
 
-local function mean(values)
+-- The p of a test; NaN where a pair of trials has NaN, as their mean is. A user or query without a value is left out.
+local function p_of(name, x, y, lists)
+  if not lists and (pivot.has_nan(x) or pivot.has_nan(y)) then return 0 / 0 end
+  return tests[name](x, y)
+end
+
+local function mean(values, lists)
+  if not lists then return pivot.aggregates.mean(values) end
   local sum, count = 0, 0
   for _, value in ipairs(values) do
     if value == value then sum, count = sum + value, count + 1 end
@@ -181,7 +188,7 @@ function M.make(results, o)
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
-  local column, said = data:column(where, o.value), choose.said()
+  local column, said = data:shown(where, o.value), choose.said()
   for i, group in ipairs(groups) do
     levels[i] = by_others(results, data, o, group.rows, said)
     for _, cell in pairs(levels[i]) do
@@ -208,8 +215,9 @@ function M.make(results, o)
         check.fail("%s: %s = %s and %s have %d pair of trials that agree in all else, expected two or more", where, o.by, tostring(a),
           tostring(b), #x)
       end
-      p[#p + 1] = tests[o.test](x, y)
-      rows[#rows + 1] = { a, b, #x, mean(x), mean(y), mean(x) - mean(y), p[#p] }
+      p[#p + 1] = p_of(o.test, x, y, o.lists)
+      local first, second = mean(x, o.lists), mean(y, o.lists)
+      rows[#rows + 1] = { a, b, #x, first, second, first - second, p[#p] }
     end
   end
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })

@@ -32,6 +32,14 @@ function aggregates.max(values) return math.max(table.unpack(values)) end
 function aggregates.count(values) return #values end
 M.aggregates = aggregates
 
+-- Whether one of these values is NaN.
+function M.has_nan(values)
+  for _, value in ipairs(values) do
+    if value ~= value then return true end
+  end
+  return false
+end
+
 ---A list of names from one name, a list or nothing.
 function M.names_of(where, option, value)
   if value == nil then return {} end
@@ -45,7 +53,9 @@ end
 function M.aggregate_of(where, aggregate)
   if type(aggregate) == "function" then return aggregate end
   check.choice(where, "aggregate", aggregate, check.names(aggregates))
-  return aggregates[aggregate]
+  local made = aggregates[aggregate]
+  if aggregate == "count" then return made end
+  return function(values) return M.has_nan(values) and 0 / 0 or made(values) end  -- sorting and comparing would lose it
 end
 
 local function values_at(column, rows)
@@ -71,7 +81,7 @@ end
 function M.make(data, o)
   local where = "results:pivot"
   local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)
-  local aggregate, column = M.aggregate_of(where, o.aggregate), data:column(where, o.value)
+  local aggregate, column = M.aggregate_of(where, o.aggregate), data:shown(where, o.value)
   local rows = data:rows(where, o.where)
   local heads, at = {}, {}
   for i, group in ipairs(data:groups(where, by_column, rows)) do

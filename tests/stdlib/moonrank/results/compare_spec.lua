@@ -281,4 +281,29 @@ it("the best over folds is not the combination that was tried most often, and ev
   equal(parted.notes[1], "where no combination has all 2 values of fold, those with 1 are compared")
 end)
 
+it("a NaN that a trial returned makes its mean nan, and is never the best", function()
+  local s = study("returned nan", function(trial)
+    local is_nan = trial.loss == "a" and trial.fold == 2
+    return { ndcg = trial.fold, cost = is_nan and 0 / 0 or trial.fold + (trial.loss == "a" and 1 or 2) }
+  end)
+  local function is_nan(value) return value ~= nil and value ~= value end
+  for _, name in ipairs{ "mean", "sd", "median", "min", "max" } do
+    local rows = s:pivot{ rows = "loss", value = "cost", aggregate = name }.rows
+    check(is_nan(rows[1][2]) and not is_nan(rows[2][2]), name)
+  end
+  equal(s:pivot{ rows = "loss", value = "cost", aggregate = "count" }.rows, { { "a", 5 }, { "b", 5 } })
+  local options = { over = "fold", on = "cost", direction = "minimize" }
+  local best = s:best(nil, options)
+  equal({ #best.rows, best.rows[1][1], best.rows[1][3] }, { 1, "b", 5 })
+  equal(best.notes[1], "1 of 2 combinations are not chosen: their mean is NaN")
+  local by_number = s:best("loss", { over = "fold" })
+  check(is_nan(by_number.rows[1][3]) and by_number.rows[2][3] == 5, "chosen by another number, shown as nan")
+  for _, name in ipairs{ "wilcoxon", "paired_t" } do
+    local row = s:compare{ by = "loss", value = "cost", test = name }.rows[1]
+    equal({ row[3], row[5] }, { 5, 5 })
+    check(is_nan(row[4]) and is_nan(row[6]) and is_nan(row[7]) and is_nan(row[8]), name)
+    check(not is_nan(s:compare{ by = "loss", value = "cost", test = name, where = { fold = { 1, 3, 4, 5 } } }.rows[1][7]), name)
+  end
+end)
+
 os.execute(("rm -r '%s'"):format(folder))
