@@ -307,6 +307,10 @@ function M.as_coded(set, name, scores, lists)
   return measures.code(scores, lists, ranker)
 end
 
+---Recipe `paper`: what rates are chosen by, nDCG on validation at the epoch that is kept.
+---@return number
+function M.valid_of(run) return run.best.metrics.ndcg end
+
 ---Recipe `paper`: of every fold the trial with the rate of the text, or without `rate` the one that is best on
 ---validation.
 ---@param trials { split: integer, rate: number, valid: number }[]

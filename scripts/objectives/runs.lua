@@ -54,14 +54,14 @@ local function honest(args, set, trial)
   local run, queries = protocol.fit_paper(set, trial, args.seed, args.smoke)
   local values = {}
   for _, name in ipairs(measures.names) do values[name] = run.scores[name] end
-  return result_of(values, { valid = run.best.metrics.ndcg, epoch = run.best.epoch, trained_on = queries,
+  return result_of(values, { valid = protocol.valid_of(run), epoch = run.best.epoch, trained_on = queries,
     per_list = with_curves(values, run) })
 end
 
 -- Recipe `code`: learning curves.
 local function their_curves(args, set, trial)
   local run = protocol.fit_curves(set, trial, args.smoke)
-  return { valid = run.best.metrics.ndcg, per_list = with_curves({}, run) }
+  return { valid = protocol.valid_of(run), per_list = with_curves({}, run) }
 end
 
 -- Recipe `code`: as evaluated, as meant, and random orders.

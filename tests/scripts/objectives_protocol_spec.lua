@@ -242,6 +242,7 @@ describe("recipe paper", function()
       { split = 2, rate = 0.1, valid = 0.8, test = 0.1 }, { split = 2, rate = 0.01, valid = 0.7, test = 0.9 },
       { split = 1, rate = 0.001, valid = 0.6, test = 1 },
     }
+    equal(protocol.valid_of{ best = { metrics = { ndcg = 0.5, ap = 0.6 } }, test = { mean = { ndcg = 0.9 } } }, 0.5)
     equal(protocol.choose(trials), { trials[2], trials[3] })
     equal(protocol.choose(trials, 0.01), { trials[2], trials[4] })
   end)
