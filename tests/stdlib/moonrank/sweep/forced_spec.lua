@@ -63,6 +63,23 @@ describe("a study that was forced", function()
     end)
   end)
 
+  it("counts reports of paused trials as results", function()
+    sweeps.in_folder(function(folder)
+      local function of_factor(factor, last)
+        return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
+          pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+            if trial.number == last then error("interrupted", 0) end
+            for step = 1, 9 do trial:report(step, { m = factor * trial.x }) end
+            return { m = factor * trial.x }
+          end }
+      end
+      raises(function() sweep(folder, of_factor(1, 5)) end, "interrupted")
+      equal(mr.results(folder .. "/r.db", "s"):counts().paused, 4)
+      local line = line_of(forced_with(folder, of_factor(2, 99)):trials())
+      check(line and line:find "script", tostring(line))
+    end)
+  end)
+
   it("names data that trials had, also later", function()
     sweeps.in_folder(function(folder)
       local function folds_of(seed)
