@@ -44,6 +44,7 @@ local M = {}
 ---   mr.evaluate: changes are detected
 ---@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
 ---@field force? boolean            go on although space, script, settings or data changed (default false). A line below tables then says what changed
+---   (the metric of trials that have results cannot change)
 ---@field mix_numerics? boolean     go on although trials ran under other numerics (default false)
 ---@field progress? boolean         show how far it is (default true)
 

@@ -16,12 +16,13 @@ local function sum_of(study) return math.type(study.forced) == "integer" and stu
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----Whether trials of a study have results.
+---Whether trials of a study have results. Those of a paused trial are its reports, which decide whether it goes on.
 ---@param store mr.sweep.Store
 ---@param study table  its row
 ---@return boolean
 function M.has_results(store, study)
-  return store:columns("SELECT count(*) AS n FROM trials WHERE study = ?1 AND state IN ('done', 'pruned')", study.id).n[1] > 0
+  return store:columns([[SELECT count(*) AS n FROM trials WHERE study = ?1 AND (state IN ('done', 'pruned')
+    OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
 end
 
 ---Stores that a study goes on although these fields changed. Only results that are there can mix with those to come.

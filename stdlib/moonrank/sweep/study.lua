@@ -150,7 +150,18 @@ local function tell_options(store, was, now)
   return code.with_options(text, then_)
 end
 
----The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced.
+-- Whether values of trials that are there are another number than those to come. A study without the name of a metric goes by its trials'
+-- only number.
+local function has_other_values(store, was, now)
+  if was.metric == now.metric or not forced.has_results(store, was) then return false end
+  local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1
+    LIMIT 2]], was.id).name
+  local only = #names == 1 and names[1] or nil
+  return not only or (was.metric or only) ~= only or (now.metric or only) ~= only
+end
+
+---The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced. Another
+---metric is an error also where forced, as values of trials that ended would stay those of the first.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
 ---@param force boolean
@@ -159,6 +170,11 @@ function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end
   local changed, fields = changes(was, now)
+  if changed and has_other_values(store, was, now) then
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(values of its trials are %s, and force = true does not change them: give "
+      .. "the study of the other metric another name, or leave the metric as it was)", store.path, now.name, changed,
+      was.metric and "those of " .. was.metric or "the only number that a trial returned")
+  end
   if changed and not force then
     check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study; force = true goes on with this one)",
       store.path, now.name, changed)

@@ -63,6 +63,51 @@ describe("a study that was forced", function()
     end)
   end)
 
+  it("keeps its metric where trials have results, but may name the only one", function()
+    sweeps.in_folder(function(folder)
+      local function of_both(metric)
+        return { metric = metric, direction = "maximize", run = function(trial) return { ndcg = trial.x, rmse = 3 - trial.x } end }
+      end
+      sweep(folder, of_both "ndcg")
+      local said = raises(function() forced_with(folder, of_both "rmse") end, "the metric changed")
+      check(said:find("values of its trials are those of ndcg", 1, true) and said:find("another name", 1, true), said)
+      local study = mr.results(folder .. "/r.db", "s")
+      equal({ study.study.metric, study:best().params.x }, { "ndcg", 2 })
+      equal(line_of(study:trials()), nil)
+    end)
+    sweeps.in_folder(function(folder)
+      local function of_one(metric)
+        return { metric = metric, direction = "maximize", run = function(trial) return { ndcg = trial.x } end }
+      end
+      sweep(folder, of_one())
+      local line = line_of(forced_with(folder, of_one "ndcg"):trials())
+      check(line and line:find "metric", tostring(line))
+      raises(function() forced_with(folder, of_one "recall") end, "the metric changed")
+    end)
+    sweeps.in_folder(function(folder)
+      sweep(folder, { metric = "m", direction = "maximize", run = function() error "too early" end })
+      local run = function(trial) return { m = 0, ndcg = trial.x } end
+      equal(forced_with(folder, { metric = "ndcg", retry = 1, run = run }):counts(), { done = 6 })
+    end)
+  end)
+
+  it("counts reports of paused trials as results", function()
+    sweeps.in_folder(function(folder)
+      local function of_factor(factor, last)
+        return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
+          pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+            if trial.number == last then error("interrupted", 0) end
+            for step = 1, 9 do trial:report(step, { m = factor * trial.x }) end
+            return { m = factor * trial.x }
+          end }
+      end
+      raises(function() sweep(folder, of_factor(1, 5)) end, "interrupted")
+      equal(mr.results(folder .. "/r.db", "s"):counts().paused, 4)
+      local line = line_of(forced_with(folder, of_factor(2, 99)):trials())
+      check(line and line:find "script", tostring(line))
+    end)
+  end)
+
   it("names data that trials had, also later", function()
     sweeps.in_folder(function(folder)
       local function folds_of(seed)

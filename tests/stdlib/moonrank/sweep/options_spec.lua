@@ -65,6 +65,25 @@ it("does not warn of an option in settings, which refuses, nor before the first 
   end)
 end)
 
+it("warns where trials that paused have reports alone", function()
+  sweeps.in_folder(function(folder)
+    local cut = folder .. "/cut"  -- a file, as values that the function captures count as code
+    local function paused(args)
+      return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
+        pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+          if trial.number == 5 and sweeps.read(cut) ~= "" then error("interrupted", 0) end
+          for step = 1, 9 do trial:report(step, { m = args.lr * trial.x }) end
+          return { m = args.lr * trial.x }
+        end }
+    end
+    sweeps.write(cut, "cut")
+    raises(function() warnings_of(sweep, folder, {}, paused) end, "interrupted")
+    os.remove(cut)
+    local said = warnings_of(sweep, folder, { "--lr", "0.2" }, paused)
+    check(#said == 1 and said[1]:find("--lr (then 0.1, now 0.2)", 1, true), tostring(said[1]))
+  end)
+end)
+
 it("warns in the process of a script alone, and once for all studies of a store", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)
