@@ -6,7 +6,7 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 
 local M = {}
 
--- What a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.all(pattern, column,
+-- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.all(pattern, column,
 -- table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}

@@ -1,6 +1,7 @@
 -- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
--- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the script computes one (of 95 %,
--- unless the table says otherwise), how many training runs the table was made from, their numerics version, the fingerprint of their data, the day of the last run, and the command.
+-- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the
+-- script computes one (of 95 %, unless the table says otherwise), how many training runs the table was made from, their numerics
+-- version, the fingerprint of their data, the day of the last run, and the command.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -14,8 +15,8 @@ M.columns = { "section", "table", "row", "column", "value", "low", "high", "runs
 local number = "([-+]?[%d.]+)"
 local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$", "^" .. number .. " %(([-+][%d.]+)%)$"
 
--- What a cell says: its value, the ends of its interval ("0.88 (0.87 to 0.89)") and a change in brackets ("0.88 (-0.01)"). Numbers that
--- a table has as text are numbers.
+-- A cell has a value, and perhaps the ends of an interval ("0.88 (0.87 to 0.89)") or a change in brackets ("0.88 (-0.01)"). Numbers
+-- that a table has as text are numbers.
 local function parts_of(cell)
   if type(cell) ~= "string" then return { value = cell } end
   local value, low, high = cell:match(with_ends)

@@ -119,12 +119,6 @@ local function row_of(own, base)
   return row
 end
 
-local function median(x)
-  if #x == 0 then return nil end
-  table.sort(x)
-  return (x[(#x + 1) // 2] + x[#x // 2 + 1]) / 2
-end
-
 -- Two groups of one algorithm at equal seeds: a row for every learning rate, of its trainings, and one for the trials that validation chooses.
 local function rows_of_pair(one, other)
   local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
@@ -152,8 +146,8 @@ local function rows_of_pair(one, other)
   local found = {}
   for i, at in ipairs(by_rate) do
     local m = trainings.moved(at.folds)
-    found[i] = { one.algorithm, name(one), name(other), ("%g"):format(at.rate), at.count, at.differ, #at.apart, median(at.apart), m.rms,
-      m.of_seeds, m.most }
+    found[i] = { one.algorithm, name(one), name(other), ("%g"):format(at.rate), at.count, at.differ, #at.apart,
+      figure.median(at.apart), m.rms, m.of_seeds, m.most }
   end
   local m = trainings.moved(chosen)
   found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms, m.of_seeds, m.most,

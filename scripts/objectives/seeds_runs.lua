@@ -31,7 +31,7 @@ function M.study(set, o)
       local run = protocol.fit_paper(set, trial, o.seed, o.short, change)
       local curve, held_out = {}, {}
       for i, entry in ipairs(run.history) do curve[i], held_out[i] = entry.metrics.ndcg, entry.valid_loss end
-      return { valid = run.best.metrics.ndcg, epoch = run.best.epoch, ndcg = mr.stats.mean(run.scores.ndcg),
+      return { valid = protocol.valid_of(run), epoch = run.best.epoch, ndcg = mr.stats.mean(run.scores.ndcg),
         per_list = { ndcg = run.scores.ndcg, curve = mr.tensor(curve, { dtype = "float64" }),
           held_out = mr.tensor(held_out, { dtype = "float64" }) } }
     end,

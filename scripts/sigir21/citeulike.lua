@@ -125,8 +125,7 @@ end
 local function median_of(of_loss, metric)
   local values = {}
   for i, each in ipairs(of_loss) do values[i] = each.less[metric] end
-  table.sort(values)
-  return (values[(#values + 1) // 2] + values[#values // 2 + 1]) / 2
+  return figure.median(values)
 end
 
 -- How near the models of each loss are: a line of the second table.
@@ -183,7 +182,7 @@ The published numbers are not of these equations: in their code the sigmoid of l
 lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
 }
 
--- What is known of the differences under the recipe, for the kinds of losses that are shown.
+-- The text on the differences from the published numbers: of the recipe and of the kinds of losses that are shown.
 local function explanation()
   local of, parts = explained[args.recipe], {}
   if type(of) == "string" then return of end

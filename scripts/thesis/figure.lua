@@ -211,6 +211,16 @@ end
 ---The name of a data set within a sentence.
 function M.said(title) return title:find "slice$" and "the " .. title or title end
 
+---The median of numbers; nil of none.
+---@param values number[]
+---@return number?
+function M.median(values)
+  if #values == 0 then return nil end
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted)
+  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
+end
+
 ---"none is", "1 is", "3 are": how many of several things.
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 

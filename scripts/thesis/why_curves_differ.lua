@@ -104,19 +104,14 @@ local function made_curve(m, auc)
   return y
 end
 
-local function median(values)
-  local sorted = table.move(values, 1, #values, 1, {})
-  table.sort(sorted)
-  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
-end
-
 -- Table: shapes, and where the change comes from
 local rows, apart = {}, {}
 for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)
   local fewer, with, without = taken_apart(case)
   apart[case] = { y = y, chance = chance, fewer = fewer, with = with, without = without }
-  rows[i] = { case.title, #case.rows, median(case.rows), median(case.relevant), fewer[2], fewer[5], fewer[10], y[1], y[5], y[10],
+  rows[i] = { case.title, #case.rows, figure.median(case.rows), figure.median(case.relevant),
+    fewer[2], fewer[5], fewer[10], y[1], y[5], y[10],
     y[10] - y[1], with, without, chance[1], chance[10] }
 end
 local formats = { ["rows (median)"] = "%.0f", ["relevant (median)"] = "%.0f", ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f",

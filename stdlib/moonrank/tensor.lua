@@ -44,8 +44,7 @@ local function check_int64(where, name, value, dtype)
   if value - value == 0 and value % 1 ~= 0 then
     check.fail("%s: %s is %s, which is not whole, and dtype is int64. Round it, or pass dtype = \"float64\"", where, name, found)
   end
-  if math.type(value) == "integer" and value > -(1 << 53) and value < 1 << 53 then return end
-  if math.type(value) == "float" and value > -2.0 ^ 53 and value < 2.0 ^ 53 then return end
+  if value > -2.0 ^ 53 and value < 2.0 ^ 53 then return end
   check.fail("%s: %s is %s, expected a whole number below 2^53 in size where dtype is int64", where, name, found)
 end
 

@@ -97,7 +97,7 @@ end
 ---@field most? integer         values of `over` that a combination has, where none has all
 ---@field all? integer
 
----What choosing counts, for the lines below a table.
+---The counts that choosing adds up for the lines below a table, at zero.
 ---@return mr.results.Said
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 

@@ -137,7 +137,7 @@ function Columns:shown(where, name)
   return shown
 end
 
--- Whether a value is one of some; a number also where it is the same to nine digits, as 0.001 of a grid that prints so.
+-- A value is one of some where it is equal to one. Numbers are equal to nine digits: a grid's 0.00099999999999 is printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do

@@ -60,17 +60,16 @@ local function shared(a, b)
 end
 
 -- The mean of a cell's trials that returned the number; nil where none did.
-local function value_of_cell(column, cell)
-  local values = {}
-  for _, row in ipairs(cell) do values[#values + 1] = column[row] end
+local function value_of_cell(name, column, cell)
+  local values = pivot.values_at("results:compare", name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
 -- The values of two groups, pair by pair: one per cell, the mean of its trials.
-local function pairs_of_trials(column, a, b)
+local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
-    local p, q = value_of_cell(column, a[key]), value_of_cell(column, b[key])
+    local p, q = value_of_cell(name, column, a[key]), value_of_cell(name, column, b[key])
     if p and q then x[#x + 1], y[#y + 1] = p, q end
   end
   return x, y
@@ -86,8 +85,8 @@ local function test_data(results, number)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
--- Whether lists of these trials with equal positions are of one user or query: they were tested on the same data, or are one pair of
--- cells with unknown data.
+-- Equal positions in the lists of these trials are one user or query where the trials were tested on the same data, or where they are
+-- one pair of cells with unknown data.
 local function same_positions(results, numbers, cells)
   local first, unknown = nil, false
   for _, number in ipairs(numbers) do
@@ -207,7 +206,7 @@ function M.make(results, o)
       if o.lists then
         x, y, note = pairs_of_units(results, data, o, levels[i], levels[j])
       else
-        x, y = pairs_of_trials(column, levels[i], levels[j])
+        x, y = pairs_of_trials(o.value, column, levels[i], levels[j])
       end
       if note and note ~= notes[#notes] then notes[#notes + 1] = note end
       local a, b = groups[i].key[1], groups[j].key[1]

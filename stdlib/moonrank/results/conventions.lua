@@ -70,7 +70,7 @@ local function add_row(said, texts, shown, row, is_done)
   end
 end
 
--- That these trials ran under several numerics versions; nil where they did not.
+-- A line that names the numerics versions of these trials; nil where all ran under one.
 local function numerics_line(results, numbers)
   local of_trial, counts, versions = results._store:numerics_of(results.study), {}, {}
   for _, number in ipairs(of_trial and numbers or {}) do

@@ -35,7 +35,7 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----That trials with the same parameters were averaged; nil where there are none.
+---A line that says how many trials with the same parameters were averaged; nil where there are none.
 ---@param trials integer
 ---@param cells integer   with parameters of their own
 ---@return string?

@@ -58,11 +58,19 @@ function M.aggregate_of(where, aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end  -- sorting and comparing would lose it
 end
 
-local function values_at(column, rows)
+---The numbers of a column at rows that have one; an error where a value is no number.
+---@param where string  for messages
+---@param name string   of the column
+---@param column any[]
+---@param rows integer[]
+---@return number[]
+function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
     local value = column[row]
-    if value ~= nil and type(value) ~= "number" then return nil, value end
+    if value ~= nil and type(value) ~= "number" then
+      check.fail("%s: value %s is %s in some trials, expected numbers", where, name, tostring(value))
+    end
     values[#values + 1] = value
   end
   return values
@@ -102,8 +110,7 @@ function M.make(data, o)
       end
     end
     for c, cell in pairs(cells) do
-      local values, odd = values_at(column, cell)
-      if not values then check.fail("%s: value %s is %s in some trials, expected numbers", where, o.value, tostring(odd)) end
+      local values = M.values_at(where, o.value, column, cell)
       if #values > 0 then line[#by_row + c], counts[#counts + 1] = aggregate(values), #values end
     end
     body[r] = line

@@ -143,9 +143,10 @@ local function tell_options(store, was, now)
   local key = store.path .. "\0" .. table.concat(lines, "\0")
   if #lines > 0 and not told[key] then
     told[key] = true
+    local name = lines[1]:match "^%-%-(%S+)"
     check.warn(("mr.sweep: %s: trials of '%s' have results by other values of options that run reads: %s. If these change results, begin "
       .. "another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name, table.concat(lines, ", "),
-      lines[1]:match "^%-%-(%S+)", lines[1]:match "^%-%-(%S+)"))
+      name, name))
   end
   return code.with_options(text, then_)
 end

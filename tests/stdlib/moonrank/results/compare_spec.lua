@@ -307,3 +307,9 @@ it("a NaN that a trial returned makes its mean nan, and is never the best", func
 end)
 
 os.execute(("rm -r '%s'"):format(folder))
+
+it("compares numbers, and says which value is none", function()
+  local s = study("texts", function(trial) return { ndcg = trial.fold } end,
+    { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 2), kind = mr.choice{ "x", "y" } })
+  raises(function() s:compare{ by = "loss", value = "kind" } end, "value kind is x")
+end)
