@@ -26,8 +26,8 @@ return {
     "return #values == #rows and mean(values) or nil",
     "return #values > 0 and mean(values) or nil" } },
   { file = "stdlib/moonrank/results/choose.lua", by = "results sweep", change = {
-    "local value = #group.rows == most and",
-    "local value =" } },
+    "local is_whole = #group.cells == most",
+    "local is_whole = true" } },
   -- training
   { file = "stdlib/moonrank/epochs.lua", by = "fit fit_checkpoint losses/sampled epochs models", change = {
     "batch.step, batch.training = (epoch - 1) * self.count + done + 1, true",
