@@ -98,20 +98,22 @@ end
 
 ---How a loss is trained under the recipe: of its learning rates those that the options name, on made-up data of the first two; and its epochs
 ---unless the options say otherwise.
-function M.training(args, kind, loss)
+local function training(args, kind, loss)
   local how, rates = protocol.training(args.recipe, kind, loss), {}
   for i, rate in ipairs(how.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
   how.rates, how.epochs = rates, args.epochs > 0 and args.epochs or how.epochs
   return how
 end
+M.training = training
 
 ---One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
-function M.train(args, o)
+local function train(args, o)
   local fold = protocol.fold(args.recipe, o.set, o)
   local run = protocol.train(args.recipe, { kind = o.kind, loss = o.loss, rate = o.rate, fold = fold, seed = o.seed,
-    model = protocol.model(o.set, o.factors, o.seed), epochs = M.training(args, o.kind, o.loss).epochs })
-  return protocol.outcome(run, fold, M.own_metrics(o.loss))
+    model = protocol.model(o.set, o.factors, o.seed), epochs = training(args, o.kind, o.loss).epochs })
+  return protocol.outcome(run, fold, protocol.own_metrics(o.loss))
 end
+M.train = train
 
 ---Ends a script with --kept that does not find what it takes.
 function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
@@ -140,7 +142,7 @@ function M.of(args, o)
   local study = { name = name, space = { split = mr.choice(set.splits) },
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = protocol.recipes[args.recipe].negatives },
     run = function(trial)
-      return M.train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
+      return train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
     end }
   if args.kept then return kept.there(args, study) end
