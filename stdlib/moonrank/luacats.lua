@@ -119,15 +119,17 @@ end
 ---Reads a source text.
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
----   classes: name -> fields, text and parents; locals: local name of a table -> the class that it is declared to be
+---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options); locals: local name of a table -> the class that it is declared to be
 ---Example: `require "moonrank.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
 function M.parse(text)
   local lines = {}
   for line in (text .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end
-  local result = { header = header_of(lines), items = {}, by_line = {}, classes = {}, locals = {} }
+  local result = { header = header_of(lines), items = {}, by_line = {}, classes = {}, declared = {}, locals = {} }
   local comment = {}
   for number, line in ipairs(lines) do
     local doc = line:match "^%s*%-%-%-(.*)$"
+    local declared = line:match '[%s=.]declare%("(mr%.[%w_.]+)",'
+    if declared then result.declared[#result.declared + 1] = declared end
     if doc then
       comment[#comment + 1] = doc
     elseif #comment > 0 then

@@ -1,6 +1,7 @@
 -- Schedules: how the learning rate changes in the course of mr.fit. A schedule multiplies the optimizer's own lr; its bits do not depend on the
 -- processor.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local record = require "moonrank.record"
 
 local M = {}
@@ -60,32 +61,22 @@ local function cos_pi(x)
   return sum
 end
 
-local function number_in(where, o, name, low, high)
-  local value = o[name]
-  if type(value) ~= "number" or not (value >= low and value <= high) then
-    check.fail("%s: %s is %s, expected a number from %g to %g", where, name, tostring(value), low, high)
-  end
-end
-
 -- Whether lr times a factor is still a rate that steps can use.
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
--- A factor of 0 would be no step.
-local function factor_option(where, o)
-  number_in(where, o, "factor", 0, 1)
-  if o.factor == 0 then check.fail("%s: factor is 0, expected more", where) end
-end
+local cosine_options = declare("mr.schedule.CosineOptions", {
+  { "low", "number", default = 0, least = 0, most = 1, help = "share of lr at the end" },
+  { "epochs", "integer", least = 1, shown = "the whole training", help = "epochs until lr has its lowest value" },
+})
 
 ---Cosine annealing (Loshchilov & Hutter 2017, eq. 5, without restarts): with t of T steps taken, lr times low + (1 - low) (1 + cos(pi t / T)) / 2.
 ---T is the whole training, or `epochs`, after which it stays at low.
----@param options? { low?: number, epochs?: integer }  low: share of lr at the end (default 0)
+---@param options? mr.schedule.CosineOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
 function M.cosine(options)
   local where = "mr.schedule.cosine"
-  local o = check.options(where, options, { low = 0, epochs = check.none })
-  number_in(where, o, "low", 0, 1)
-  if o.epochs then check.integer_from(where, o, "epochs", 1) end
+  local o = cosine_options:read(where, options)
   return schedule("cosine", o, function(at, plan)
     local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
     if at.low == 0 and whole < plan.steps then check.fail("%s: low is 0 and training goes on after its epochs: give low", where) end
@@ -96,15 +87,17 @@ function M.cosine(options)
   end, o.epochs == nil)
 end
 
+local step_options = declare("mr.schedule.StepOptions", {
+  { "every", "integer", least = 1, required = true, help = "epochs from one change to the next" },
+  { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
+})
+
 ---Multiplies lr by `factor` after every so many epochs, until another factor would make it less than 2^-126, the smallest normal float32.
----@param options { every: integer, factor?: number }  factor: default 0.1
+---@param options mr.schedule.StepOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
 function M.step(options)
-  local where = "mr.schedule.step"
-  local o = check.options(where, options, { every = check.none, factor = 0.1 })
-  check.integer_from(where, o, "every", 1)
-  factor_option(where, o)
+  local o = step_options:read("mr.schedule.step", options)
   return schedule("step", o, function(at, plan)
     return { factor = function(step)
       local factor = 1.0
@@ -117,16 +110,20 @@ function M.step(options)
   end, false)
 end
 
+local warmup_options = declare("mr.schedule.WarmupOptions", {
+  { "steps", "integer", least = 1, help = "length of the rise in steps; or give epochs" },
+  { "epochs", "integer", least = 1, help = "length of the rise in epochs; or give steps" },
+  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays", help = "schedule that follows" },
+})
+
 ---Rises from lr / n in the first step to lr in step n, then stays, or follows another schedule, whose first step comes next.
----@param options { steps?: integer, epochs?: integer, after?: mr.Schedule }  n: steps, or those of so many epochs
+---@param options mr.schedule.WarmupOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.warmup{steps = 4, after = mr.schedule.step{every = 1}}:rates(1, {steps = 9, per_epoch = 3})[8]   --> 0.1`
 function M.warmup(options)
   local where = "mr.schedule.warmup"
-  local o = check.options(where, options, { steps = check.none, epochs = check.none, after = check.none })
+  local o = warmup_options:read(where, options)
   if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: one of steps and epochs says how long", where) end
-  check.integer_from(where, o, o.steps and "steps" or "epochs", 1)
-  if o.after and getmetatable(o.after) ~= Schedule then check.fail("%s: after is a %s, expected a schedule", where, type(o.after)) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
     local rest = { lr = plan.lr, steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
@@ -135,17 +132,20 @@ function M.warmup(options)
   end, o.after ~= nil and o.after._by_total)
 end
 
+local plateau_options = declare("mr.schedule.PlateauOptions", {
+  { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
+  { "patience", "integer", default = 10, least = 0, help = "validations without a better value before a change" },
+  { "low", "number", default = 0, least = 0, most = 1, help = "smallest share of lr" },
+})
+
 ---Multiplies lr by `factor` when the first metric of `select` was no better on validation for more than `patience` validated epochs; then
 ---counts anew. The rate stays where it is when another factor would make it less than 2^-126, the smallest normal float32.
----@param options? { factor?: number, patience?: integer, low?: number }  defaults 0.1, 10, and 0: lr is multiplied by no less than low in all
+---@param options? mr.schedule.PlateauOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`
 function M.plateau(options)
   local where = "mr.schedule.plateau"
-  local o = check.options(where, options, { factor = 0.1, patience = 10, low = 0 })
-  factor_option(where, o)
-  number_in(where, o, "low", 0, 1)
-  check.integer_from(where, o, "patience", 0)
+  local o = plateau_options:read(where, options)
   return schedule("plateau", o, function(at, plan)
     if plan.metric == false then check.fail("%s: there is no validation to follow: mr.fit{valid = ...}", where) end
     local factor, best, bad = 1.0, nil, 0

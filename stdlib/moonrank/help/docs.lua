@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local luacats = require "moonrank.luacats"
+local options = require "moonrank.options"
 
 local M = {}
 
@@ -35,12 +36,39 @@ function M.sources()
   return all
 end
 
+-- The file of each option table that the library declares, by the table's name.
+local declared_in
+local function declaring_files()
+  if declared_in then return declared_in end
+  declared_in = {}
+  for _, source in ipairs(M.sources()) do
+    for _, name in ipairs(M.of_source(source).declared) do declared_in[name] = source end
+  end
+  return declared_in
+end
+
+-- An option table as a class; nil where none has this name. The file that declares it is loaded.
+local function option_class(name)
+  local source = declaring_files()[name]
+  if not source then return nil end
+  if not options.declared[name] then require((source:match "^stdlib/(.*)%.lua$":gsub("/", "."):gsub("%.init$", ""))) end
+  local declaration = options.declared[name]
+  return declaration and { fields = declaration:fields(), text = "", parents = {} }, source
+end
+
+---Names of all option tables that the library declares, sorted.
+---@return string[]
+---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
+function M.option_names() return check.names(declaring_files()) end
+
 ---A class, wherever in the standard library it is declared.
 ---@param name string
 ---@return table?  fields, text, parents
 ---@return string? source
 ---Example: `require "moonrank.help.docs".class("mr.FitOptions").fields[1].name   --> model`
 function M.class(name)
+  local option_table, declared_at = option_class(name)
+  if option_table then return option_table, declared_at end
   for _, source in ipairs(M.sources()) do
     local class = M.of_source(source).classes[name]
     if class then return class, source end

@@ -23,8 +23,8 @@ end
 
 -- The score of one word in a document, and the option that has it as its name; 0 where it is nowhere.
 local function score_of(document, word)
-  local score, named = 0, nil
   local name = document.path:lower()
+  local score, named = 0, nil
   local whole, part = occurrences(name, word)
   score = score + (whole > 0 and 100 or part > 0 and 50 or 0)
   for _, entry in ipairs(document.parts or {}) do
@@ -38,7 +38,9 @@ local function score_of(document, word)
   whole, part = occurrences(document.summary:lower(), word)
   score = score + (whole > 0 and 20 or part > 0 and 8 or 0)
   whole, part = occurrences(document.text:lower(), word)
-  return score + 3 * math.min(whole, 5) + math.min(part, 5), named
+  score = score + 3 * math.min(whole, 5) + math.min(part, 5)
+  if named and name:match "^mr%.%w+$" then score = score + 30 end  -- options of the functions in `mr` itself come first
+  return score, named
 end
 
 -- The documents that have every word, or (any) one of them.

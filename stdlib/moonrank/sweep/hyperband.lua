@@ -1,14 +1,16 @@
 -- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A trial pauses when it comes to
 -- a rung; when all trials of its bracket came there, the best go on to the next rung and the others are pruned.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
 
 local M = {}
 
----@class mr.sweep.HyperbandOptions
----@field max_resource integer   the step at which a trial is whole (R in the paper)
----@field factor? integer        one in so many goes on to the next rung, which is so many times as far (eta, default 3)
----@field min_resource? integer  the least step of a first rung (default 1)
+local hyperband_options = declare("mr.sweep.HyperbandOptions", {
+  { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31, help = "the step at which a trial is whole (R in the paper)" },
+  { "factor", "integer", default = 3, least = 2, help = "one in so many goes on to the next rung, which is so many times as far (eta)" },
+  { "min_resource", "integer", default = 1, least = 1, help = "the least step of a first rung" },
+})
 
 ---@class mr.sweep.Bracket
 ---@field trials integer[]      how many are at each rung
@@ -46,14 +48,10 @@ local Hyperband = check.class("mr.sweep.Hyperband")
 ---@return mr.sweep.Hyperband
 function M.new(options, sign)
   local where = "pruner hyperband"
-  local o = check.options(where, options, { max_resource = check.none, factor = 3, min_resource = 1 })
-  if o.max_resource == nil then check.fail("%s: max_resource is missing, the step at which a trial is whole", where) end
-  check.positive_integers(where, o, { "max_resource", "min_resource" })
-  check.integer_from(where, o, "factor", 2)
+  local o = hyperband_options:read(where, options)
   if o.min_resource > o.max_resource then
-    check.fail("%s: min_resource is %d and max_resource is %d, expected no more than that", where, o.min_resource, o.max_resource)
+    check.fail("%s: min_resource is %d, expected at most max_resource, which is %d", where, o.min_resource, o.max_resource)
   end
-  if o.max_resource > 2 ^ 31 then check.fail("%s: max_resource is %d, expected at most 2^31", where, o.max_resource) end
   return setmetatable({ name = "hyperband", _options = o, _sign = sign,
     brackets = M.brackets(o.max_resource, o.factor, o.min_resource) }, Hyperband)
 end

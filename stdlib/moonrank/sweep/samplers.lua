@@ -2,6 +2,7 @@
 -- that it may use, so that a study depends neither on the number of workers nor on interruptions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
 local settings = require "moonrank.settings"
 require "moonrank.tensor"  -- adds the methods of tensors
@@ -104,21 +105,23 @@ end
 
 local makers = {}
 
+local no_options = declare("mr.sweep.NoOptions", {})
+
 function makers.grid(space, seed, options)
-  local o = check.options("sampler grid", options, {})
+  local o = no_options:read("sampler grid", options)
   space:grid(1)  -- raises at once where there is no grid
   return new("grid", space, seed, o, function(self, number) return self.space:grid(number) end)
 end
 
 function makers.random(space, seed, options)
-  return new("random", space, seed, check.options("sampler random", options, {}), random_params)
+  return new("random", space, seed, no_options:read("sampler random", options), random_params)
 end
 
 -- One dimension per parameter, conditional ones too, in the order of the space; the seed gives every dimension a digital shift of its own. No
 -- point is left out: the first is the origin, shifted.
 function makers.sobol(space, seed, options)
   local sobol = require "moonrank.sweep.sobol"
-  local o = check.options("sampler sobol", options, {})
+  local o = no_options:read("sampler sobol", options)
   local shifts = {}
   for _, entry in ipairs(space:entries()) do
     if entry.slot > sobol.dimensions then
@@ -133,18 +136,18 @@ function makers.sobol(space, seed, options)
   end)
 end
 
----@class mr.sweep.TpeOptions
----@field generation? integer  trials that are suggested from the same results (default: the number of workers, or more: a sixth of all trials,
----   at most 10)
----@field startup? integer     trials drawn at random first (default 10)
----@field candidates? integer  draws of which the most promising is taken (default 8: with more the trials of a generation become too similar)
----@field good? number         share of the results that count as good (default 0.15)
+local tpe_options = declare("mr.sweep.TpeOptions", {
+  { "generation", "integer", least = 1, shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
+    help = "trials that are suggested from the same results" },
+  { "startup", "integer", default = 10, least = 1, help = "trials drawn at random first" },
+  { "candidates", "integer", default = 8, least = 1, help = "draws of which the most promising is taken; with more, trials are alike" },
+  { "good", "number", default = 0.15, above = 0, below = 1, help = "share of the results that count as good" },
+})
 
 function makers.tpe(space, seed, options, direction, defaults)
   local tpe = require "moonrank.sweep.tpe"
-  local o = check.options("sampler tpe", options, { generation = defaults.generation or 10, startup = 10, candidates = 8, good = 0.15 })
-  check.positive_integers("sampler tpe", o, { "generation", "startup", "candidates" })
-  if not (o.good > 0 and o.good < 1) then check.fail("sampler tpe: good is %s, expected a share between 0 and 1", tostring(o.good)) end
+  local o = tpe_options:read("sampler tpe", options)
+  o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
     -- Trials of one generation that come before this one count as bad results, so that its points are spread.

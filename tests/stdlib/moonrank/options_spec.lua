@@ -1,0 +1,117 @@
+-- Declarations of options: what they accept, what errors name, and that public functions go by them.
+local mr = require "moonrank"
+local docs = require "moonrank.help.docs"
+local entries = require "moonrank.help.entries"
+local options = require "moonrank.options"
+local test = require "moonrank.test"
+local it, check, equal, raises = test.it, test.check, test.equal, test.raises
+
+local declared = options.declare("mr.test.SomeOptions", {
+  "Numbers",
+  { "count", "integer", default = 3, least = 1, most = 9, help = "how many" },
+  { "rate", "number", required = true, above = 0, help = "a rate" },
+  { "share", "number", least = 0, below = 1, help = "a share" },
+  { "limit", "number", default = math.huge, infinite = true, help = "a limit" },
+  "Others",
+  { "ties", "string", default = "mean", choices = { "mean", "worst" }, help = "rule for ties", also = { "tie_rule" } },
+  { "names", "string[]", default = { "a" }, help = "names" },
+  { "schedule", "mr.Schedule", class = "mr.Schedule", help = "a schedule" },
+  { "even", "integer", accept = function(value) return value % 2 == 0 end, expected = "an even integer", help = "an even number" },
+  { "quiet", "boolean", default = false, help = "no output" },
+})
+
+it("defaults are filled in, and tables among them are copies", function()
+  local o = declared:read("f", { rate = 0.5 })
+  equal(o.count, 3)
+  equal(o.limit, math.huge)
+  equal(o.ties, "mean")
+  equal(o.quiet, false)
+  equal(o.share, nil)
+  o.names[1] = "changed"
+  equal(declared:read("f", { rate = 1 }).names[1], "a")
+end)
+
+it("values within the limits are taken as they are", function()
+  local given = { rate = 1e-300, count = 9, share = 0, limit = -math.huge, ties = "worst", even = 4, quiet = true,
+    schedule = mr.schedule.cosine{} }
+  local o = declared:read("f", given)
+  for name, value in pairs(given) do equal(o[name], value) end
+end)
+
+it("a value that is not allowed is an error with the option and the value", function()
+  local nan = 0 / 0
+  for name, values in pairs{ count = { 0, 10, 1.0, "3", true }, rate = { 0, -1, nan, math.huge, "1" }, share = { -0.1, 1, nan },
+    limit = { nan, "inf" }, ties = { "best", 1 }, names = { "a" }, schedule = { 1, "cosine" }, even = { 3 }, quiet = { 1, "true" } } do
+    for _, value in ipairs(values) do
+      local ok, message = pcall(declared.read, declared, "f", { rate = name ~= "rate" and 1 or nil, [name] = value })
+      check(not ok, name)
+      check(message:find("f: " .. name, 1, true) and message:find(type(value) == "string" and value or tostring(value), 1, true), message)
+    end
+  end
+  raises(function() declared:read("f", {}) end, "rate is missing")
+  raises(function() declared:read("f", 3) end, "number")
+end)
+
+it("an unknown option is an error that proposes the name here", function()
+  raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
+  raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
+end)
+
+it("the documentation has every option with its default, limits and group", function()
+  local by_name = {}
+  for _, field in ipairs(declared:fields()) do by_name[field.name] = field end
+  check(by_name.count.text:find("3", 1, true) and by_name.count.text:find("from 1 to 9", 1, true), by_name.count.text)
+  equal(by_name.ties.type, '"mean"|"worst"')
+  equal(by_name.rate.optional, false)
+  equal(by_name.share.optional, true)
+  equal(by_name.count.group, "Numbers")
+  equal(by_name.quiet.group, "Others")
+end)
+
+it("tables that share options declare them once", function()
+  local more = options.declare("mr.test.MoreOptions", { { "extra", "integer", default = 1, help = "more" } }, declared)
+  equal(more:read("g", { rate = 1 }).extra, 1)
+  equal(more:read("g", { rate = 1 }).count, 3)
+  raises(function() more:read("g", { rate = 1, count = 0 }) end, "count is 0")
+end)
+
+it("every option table of the library can be read, and its own defaults are allowed", function()
+  local names = docs.option_names()
+  check(#names > 0)
+  for _, name in ipairs(names) do
+    check(docs.class(name), name)
+    local given = {}
+    for _, row in ipairs(options.declared[name].rows) do
+      check(row.help ~= "", name .. "." .. row[1])
+      if row.default ~= nil then given[row[1]] = row.default end
+    end
+    for _, row in ipairs(options.declared[name].rows) do
+      if row.required then given = nil end
+    end
+    if given then options.declared[name]:read(name, given) end
+  end
+end)
+
+-- A value that a row refuses, or nil where it accepts all.
+local function refused_by(row)
+  if row.choices then return "no such choice" end
+  if row[2] == "integer" or row[2] == "number" or row[2] == "boolean" or row[2]:find "%[%]$" then return "no number" end
+  if row[2] == "string" or row.class then return 17 end
+end
+
+it("public functions whose only argument is an option table refuse what it refuses", function()
+  local seen = 0
+  for _, entry in ipairs(entries.all()) do
+    local item = not entry.item and type(entry.value) == "function" and docs.item(entry.value)
+    local kind = item and #item.params == 1 and item.params[1].type
+    for _, row in ipairs(kind and options.declared[kind] and options.declared[kind].rows or {}) do
+      local bad = refused_by(row)
+      if bad then
+        seen = seen + 1
+        local ok, message = pcall(entry.value, { [row[1]] = bad })
+        check(not ok and message:find(row[1], 1, true), ("%s: %s: %s"):format(entry.path, row[1], tostring(message)))
+      end
+    end
+  end
+  check(seen > 0)
+end)
