@@ -1,13 +1,15 @@
--- Writes stdlib/meta/core.lua: the core's functions and classes as LuaCATS, for editors, from the op tables.
+-- What editors know of the library beside its sources, as LuaCATS: the core's functions and classes, from the op tables, and tables of options,
+-- from their declarations. The build writes it to `meta/moonrank.lua` in the build folder.
 local core = require "moonrank.core"
 local M = {}
 
 local check = require "moonrank.check"
+local docs = require "moonrank.help.docs"
 
 local header = [[
 ---@meta
--- Written by `moonrank --dump-api` from the op tables; not for editing, and not for `require`.
-error("stdlib/meta/core.lua describes the core to editors; it cannot be required")
+-- Written by `moonrank --dump-api`; not for editing, and not for `require`.
+error("this file describes Moonrank to editors; it cannot be required")
 
 ---@class mr.core
 local core = {}
@@ -27,6 +29,14 @@ local function add_function(lines, owner, separator, name, row)
     end
   end
   lines[#lines + 1] = ("function %s%s%s(%s) end\n"):format(owner, separator, name, table.concat(shown, ", "))
+end
+
+local function add_options(lines, name)
+  lines[#lines + 1] = "---@class " .. name
+  for _, field in ipairs(docs.fields(name)) do
+    lines[#lines + 1] = ("---@field %s%s %s %s"):format(field.name, field.optional and "?" or "", field.type, field.text)
+  end
+  lines[#lines + 1] = ""
 end
 
 ---The text of the file.
@@ -52,6 +62,7 @@ function M.text()
       if row then add_function(lines, owner, ":", name, row) end
     end
   end
+  for _, name in ipairs(docs.option_names()) do add_options(lines, name) end
   lines[#lines + 1] = "return core"
   return table.concat(lines, "\n")
 end

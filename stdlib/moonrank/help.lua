@@ -23,7 +23,12 @@ local function add_columns(lines, rows, indent)
     typed = typed or row[2] ~= ""
     if #row[2] <= 24 then type_width = math.max(type_width, #row[2]) end
   end
+  local group
   for _, row in ipairs(rows) do
+    if row.group ~= group then
+      group = row.group
+      add(lines, (" "):rep(indent - 1) .. group .. ":")
+    end
     local line = padded(row[1], name_width) .. "  " .. (typed and padded(row[2], type_width) .. "  " or "") .. row[3]
     add(lines, ((" "):rep(indent) .. line:gsub("%s+$", "")))
   end
@@ -31,7 +36,7 @@ end
 
 local function field_rows(fields)
   local rows = {}
-  for _, f in ipairs(fields) do rows[#rows + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text } end
+  for _, f in ipairs(fields) do rows[#rows + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text, group = f.group } end
   return rows
 end
 
@@ -115,11 +120,30 @@ local function written_class(name, all)
   return table.concat(lines, "\n")
 end
 
--- Everything that has words, for the search.
+-- Classes whose instances stay within the library.
+local inner = {}
+for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Epochs", "Exit", "FileLock", "FitCheckpoint", "Group",
+  "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
+  inner["mr." .. name] = true
+end
+
+local function classes_met()
+  local names = {}
+  for _, name in ipairs(docs.class_names()) do names[#names + 1] = not inner[name] and name or nil end
+  return names
+end
+
+-- Whether a name is for scripts: not a method of a class that stays within the library.
+local function is_public(path)
+  local class = path:match "^(mr%.[%w_.]-%u%w*)[:.]"
+  return not class or not inner[class] and not class:match "^mr%.%l+%.%u"
+end
+
+-- Everything for scripts that has words, for the search.
 local function documents(all)
   local found = {}
   local function put(path, short, text, parts) found[#found + 1] = { path = path, summary = short, text = text, parts = parts } end
-  for _, entry in ipairs(all) do
+  local function put_entry(entry)
     local item = entry.item or type(entry.value) == "function" and docs.item(entry.value) or nil
     local parts = {}
     for _, p in ipairs(item and item.params or {}) do
@@ -131,7 +155,10 @@ local function documents(all)
       or first_sentence(entries.header_of(entry.value) or "")
     put(entry.path, short, written(entry), parts)
   end
-  for _, name in ipairs(docs.class_names()) do
+  for _, entry in ipairs(all) do
+    if is_public(entry.path) then put_entry(entry) end
+  end
+  for _, name in ipairs(classes_met()) do
     local text = written_class(name, all)
     local class, fields = docs.class(name), docs.fields(name) or {}
     local short = class and first_sentence(class.text) or ""
@@ -152,19 +179,6 @@ local function documents(all)
     put(("page %q"):format(name), page.title, page.text)
   end
   return found
-end
-
--- Classes whose instances stay within the library.
-local inner = {}
-for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Epochs", "Exit", "FileLock", "FitCheckpoint", "Group",
-  "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
-  inner["mr." .. name] = true
-end
-
-local function classes_met()
-  local names = {}
-  for _, name in ipairs(docs.class_names()) do names[#names + 1] = not inner[name] and name or nil end
-  return names
 end
 
 -- All that there is: parts and functions, then the names of classes, bounds, metrics, recipes and pages of the manual.
@@ -204,7 +218,7 @@ local function known_names(all)
     put(entry.path:match "[^.:]+$")
     put(entry.path)
   end
-  for _, of in ipairs{ bounds.names(), docs.class_names() } do
+  for _, of in ipairs{ bounds.names(), docs.class_names(), topics.option_names() } do
     for _, name in ipairs(of) do put(name) end
   end
   return names
@@ -239,6 +253,9 @@ local function named(topic, all)
   local page = texts.page(topic)
   if page then add(parts, (page.text:gsub("\n*$", ""))) end
   if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end  -- fold, run
+  if #parts == 0 then
+    for _, name in ipairs(topics.option_tables(topic)) do add(parts, written_class(name, all)) end
+  end
   return parts
 end
 

@@ -6,6 +6,8 @@ local M = {}
 ---@field type string
 ---@field text string
 ---@field optional boolean
+---@field group? string     of an option: the heading in its table
+---@field also? string[]    of an option: its names in other libraries
 
 ---@class mr.luacats.Item
 ---@field name string          of the function, without its table

@@ -247,7 +247,8 @@ function Declaration:fields()
     local parts = { limits or nil }
     parts[#parts + 1] = default and "default " .. default
     if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
-    entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group }
+    entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,
+      also = row.also }
   end
   return entries
 end

@@ -1,14 +1,24 @@
--- stdlib/meta/core.lua is what `moonrank --dump-api > stdlib/meta/core.lua` writes today.
+-- What `moonrank --dump-api` writes for editors: the core, and tables of options.
+local docs = require "moonrank.help.docs"
+local dump_api = require "moonrank.dump_api"
+local luacats = require "moonrank.luacats"
 local test = require "moonrank.test"
-local core = require "moonrank.core"
 
-test.it("the description of the core for editors is current", function()
-  local kept = core.stdlib_text "stdlib/meta/core.lua"
-  test.check(kept, "stdlib/meta/core.lua is missing: moonrank --dump-api > stdlib/meta/core.lua")
-  test.check(kept == require("moonrank.dump_api").text() .. "\n", "out of date: moonrank --dump-api > stdlib/meta/core.lua")
+local text = dump_api.text()
+
+test.it("the text is Lua, and refuses to be required", function()
+  test.raises(assert(load(text, "@meta")), "cannot be required")
 end)
 
-test.it("it cannot be required", function()
-  local chunk = assert(load(core.stdlib_text "stdlib/meta/core.lua", "@meta"))
-  test.raises(chunk, "cannot be required")
+test.it("every table of options has its fields", function()
+  local classes = luacats.parse(text:gsub("\n\n%-%-%-@class", "\nlocal _ = {}\n---@class")).classes
+  for _, name in ipairs(docs.option_names()) do
+    test.check(classes[name], name)
+    local fields = {}
+    for _, field in ipairs(classes[name].fields) do fields[field.name] = field end
+    for _, field in ipairs(docs.fields(name)) do
+      test.check(fields[field.name], name .. "." .. field.name)
+      test.equal(fields[field.name].optional, field.optional)
+    end
+  end
 end)

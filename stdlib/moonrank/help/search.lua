@@ -21,6 +21,31 @@ local function occurrences(text, word)
   end
 end
 
+-- Words that mean what the library calls otherwise.
+local synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
+  hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer", label = "grade",
+  query = "list" }
+
+-- A word, its stem ("batches", "ranked" and "ranking" are found as "batch" and "rank"), and its synonym.
+local function forms_of(word)
+  local forms = { word }
+  for _, ending in ipairs{ "ies", "es", "s", "ing", "ed" } do
+    local stem = word:sub(1, -#ending - 1)
+    if #stem >= 3 and word:sub(-#ending) == ending then forms[#forms + 1] = ending == "ies" and stem .. "y" or stem end
+  end
+  for i = 1, #forms do forms[#forms + 1] = synonyms[forms[i]] end
+  return forms
+end
+
+-- Whether an option has this name, here or in other libraries.
+local function is_called(entry, word)
+  if entry.name:lower() == word then return true end
+  for _, other in ipairs(entry.also or {}) do
+    if other == word then return true end
+  end
+  return false
+end
+
 -- The score of one word in a document, and the option that has it as its name; 0 where it is nowhere.
 local function score_of(document, word)
   local name = document.path:lower()
@@ -28,10 +53,9 @@ local function score_of(document, word)
   local whole, part = occurrences(name, word)
   score = score + (whole > 0 and 100 or part > 0 and 50 or 0)
   for _, entry in ipairs(document.parts or {}) do
-    local option = entry.name:lower()
-    if option == word then
+    if is_called(entry, word) then
       score, named = score + 40, named or entry
-    elseif option:find(word, 1, true) then
+    elseif entry.name:lower():find(word, 1, true) then
       score = score + 10
     end
   end
@@ -43,13 +67,25 @@ local function score_of(document, word)
   return score, named
 end
 
+-- The best score of a word's forms; the word itself counts a little more.
+local function best_score(document, forms)
+  local best, named = 0, nil
+  for i, form in ipairs(forms) do
+    local score, option = score_of(document, form)
+    score = i > 1 and score * 0.75 or score
+    if score > best then best, named = score, option end
+  end
+  return best, named
+end
+
 -- The documents that have every word, or (any) one of them.
 local function matching(documents, topic, any)
-  local hits = {}
+  local hits, words = {}, {}
+  for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
   for _, document in ipairs(documents) do
     local total, missing, option = 0, false, nil
-    for word in topic:lower():gmatch "%S+" do
-      local score, named = score_of(document, word)
+    for _, forms in ipairs(words) do
+      local score, named = best_score(document, forms)
       missing = missing or score == 0
       total, option = total + score, option or named
     end

@@ -32,6 +32,30 @@ function M.class(owner)
   return nil
 end
 
+-- The last part of an option table's name without "Options": "mr.sweep.TpeOptions" is "tpe".
+local function short_name(name) return (name:match "[^.]+$":gsub("Options$", ""):lower()) end
+
+---The names by which `option_tables` finds tables of options, sorted.
+---@return string[]
+---Example: `#require "moonrank.help.topic".option_names() > 0   --> true`
+function M.option_names()
+  local names = {}
+  for i, name in ipairs(docs.option_names()) do names[i] = short_name(name) end
+  return names
+end
+
+---Tables of options by the last part of their name: "TpeOptions" and "tpe" are mr.sweep.TpeOptions.
+---@param topic string
+---@return string[]
+---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`
+function M.option_tables(topic)
+  local found, wanted = {}, topic:gsub("Options$", ""):lower()
+  for _, name in ipairs(docs.option_names()) do
+    if short_name(name) == wanted and name ~= topic then found[#found + 1] = name end
+  end
+  return found
+end
+
 -- What a documented function returns, or the class of a field.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end

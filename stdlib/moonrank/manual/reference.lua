@@ -101,8 +101,12 @@ end
 
 -- Arguments, fields or options as a table; with a prefix each row has an anchor.
 function Book:rows(list, prefix)
-  local parts = { '<div class="wide"><table>\n' }
+  local parts, group = { '<div class="wide"><table>\n' }, nil
   for _, each in ipairs(list) do
+    if each.group ~= group then
+      group = each.group
+      parts[#parts + 1] = ('<tr><th colspan="3">%s</th></tr>\n'):format(escape(group))
+    end
     local id = prefix and (' id="%s"'):format(escape(prefix .. each.name)) or ""
     parts[#parts + 1] = ("<tr%s><td><code>%s%s</code></td><td>%s</td><td>%s</td></tr>\n"):format(id, escape(each.name),
       each.optional and "?" or "", self:type(each.type), markup.inline(each.text, self.links))
