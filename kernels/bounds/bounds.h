@@ -1,4 +1,4 @@
-// What a metric can be, and is on average, over all rankings of N rows of which P are relevant (Westerborg 2022,
+// Range and mean of a metric over all rankings of N rows of which P are relevant (Westerborg 2022,
 // chapter 3, in the closed forms and with the corrections that are proved by enumeration in the tests). A metric is
 // linear where it is a sum over relevant rows of a discount of their rank: nDCG, RBP, precision, recall. Host code:
 // computed once for all lists of one shape.

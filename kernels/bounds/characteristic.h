@@ -54,7 +54,7 @@ struct CharacteristicFunction {
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }
 };
 
-/// The same of many shapes in one launch, as many frequencies of each.
+/// Characteristic functions of many shapes in one launch, with equally many frequencies each.
 template <class Real>
 struct CharacteristicFunctions {
   Span<const CharacteristicFunction<Real>> shapes;

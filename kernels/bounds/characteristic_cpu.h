@@ -13,7 +13,7 @@ namespace mr::cpu {
 /// Frequencies are taken this many at a time.
 constexpr int64_t frequency_lanes = 16;
 
-/// What is added at rank r by a row of level l is an angle per frequency. Level 0 adds nothing.
+/// A row of level l at rank r adds one angle per frequency. Level 0 adds nothing.
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;

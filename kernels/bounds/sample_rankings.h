@@ -11,7 +11,7 @@
 
 namespace mr {
 
-/// What a relevant row at rank r adds, given that it is the c-th: linear d[r], average_precision c d[r], or only the
+/// The increment of the metric by the c-th relevant row, at rank r: linear d[r], average_precision c d[r], or only the
 /// first one's d[r]. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of lower
 /// grade above it; kernels do not draw these.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
@@ -30,7 +30,7 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// Of the rows of each level (of relevant ones: weight[0]); rows that gain nothing have 1.
+  /// Sampling weight of the rows of each level (weight[0] for relevant rows); rows without gain have weight 1.
   bool weighted = false;
   double weight[most_levels] = {};
 };
@@ -66,7 +66,7 @@ struct SampleRankings {
     MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
 
-  /// Whether the row at rank r is relevant, where `wanted` of the remaining rows are.
+  /// Draws whether the row at rank r is relevant, if `wanted` of the remaining rows are relevant.
   MR_HD bool hits(Walk& walk, int64_t r, int64_t wanted) const {
     if (!sampler.weighted) return walk.below(r, sampler.n - r) < wanted;
     const double weight = static_cast<double>(wanted) * sampler.weight[0];

@@ -115,7 +115,7 @@ struct Wanted<true> {
   }
 };
 
-/// What a row at a rank with discount d adds, in the lanes where it is relevant; `found` counts these rows.
+/// Adds the increment of a row at a rank with discount d, in the lanes where it is relevant. `found` counts these rows.
 template <Increment Kind>
 void add_rank(Whole hit, Reals d, Reals& found, Reals& total) {
   if constexpr (Kind == Increment::linear) {

@@ -14,7 +14,7 @@ struct Hits {
   Whole at[block_ranks][vectors];
 };
 
-/// What one metric has added up.
+/// Running sums of one metric.
 struct Sums {
   Reals found[vectors] = {}, total[vectors] = {};
 };

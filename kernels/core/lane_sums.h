@@ -74,7 +74,7 @@ inline float total_of(const Parts<float>& v) { return lanes_added<float, float>(
 #endif
 inline double total_of(const Parts<double>& v) { return sum_of(v); }
 
-/// Of `n` entries: lane by lane in two turns, the second of which takes every other 64 bytes.
+/// The inner product of `n` entries, lane by lane in two turns. The second turn takes every other 64 bytes.
 template <class Real>
 Real inner_product(const Real* x, const Real* y, int64_t n) {
   using L = Lanes<Real>;

@@ -4,7 +4,7 @@
 //
 // Results are the same to the bit whatever the registers' size: a sum over entries runs in `Lanes::width` lanes, those
 // of one vector of 64 bytes or of several smaller ones, its parts, and lanes are added up in one order (lane_sums.h).
-// What is fused is written out (multiply_add): the compiler fuses nothing.
+// Fused operations are written out (multiply_add): the compiler fuses nothing.
 #pragma once
 
 #include <cstdint>

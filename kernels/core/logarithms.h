@@ -26,7 +26,7 @@ static inline MR_HD Parts parts_of(double x) {
   return {from_bits((shifted >> 52) | 0x4330000000000000) - (0x1p52 + 1023), from_bits((shifted & mantissa) + root)};
 }
 
-/// What a logarithm is at the ends of its domain, and `inside` between them; x is the number itself.
+/// A logarithm of x: its special values at the ends of the domain, and `inside` between them.
 static inline MR_HD double log_or_end(double x, double inside) {
   inside = x < HUGE_VAL ? inside : x;  // also where it is no number
   inside = x == 0 ? -HUGE_VAL : inside;

@@ -10,8 +10,8 @@ namespace mr {
 /// mr.fit{parallel = true} another number of processes gives other last digits under the same name.
 constexpr const char* numerics_version = "2026-11f";
 
-/// That, which is the same with every instruction set from AVX2 and FMA on; else followed by "scalar", whose last
-/// digits may differ.
+/// The numerics version. It is the same with every instruction set from AVX2 and FMA on; without these it is followed
+/// by "scalar", where last digits may differ.
 std::string numerics();
 
 }  // namespace mr

@@ -50,7 +50,7 @@ static inline MR_HD double positive_power(double x, Two log, double y) {
   return scaled(1 + (r + exp_beyond(r, rest - (r - product))), k);
 }
 
-/// Whether |y|, an integer, is odd.
+/// True if |y|, an integer, is odd.
 static inline MR_HD bool is_odd(double y) {
   const double half = (y < 0 ? -y : y) / 2;
   return half < 0x1p52 && half != static_cast<double>(static_cast<int64_t>(half));
@@ -111,7 +111,7 @@ static inline MR_HD Base base_of(double x) {
 #endif
 }
 
-/// Those of pow.
+/// The power base^y, with the special values of std::pow.
 static inline MR_HD double power(const Base& base, double y) {
 #ifdef __CUDA_ARCH__
   return std::pow(base.x, y);

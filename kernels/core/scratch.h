@@ -12,7 +12,7 @@
 
 namespace mr::cpu {
 
-/// What a thread owns until it ends.
+/// Memory that a thread owns until it ends.
 struct Owned {
   Owned* next = nullptr;
   Owned() = default;

@@ -9,8 +9,8 @@ enum class Simd { scalar, avx2, avx512 };
 /// The widest instruction set that the processor has.
 Simd best_simd();
 
-/// That, or what MOONRANK_SIMD asks for ("scalar", "avx2", "avx512"); throws where that is
-/// not there.
+/// The best instruction set, or the one that MOONRANK_SIMD names ("scalar", "avx2", "avx512"). Throws if the processor
+/// lacks it.
 Simd simd();
 const char* simd_name();
 
@@ -25,7 +25,7 @@ Form for_this_simd(Form scalar, Form avx2, Form avx512) {
 template <class Loops, Simd set>
 Loops loops_of();
 
-/// Those for this processor.
+/// The loops for this processor.
 template <class Loops>
 const Loops& chosen_loops() {
   static const Loops loops =

@@ -1,4 +1,4 @@
-// What a pass over the data records, read once at its end: the sum of a loss, and where numbers were NaN.
+// Records of a pass over the data, read once at its end: the sum of a loss, and where numbers were NaN.
 #pragma once
 
 #include <algorithm>

@@ -17,7 +17,7 @@ std::atomic<bool> interrupt_requested{false};
 struct Job;
 thread_local Job* inside_task = nullptr;
 
-/// What is to be done: task(context, first, last) for pieces of [0, count).
+/// Work to be done: task(context, first, last) for pieces of [0, count).
 struct Work {
   int64_t count, grain;
   void (*task)(const void*, int64_t, int64_t);

@@ -17,7 +17,7 @@ struct Interrupted : std::runtime_error {
 /// exception. Throws Interrupted when `interrupt()` was called meanwhile. A call from inside a task runs serially.
 void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last),
               const void* context);
-/// The same with task(first, last).
+/// Like `parallel` above, with task(first, last).
 template <class Task>
 void parallel(int64_t count, int64_t grain, const Task& task) {
   parallel(
@@ -25,7 +25,7 @@ void parallel(int64_t count, int64_t grain, const Task& task) {
       [](const void* context, int64_t first, int64_t last) { (*static_cast<const Task*>(context))(first, last); },
       &task);
 }
-/// The same with task(i), for every i of a piece.
+/// Like `parallel`, with task(i) for every i of a piece.
 template <class Task>
 void parallel_each(int64_t count, int64_t grain, const Task& task) {
   parallel(count, grain, [&](int64_t first, int64_t last) {

@@ -14,7 +14,7 @@ namespace mr::cuda {
 void check(Gpu& gpu, cudaError_t error, const char* expression, const char* file, int line);
 void check(Gpu& gpu, cublasStatus_t status, const char* expression, const char* file, int line);
 
-/// What cuBLAS calls it.
+/// The name of a status in cuBLAS.
 const char* text_of(cublasStatus_t status);
 
 /// The GPU's stream.

@@ -1,4 +1,4 @@
-// What the driver of a GPU does for its owner (gpu.h): memory, one stream on which work is queued in order, and
+// Interface of a GPU driver, for its owner (gpu.h): memory, one stream on which work is queued in order, and
 // recordings of such work. CUDA's is CudaDriver (cuda_driver.h); tests/support/emulated_gpu has another.
 #pragma once
 
@@ -63,8 +63,8 @@ class Driver {
   /// Null where what was queued cannot be run again.
   virtual std::unique_ptr<Capture> end_recording() = 0;
 
-  /// Whether the work queued so far went well. A stream that records cannot be asked, which would fail and spoil the
-  /// recording; then the same, as far as it can be told.
+  /// True if the work queued so far succeeded. A stream that records cannot be asked: the question would fail and spoil
+  /// the recording. The answer is then as good as can be known.
   virtual bool queue_works() = 0;
   virtual bool recording_works() = 0;
 
@@ -72,7 +72,7 @@ class Driver {
   About about_;
 };
 
-/// Whether the program was compiled with CUDA.
+/// True if the program was compiled with CUDA.
 bool built();
 /// For the GPU that it will belong to; null where there is no usable device, with the reason.
 std::unique_ptr<Driver> open_driver(Gpu& gpu, std::string& reason);

@@ -1,4 +1,4 @@
-// What a list's grades say about it.
+// Properties of a list that follow from its grades.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mr {
 
-/// Whether a list's grades differ: else no ordering can matter.
+/// True if a list has different grades. Otherwise every ranking is equally good.
 template <class Group>
 MR_HD bool grades_differ(const Group& group, const float* grades, int64_t n) {
   const float top = group.max(n, 0.0F, [&](int64_t i) { return grades[i]; });

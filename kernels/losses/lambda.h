@@ -34,7 +34,7 @@ struct PairSwaps {
   }
 };
 
-/// Whether row i at position `at_i` and row j at `at_j` are a pair: of unequal grades, but where swaps say every_pair.
+/// True if row i at position `at_i` and row j at `at_j` are a pair: their grades differ, or `Swaps` has every_pair.
 template <class Swaps>
 MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, const typename Swaps::Row& j) {
   if constexpr (requires { Swaps::every_pair; }) return at_i != at_j;

@@ -89,7 +89,7 @@ struct ListMleLoss {
  private:
   MR_HD double score(int64_t list, int64_t at, int64_t k) const { return scores[at + by_grade(list, k)]; }
 
-  /// What position k (from 0) of n weighs.
+  /// The weight of position k (from 0) of n.
   MR_HD double weight(int64_t k, int64_t n) const {
     if (!top_heavy) return 1;
     if (n == 1) return 0;

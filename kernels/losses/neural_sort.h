@@ -12,8 +12,8 @@
 
 namespace mr {
 
-/// Of one list. With `keeps` the scalings of every iteration are kept, else of the last two. Vectors of n numbers are
-/// `stride` apart.
+/// NeuralSort of one list. With `keeps` the scalings of every iteration are kept, otherwise those of the last two.
+/// Vectors of n numbers are `stride` apart.
 template <class Matrix>
 struct NeuralSort : NeuralVectors {
   Matrix matrix;

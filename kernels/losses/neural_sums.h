@@ -17,11 +17,11 @@ struct NeuralSumLoops {
               double* out);
   /// out[i] = e^(a x_i - b_i - c), 0 past the n-th.
   void (*entries)(const double* x, double a, const double* b, double c, int64_t n, double* out);
-  /// Of `together` rows that are n apart, a multiple of `block`: out[r count + w] = sum over i of row r's entry i times
-  /// weights[w][i], the same sums as `add` makes.
+  /// Weighted sums of `together` rows that are n entries apart, a multiple of `block`: out[r count + w] = sum over i of
+  /// row r's entry i times weights[w][i]. They are equal to the sums that `add` makes.
   void (*weigh)(const double* entries, const double* const* weights, int count, int64_t n, double* out);
 
-  // Of the `block` rows or columns from `first` on:
+  // The next functions compute sums for `block` rows or columns, beginning at `first`:
 
   /// sums[j - first] = sum over l < n of |f_j - f_l|.
   void (*distances)(const double* f, int64_t first, int64_t n, double* sums);

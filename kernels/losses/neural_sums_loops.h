@@ -65,7 +65,7 @@ inline void entries(const double* x, double a, const double* b, double c, int64_
   for (int64_t i = n; i % NeuralSumLoops::block != 0; ++i) out[i] = 0;
 }
 
-/// Of so many rows at once, each a chain of its own.
+/// Weighted sums of `rows` rows at once. Each row has its own chain of additions.
 template <int count, int rows>
 void weigh_rows(const double* entries, const double* const* weights, int64_t n, double* out) {
   using L = Lanes<double>;

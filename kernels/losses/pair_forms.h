@@ -1,5 +1,5 @@
-// What a pair of rows costs: functions of t = a (s_j - s_i), by how much the pair of a better row i and a worse row j
-// is in the wrong order, and their slopes.
+// Costs of a pair of rows and their slopes. They are functions of t = a (s_j - s_i), which is positive if a better row
+// i and a worse row j are in the wrong order.
 #pragma once
 
 #include "kernels/core/hd.h"
@@ -64,8 +64,8 @@ struct TanhPair {
     const Real e = portable::exp(-2 * std::fabs(t));
     return sigmoid(portable::tanh(t)) * (4 * e / ((1 + e) * (1 + e)));
   }
-  /// That of the logarithm times the square of tanh's slope (Gauss and Newton): the second derivative is below 0 where
-  /// tanh bends.
+  /// Gauss-Newton curvature: that of the logistic cost times the square of tanh's slope. The exact second derivative is
+  /// negative where tanh bends.
   MR_HD static double curvature(double t) {
     const double e = portable::exp(-2 * std::fabs(t)), steep = 4 * e / ((1 + e) * (1 + e));
     return LogisticPair::curvature(portable::tanh(t)) * steep * steep;

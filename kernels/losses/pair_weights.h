@@ -1,5 +1,5 @@
-// What pairs of rows weigh where that is not the change of a built-in metric: RankNet over all pairs, LambdaLoss (Wang
-// et al. 2018), the change of a metric that a script declares. They have the shape of swap differences
+// Weights of pairs of rows that are not changes of a built-in metric: RankNet over all pairs, LambdaLoss (Wang et al.
+// 2018), and the change of a metric that a script declares. They have the interface of swap differences
 // (kernels/ranking/swaps.h).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace mr {
 
-/// Of a row: its worth, and 1 / its rank.
+/// Values of a row that its pairs use: its gain level and 1 / its rank.
 struct PairRow {
   double level, inverse_rank;
 };

@@ -31,7 +31,7 @@ struct RowLoops {
   /// smooth_rank.h's.
   void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
 
-  // What a relevant row of score g adds to others of scores f (own_scores.h), to the bit:
+  // The next functions compute what a relevant row of score g adds to rows of scores f, bit for bit as own_scores.h:
 
   /// Climf's pair to sums, its slope to slopes.
   void (*climf)(const double* f, double g, int64_t n, double* sums, double* slopes);

@@ -21,7 +21,7 @@ struct DrawnPair {
   double value = 0, slope = 0, curvature = 0;
 };
 
-/// What samplers read of one relevant row: how many others there are, the draws for it, and how wrong a pair is.
+/// Input of a sampler for one relevant row: the number of other rows, the row's draws, and how wrong a pair is.
 template <class Real>
 struct RowDraws {
   Span<const Real> scores;

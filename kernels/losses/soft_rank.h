@@ -96,8 +96,8 @@ struct SoftRankLoss {
     return expected;
   }
 
-  /// What the expected discount changes where a row that was certainly below is certainly above: over the ranks
-  /// without that row, which are found from the end where they do not cancel.
+  /// The change of the expected discount when a row that was certainly below is certainly above. It is a sum over the
+  /// ranks without that row, which are computed from the end where they do not cancel.
   static MR_HD double worth(const double* ranks, const double* discounts, int64_t n, double up) {
     double without = 0, sum = 0;
     const auto step = [&](int64_t r) { return discounts[r + 1] - discounts[r]; };

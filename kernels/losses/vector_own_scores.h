@@ -10,7 +10,7 @@
 
 namespace mr::cpu {
 
-/// The same bits as the plain form.
+/// OwnScoreLoss in vector registers. Its results have the same bits as those of the plain form.
 template <class Real, class Form>
 struct VectorOwnScores : OwnScoreLoss<Real, Form> {
   void operator()(const SerialGroup& group, int64_t list) const {

@@ -36,7 +36,7 @@ struct DeferredRows {
     Real* const base = stored + number * width * (squares ? 3 : 2);
     return {base, base + width, squares ? base + 2 * width : nullptr};
   }
-  /// What an entry loses.
+  /// The amount that is subtracted from an entry.
   MR_HD Real lost(const Glide<Real>& g, Real m, Real v) const {
     if (!squares) return m * g.top[0];
     const Real root = std::sqrt(v);

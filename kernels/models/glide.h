@@ -1,6 +1,6 @@
-// What rows do that move without a gradient: a row that was last moved in step t0 has parameter p, means m and v after
-// it. Its j-th step without a gradient takes m weight_j / (sqrt(v) + epsilon place_j) off p, with weight and place that
-// depend on t0 and j alone, so sums over j belong to t0 and serve every row (README.md).
+// Optimizer steps of rows without a gradient. A row that was last moved in step t0 has parameter p and means m and v
+// after it. Its j-th step without a gradient takes m weight_j / (sqrt(v) + epsilon place_j) off p, with weight and
+// place that depend on t0 and j alone, so sums over j belong to t0 and serve every row (README.md).
 #pragma once
 
 #include <cmath>
@@ -25,8 +25,8 @@ struct GlideSums {
   }
 };
 
-/// What the rows of one t0 are to lose. With reach = epsilon centre and u = reach / (sqrt(v) + reach) it is
-/// m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u): a rational function of u, or where that is not exact
+/// The amount that is subtracted from the rows of one t0. With reach = epsilon centre and u = reach / (sqrt(v) + reach)
+/// it is m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u): a rational function of u, or where that is not exact
 /// enough, the `terms` steps one by one, m weight / (sqrt(v) + place).
 template <class Real>
 struct Glide {

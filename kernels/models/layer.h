@@ -1,4 +1,4 @@
-// What a fully connected layer does beside its two products: y = f(z + bias) in one pass over z, and backward in one
+// A fully connected layer without its two matrix products: y = f(z + bias) in one pass over z, and backward in one
 // pass dz = g f'(z), its sums over pieces of the rows, from which the bias gradient is added up in order. f'(z) is a
 // function of y, so z need not be kept.
 #pragma once

@@ -34,7 +34,7 @@ struct LayerNorm {
   }
 };
 
-/// What the derivatives of a layer normalisation read.
+/// Input of the derivatives of a layer normalisation.
 template <class Real>
 struct LayerNormViews {
   Span<const Real> x, gain, mean, inverse, upstream;

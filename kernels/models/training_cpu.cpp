@@ -44,7 +44,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work)
   Backend::lists(count, FactorUserGradientsByRow<Real>{work});
 }
 
-/// Of a pass over so many entries, by vectors.
+/// Estimated time of a pass over `rows` times `width` entries in vector registers.
 double layer_time(int64_t rows, int64_t width) {
   return 0.125 * static_cast<double>(rows) * static_cast<double>(width);
 }

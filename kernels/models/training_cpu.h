@@ -14,7 +14,7 @@ struct AdamRates {
   Real rate, correction, beta1, beta2, epsilon, decay;
 };
 
-/// What AdamStep moves, row by row: row rows[i] (counted from 0; all rows where null), whose derivative is row
+/// The rows that AdamStep moves: row rows[i] (counted from 0; all rows where null), whose derivative is row
 /// slot[row] of `gradient` (the row's own where `slot` is null; below 0: zero).
 template <class Real>
 struct AdamRows {

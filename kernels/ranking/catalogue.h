@@ -1,4 +1,4 @@
-// What the test against a full catalogue needs: which items each list has, and where its few relevant rows stand.
+// Evaluation against a full catalogue: the items of each list, and the ranks of its few relevant rows.
 #pragma once
 
 #include <cstdint>

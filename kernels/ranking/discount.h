@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// What a grade is worth: 2^y - 1 (Burges et al. 2005, the default), y (Järvelin & Kekäläinen 2002), or 2^(y+1) - 1,
+/// The gain of a grade y: 2^y - 1 (Burges et al. 2005, the default), y (Järvelin & Kekäläinen 2002), or 2^(y+1) - 1,
 /// which some published code computes by adding 1 to every grade.
 enum class Gain : int8_t { exp2, linear, exp2_plus_one };
 

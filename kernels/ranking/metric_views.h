@@ -1,4 +1,4 @@
-// What every exact metric reads: placements, made once for all of them, and relevance.
+// Input and output of every exact metric: placements, made once for all metrics, and relevance.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace mr {
 
-/// What every metric reads and writes. `counted`: the rows that count, which are the relevant ones, or for DCG those
-/// that gain. k: ranks that count (the whole list: a number that no list reaches). `empty`: value without relevant
+/// Input and output of a metric. `counted`: the rows that count, which are the relevant rows, or for DCG the rows with
+/// a gain. k: ranks that count (the whole list: a number that no list reaches). `empty`: value without relevant
 /// rows.
 template <class Real>
 struct MetricViews {

@@ -58,7 +58,8 @@ struct SortedRows {
   bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
 };
 
-/// The same in one word per row: the score's bits, the row and whether it is relevant. For rules that need no more.
+/// Sort keys of one word per row: the score's bits, the row and whether it is relevant. They suffice for rules that
+/// compare nothing else.
 struct PackedRows {
   const Precedes<float>& precedes;
   float threshold;

@@ -34,7 +34,7 @@ struct Placement {
   int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0, before = 0;
 };
 
-/// Whether row j stands before row i under a rule that leaves no ties.
+/// True if row j is ranked before row i under a rule that leaves no ties.
 template <class Real>
 struct Precedes {
   const Real* scores;

@@ -48,14 +48,14 @@ struct RankedRows {
       for (int64_t c = 1; c < count; ++c) sums[at + c] += sums[at + c - 1];
     });
   }
-  /// That sum over the better rows above a row.
+  /// The sum, from `sums`, over the better rows above a row.
   MR_HD double sum_above(int64_t list, int64_t row, const Span<double>& sums) const {
     const int32_t above = places[row].relevant_above;
     return above > 0 ? sums[lists.begin(list) + above - 1] : 0;
   }
 };
 
-/// What a row brings into its pairs: its worth, what the metric needs of its rank, and 1 / its rank.
+/// Values of a row that its pairs use: its gain level, its share (a function of its rank) and 1 / its rank.
 struct SwapRow {
   double level, share, inverse_rank;
 };

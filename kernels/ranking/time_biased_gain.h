@@ -11,7 +11,8 @@
 
 namespace mr {
 
-/// What is left of the interest after a relevant row, and after another; and what a relevant row gains.
+/// Parameters of time-biased gain: the share of interest that remains after a relevant row and after another row, and
+/// the gain of a relevant row.
 struct TimeBias {
   portable::Base relevant, other;
   double gain;
@@ -43,7 +44,8 @@ struct TimeBiasedGain {
   }
 
  private:
-  /// That integral with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n)) / ((m + n
+  /// The integral over a run, with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n))
+  /// / ((m + n
   /// + 1) beta), alpha = 1 - a >= beta = 1 - b. An error shrinks from m to m + 1 where alpha < 2 beta.
   MR_HD double over_run(int64_t m, int64_t n) const {
     const double alpha = 1 - bias.relevant.x, beta = 1 - bias.other.x;

@@ -17,7 +17,7 @@ struct BoxGrid {
   double gain, shift, first, last;
 };
 
-/// What translations read and write: the box number and the range of boxes within reach of every box; q of a box as
+/// Input and output of translations: the box number and the range of boxes within reach of every box; q of a box as
 /// source and its expansion as target, both `weights` x padded entries. Entry m * padded + n of the block of `table`
 /// for sources that lie `apart` boxes above the target belongs to T_m (source) T_n (target); blocks are terms * padded
 /// entries long.

@@ -13,12 +13,12 @@
 namespace mr::cpu {
 namespace {
 
-/// Of sums over pairs: per list, per row that is a source, per pair with ratios and per pair with exponentials.
+/// Costs of sums over pairs: per list, per source row, per pair with ratios and per pair with exponentials.
 struct PairCosts {
   double list, row, pair, exponential;
 };
 
-/// Of boxes: per list, per row if there is one box or several, per box, and per pair of boxes.
+/// Costs of sums by boxes: per list, per row (one box or several boxes), per box, and per pair of boxes.
 struct BoxCosts {
   double list, row_of_one, row, box, boxes;
 };
@@ -50,7 +50,7 @@ struct Request {
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
-/// Of a list whose scores span so much, times the gain.
+/// The cost by pairs of a list whose scores, times the gain, have this span.
 template <class Real>
 double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
   if (span > ratio_span<double>) return cost.exponential * r.pairs();

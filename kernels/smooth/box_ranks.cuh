@@ -1,4 +1,4 @@
-// What boxes (boxes.cuh) sum for smooth ranks and their derivative, and which lists of a batch are summed by boxes.
+// Smooth ranks and their derivative by boxes (boxes.cuh), and the choice of the lists that are summed by boxes.
 #pragma once
 
 #include "kernels/smooth/boxes.cuh"
@@ -73,7 +73,7 @@ struct BoxedDerivatives {
   }
 };
 
-/// Whether a list may have so many pairs.
+/// True if a list of this length may have at least `least` pairs.
 inline bool may_have_pairs(int64_t longest, int64_t least) {
   return 2 * static_cast<double>(longest) * static_cast<double>(longest) >= static_cast<double>(least);
 }

@@ -13,14 +13,14 @@ void box_ranks(const SmoothRank<Real>& work, int64_t list, const BoxLoops<Real>&
 template <class Real>
 void box_vjp(const SmoothRankVjp<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 
-/// Whether the list can be summed by boxes: targets and sources are the same rows, or one of them is every row, and
+/// True if the list can be summed by boxes: targets and sources are the same rows, or one of them is every row, and
 /// every score is either small enough to have an exact position in its box or far from all others.
 template <class Real>
 bool box_fits(const SmoothRank<Real>& work, int64_t list);
 template <class Real>
 bool box_fits(const SmoothRankVjp<Real>& work, int64_t list);
 
-/// Whether boxes are expected to be faster than the sums over all pairs, and fit.
+/// True if boxes fit and are expected to be faster than sums over all pairs.
 template <class Real>
 bool prefer_boxes(const SmoothRank<Real>& work, int64_t list);
 template <class Real>

@@ -20,8 +20,8 @@ constexpr int64_t box_pairs = int64_t{1} << 28;
 /// Rows of a bin from which blocks share it.
 constexpr int64_t crowd = 1024;
 
-/// Whether each position has weight, for running sums (hence one entry more): beyond reach sigma is 1, so boxes there
-/// count their rows.
+/// One per position that has weight, else zero, for running sums (hence one entry more). Beyond reach sigma is 1, so
+/// boxes there count their rows.
 template <class Work>
 struct CountWeights {
   Work work;

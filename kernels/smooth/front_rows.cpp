@@ -58,7 +58,7 @@ class NearTop {
           p, w.gain, [&](int64_t slot) { return s[w.targets(list, slot)]; }, top);
   }
 
-  /// Whether no score is NaN.
+  /// True if no score is NaN.
   bool numbers() const { return numbers_; }
   int64_t size() const { return n_; }
 
@@ -89,7 +89,7 @@ class NearTop {
   }
   int64_t slot(int32_t row) const { return my_.slots[row]; }
 
-  /// What makes a product negligible against the largest one, from the first rows that are visited.
+  /// The limit below which a product is negligible beside the largest one, from the first rows that are visited.
   template <class Real>
   double negligible() const {
     double first = 0, second = 0;

@@ -1,11 +1,11 @@
-// What the targets of one list sum over its pairs: smooth ranks, and their derivative.
+// Sums over the pairs of one list, for its targets: smooth ranks and their derivative.
 #pragma once
 
 #include "kernels/smooth/pair_sums.cuh"
 
 namespace mr::cuda {
 
-/// What a target's sums are, or the part of them that some of the sources make.
+/// The sums of a target, over all sources or over a part of them.
 struct PairValues {
   double first, second;
 };
@@ -89,7 +89,7 @@ struct ListDerivatives {
   __device__ const Real* scores() const { return w.scores.data + w.lists.begin(list); }
   __device__ PairSources<Real> targets() const { return {scores(), w.targets, list, w.g.data, w.h.data}; }
 
-  /// Of a target k: sum_i (g_i + h_i - h_k) k_ik over the targets, - g_k sum_j k_jk over all rows.
+  /// The sums of a target k: sum_i (g_i + h_i - h_k) k_ik over the targets, - g_k sum_j k_jk over all rows.
   __device__ PairValues sums(const PairTask& task, int64_t slot, int together) const {
     const bool there = slot < w.targets.size(list);
     const int64_t at = w.targets.begin(list) + slot;
@@ -105,7 +105,7 @@ struct ListDerivatives {
     w.out[w.lists.begin(list) + w.targets(list, slot)] = static_cast<Real>(w.gain * sums.first);
   }
 
-  /// Of the rows from first on that are no targets, one per lane: sum_i g_i k_i over the targets.
+  /// The sum_i g_i k_i over the targets, for rows from `first` on that are not targets; one row per lane.
   __device__ void other_rows(int64_t first, int64_t step) const {
     const int64_t n = w.lists.size(list);
     if (w.targets.size(list) == n) return;

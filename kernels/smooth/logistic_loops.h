@@ -44,7 +44,7 @@ inline void sigmoids(const double* t, int64_t n, double* values, double* slopes)
   }
 }
 
-/// Whether all of these weights, which are not negative, are 0.
+/// True if all weights, which are not negative, are 0.
 inline bool all_zero(const double* w, int64_t n) {
   uint64_t bits = 0, each;
   for (int64_t j = 0; j < n; ++j) {

@@ -123,8 +123,7 @@ class NearPairs {
  private:
   double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
 
-  /// Whether scores that are spread evenly, which have the fewest near each other, have too many: then nothing is
-  /// sorted in vain.
+  /// True if even evenly spread scores, which have the fewest near pairs, have too many. Nothing is sorted then.
   bool crowded(int64_t sources, double span) const {
     return 2 * reach() * static_cast<double>(sources) > static_cast<double>(most_near<Real>) * span;
   }

@@ -58,7 +58,7 @@ class PairLanes {
     return total;
   }
 
-  /// What all lanes' ranges cover.
+  /// The range that covers the ranges of all lanes.
   __device__ ScoreRange covered(ScoreRange range) const {
     for (int step = (Lanes < warp ? Lanes : warp) / 2; step > 0; step /= 2) {
       range.add({__shfl_xor_sync(mask(), range.low, step), __shfl_xor_sync(mask(), range.high, step)});

@@ -87,8 +87,8 @@ struct ScoreSpan {
     span = std::fabs(gain) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
-  /// Whether exponentials relative to the middle are normal numbers; not so with infinities, where the span is
-  /// infinite or NaN.
+  /// True if exponentials relative to the middle are normal numbers. They are not if scores are infinite: the span is
+  /// then infinite or NaN.
   template <class Real>
   bool fits() const {
     return span <= ratio_span<Real>;
@@ -101,7 +101,7 @@ struct Exponentials {
   const Score* scores;
   double centre, gain;
 
-  /// Those of rows row_of(0) .. row_of(n - 1), filled up with zeros; returns how many that makes.
+  /// Copies the scores of rows row_of(0) .. row_of(n - 1) and pads them with zeros. Returns the padded size.
   int64_t fill(std::vector<Real>& to, int64_t n, const auto& row_of) const {
     const int64_t size = filled_up(n);
     to.resize(static_cast<size_t>(size));

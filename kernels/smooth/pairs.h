@@ -36,13 +36,13 @@ struct PairLoops {
   /// the result. Any scores but NaN; where w_j is 0 nothing is added. n is a multiple of pair_padding.
   double (*logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                      double* value);
-  /// The same of w_j sigma(t_j).
+  /// Like `logistic`, for w_j sigma(t_j).
   double (*sigmoid)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                     double* value);
-  /// The same of w_j log(1 + e^tanh(t_j)).
+  /// Like `logistic`, for w_j log(1 + e^tanh(t_j)).
   double (*tanh_logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
                           double* value);
-  /// The same of w_j max(0, margin + t_j).
+  /// Like `logistic`, for w_j max(0, margin + t_j).
   double (*hinge)(const double* s, const double* w, int64_t n, double s_i, double gain, double margin, double* slopes,
                   double* value);
   /// sloped_discount of n ranks.

@@ -46,7 +46,7 @@ auto sources_of(const auto& work) {
   return [&work](int64_t list) { return work.sources.size(list); };
 }
 
-/// Whether a target is among the sources, which are ascending; then its own sigma(0) = 1/2 is subtracted.
+/// True if a target is among the sources, which are ascending. Its own sigma(0) = 1/2 is subtracted then.
 bool is_source(const Chosen& sources, const Chosen& targets, int64_t list, int64_t slot) {
   if (sources.rows == nullptr || sources == targets) return true;
   const int64_t i = targets(list, slot);
@@ -208,7 +208,7 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::ve
   }
 }
 
-/// Whether rows and targets of the list are a piece each, so that one task does both.
+/// True if the list's rows fit into one piece and its targets too, so that one task computes both.
 template <class Real>
 bool in_one_piece(const SmoothRankVjp<Real>& w, int64_t list) {
   return w.lists.size(list) <= row_piece && w.targets.size(list) <= target_piece;

@@ -14,8 +14,8 @@
 
 namespace mr {
 
-/// What all of them read and write. `upstream` null: the value per list goes to `value`; else the derivatives go to g
-/// and h.
+/// Input and output of every smooth metric. If `upstream` is null, the value per list goes to `value`; otherwise the
+/// derivatives go to g and h.
 template <class Real>
 struct SmoothMetricViews {
   Chosen targets;

@@ -116,8 +116,8 @@ struct SmoothLogRr {
   }
 };
 
-/// What the products of RR add to the derivative: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k - s_i) ] over
-/// relevant j, i != k, times the derivative by the list's value (`upstream` null: 1).
+/// The part of RR's derivative that its products contribute: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k -
+/// s_i) ] over relevant j, i != k, times the derivative by the list's value (`upstream` null: 1).
 template <class Real>
 struct SmoothRrProductVjp {
   Span<const Real> scores;

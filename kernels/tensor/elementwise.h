@@ -135,7 +135,7 @@ struct PowOf {
   static MR_HD Real by_b(Real a, Real b) { return a <= 0 ? Real(0) : portable::pow(a, b) * portable::log(a); }
 };
 
-/// Of two equal entries each takes half of the derivative; NaN beside a number is NaN.
+/// Maximum of two entries. Equal entries get half of the derivative each; NaN beside a number is NaN.
 template <class Real>
 struct MaximumOf {
   static MR_HD Real value(Real a, Real b) {

@@ -12,14 +12,14 @@ namespace {
 constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
 /// Rows of a piece: enough for a block of b to be worth its way into the cache.
 constexpr int64_t least_rows = 16, pieces = 8;
-/// What is shared by blocks of k.
+/// Products that are divided by blocks of k: at most `few_rows` rows, sums of at least `long_sum` terms.
 constexpr int64_t few_rows = 64, long_sum = 16 * product_block;
 /// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
 constexpr int64_t most_work = 2'000'000'000;
 
-/// Of a narrow product over a long k, as of a layer's weights by its inputs and the derivatives, the rows of c are too
-/// few to share, but every block of k can be added up for itself. The blocks' sums are then added in their order, which
-/// is what `multiply` does.
+/// Divides a narrow product over a long k among threads, such as the derivative by a layer's weights. The rows of c are
+/// too few to share, but every block of k is summed independently. The sums of blocks are then added in their order, as
+/// `multiply` does.
 template <class Real>
 void share_blocks(const Product<Real>& p) {
   constexpr int64_t most_held = int64_t{1} << 18;
