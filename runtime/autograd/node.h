@@ -55,7 +55,7 @@ struct Node {
 /// `out` with a node that can differentiate it, or `out` itself where no input requires gradients or recording is off.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
-/// Whether `record` would record; lets an operation skip what only its derivative needs.
+/// True if `record` would record; lets an operation skip what only its derivative needs.
 bool recording(std::initializer_list<Tensor> inputs);
 
 /// The same bytes as a leaf that collects gradients. Throws for int64 and for a tensor that was computed from others.

@@ -41,7 +41,7 @@ class Profiler {
   void start();
   void stop() noexcept;
 
-  /// Whether one runs in this thread, and the end of all of them.
+  /// True if one runs in this thread, and the end of all of them.
   static bool any() { return Timed::running != nullptr; }
   static void stop_all() noexcept;
 
@@ -56,7 +56,7 @@ class Profiler {
   /// Nanoseconds while it ran, and those in operations.
   int64_t elapsed() const { return elapsed_; }
   int64_t in_operations() const { return in_operations_; }
-  /// Whether it waited for the GPU.
+  /// True if it waited for the GPU.
   bool waited() const { return waited_; }
 
  private:

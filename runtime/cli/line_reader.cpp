@@ -56,7 +56,7 @@ bool is_readable() {
   return ::poll(&input, 1, 0) > 0;
 }
 
-/// Whether input that was there before libedit set the terminal's mode is still being read. A Ctrl-D in it reads as a
+/// True if input that was there before libedit set the terminal's mode is still being read. A Ctrl-D in it reads as a
 /// zero byte, as Ctrl-Space does from then on.
 bool typed_ahead = false;
 

@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
-/// Whether a word is meant as an option; a file that is called so is written ./-x.
+/// True if a word is meant as an option; a file that is called so is written ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {

@@ -158,7 +158,7 @@ class Session {
     if (status_ == 0) status_ = status;
   }
 
-  /// Whether `exit` or `quit` was typed.
+  /// True if `exit` or `quit` was typed.
   bool is_leaving() {
     lua::ignore_interrupts();
     lua_settop(L_, 0);

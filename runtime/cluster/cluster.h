@@ -17,7 +17,7 @@ struct Launched {
 
 /// What the launcher's variables say; nothing where this process is alone.
 std::optional<Launched> launched();
-/// Whether a variable is one of those: a process that is started afresh is none of the launcher's.
+/// True if a variable is one of those: a process that is started afresh is none of the launcher's.
 bool is_of_launcher(std::string_view variable);
 
 /// Version of the MPI library, or nothing where this program was built without; std::runtime_error where the library

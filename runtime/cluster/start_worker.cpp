@@ -69,7 +69,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Whether one of these sets the same variable.
+/// True if one of these sets the same variable.
 bool is_set(std::string_view variable, const std::vector<std::string>& added) {
   const std::string_view name = variable.substr(0, variable.find('=') + 1);
   return std::any_of(added.begin(), added.end(),

@@ -144,7 +144,7 @@ void share_parameters(const std::vector<Tensor>& parameters) {
   });
 }
 
-/// Whether all ranks have the same parameters, to the bit.
+/// True if all ranks have the same parameters, to the bit.
 bool same_parameters(const std::vector<Tensor>& parameters) {
   return with_all(parameters, [&] {
     std::string sums;

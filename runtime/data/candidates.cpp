@@ -36,7 +36,7 @@ struct Items {
   int64_t at, end;
   Items(const UserItemTable& table, int64_t user)
       : table(table), at(table.offsets[user - 1]), end(table.offsets[user]) {}
-  /// Whether `item` is there; to be asked for ascending items.
+  /// True if `item` is there; to be asked for ascending items.
   bool has(int64_t item) {
     while (at < end && table.items[at] < item) ++at;
     return at < end && table.items[at] == item;

@@ -70,7 +70,7 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
 /// The error of the first task by number, whichever thread met its own first.
 class FirstError {
  public:
-  /// Whether this task need not run: an earlier one has failed.
+  /// True if this task need not run: an earlier one has failed.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -48,7 +48,7 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 /// need an escape are errors unless `escape`.
 std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape);
 
-/// Whether a name cannot be a field of a run file as it is: it has blanks, or reads as an escaped one.
+/// True if a name cannot be a field of a run file as it is: it has blanks, or reads as an escaped one.
 bool needs_escape(std::string_view name);
 /// "%%", then the name with blanks and "%" as "%20" and the like: "%%New%20York".
 std::string escaped_word(std::string_view name);

@@ -32,8 +32,8 @@ const std::vector<DataSet>& catalogue();
 /// The one of this name; throws std::runtime_error that lists the known ones.
 const DataSet& catalogue_entry(const std::string& name);
 
-/// Whether `data_folder` holds the set with the right content, its files plain or .gz: "" if so, "not there", or what
-/// differs.
+/// The state of a data set in `data_folder`: "" if its files, plain or .gz, have the right content; "not there"; or the
+/// difference.
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
 /// Fetches the set into `data_folder` unless it is there already, unpacks those files that have a checksum, checks them

@@ -49,7 +49,7 @@ void remove_lock(int descriptor, std::string& path) noexcept {
   rmdir(path.c_str());
 }
 
-/// Whether a file holds what a lock does: nothing, or the number of a process.
+/// True if a file holds what a lock does: nothing, or the number of a process.
 bool is_lock(int descriptor) {
   std::array<char, most_lock_bytes + 1> held{};
   const ssize_t bytes = pread(descriptor, held.data(), held.size(), 0);

@@ -25,13 +25,13 @@ class Channel {
 
   /// Writes as much as fits into the socket; `receive` writes the rest. False where the other end is closed.
   bool send(std::string_view message);
-  /// Whether a rest is left, for which `wait_for` can wait for room.
+  /// True if a rest is left, for which `wait_for` can wait for room.
   bool unsent() const { return !unsent_.empty(); }
   /// The next complete message, or nothing. Does not wait.
   std::optional<std::string> receive();
-  /// Whether the other end is closed and all its messages were received, or what came is no message.
+  /// True if the other end is closed and all its messages were received, or what came is no message.
   bool ended() const { return ended_; }
-  /// Whether what came is no message: nothing that follows can be read.
+  /// True if what came is no message: nothing that follows can be read.
   bool broken() const { return broken_; }
   int descriptor() const { return descriptor_; }
 
@@ -58,7 +58,7 @@ class FileLock {
   /// Nothing where another process has it. The file is created, with this process's number in it. With `remove` its
   /// end, also by os.exit, removes the file, its folder, and the folder of that one, as far as they are empty then.
   static std::optional<FileLock> take(const std::string& path, End end = End::keep);
-  /// Whether its file is still there: where someone removed it, another process can lock a new one.
+  /// True if its file is still there: where someone removed it, another process can lock a new one.
   bool holds() const;
   ~FileLock();
   FileLock(FileLock&& other) noexcept;

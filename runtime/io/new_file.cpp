@@ -67,7 +67,7 @@ void remove_abandoned(const std::string& folder) {
   }
 }
 
-/// Whether this process has not written into the folder before.
+/// True if this process has not written into the folder before.
 bool is_first_in(const std::string& folder) {
   static std::mutex guard;
   static std::set<std::string> known;

@@ -46,7 +46,7 @@ class NewFile {
   unsigned mode_ = 0666;
 };
 
-/// Whether a file has the name of a temporary one.
+/// True if a file has the name of a temporary one.
 bool is_temporary(std::string_view path);
 /// Makes the folder that the file is to be in, and those above it. Throws std::runtime_error.
 void make_folder_of(const std::string& path);

@@ -29,7 +29,7 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// Whether a terminal would execute the character instead of showing it.
+/// True if a terminal would execute the character instead of showing it.
 bool is_command(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

@@ -41,7 +41,7 @@ Cell field(sqlite3_stmt* statement, int i) {
   }
 }
 
-/// Whether to try again to open a file that another program has locked: up to a time limit, and until Ctrl-C.
+/// Decides whether to try again to open a file that another program has locked: up to a time limit, and until Ctrl-C.
 int wait_for_other(void* interrupted, int looks) {
   auto& stop = *static_cast<bool*>(interrupted);
   stop = cpu::take_interrupt();

@@ -47,11 +47,11 @@ class Database {
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
   /// Closes the file; using the database afterwards is an error. The last one that closes leaves no file beside it.
   void close();
-  /// Whether the file was renamed, removed or replaced since it was opened: what is written now nobody will find.
+  /// True if the file was renamed, removed or replaced since it was opened: what is written now nobody will find.
   bool moved() const;
   /// How many rows the last statement changed.
   int64_t changed() const;
-  /// Whether this process writes the database exclusively, so that others need a copy to read.
+  /// True if this process writes the database exclusively, so that others need a copy to read.
   bool exclusive() const;
   /// What was read instead of the database, and why; nothing where the database itself is read.
   std::optional<std::string> note() const;

@@ -19,7 +19,7 @@ constexpr int64_t largest_text = int64_t{8} << 30;
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
 std::string read_text(const io::RegularFile& file, int64_t max_bytes);
 
-/// Whether bytes start like gzip.
+/// True if bytes start like gzip.
 inline bool is_packed(std::string_view bytes) { return bytes.substr(0, 2) == "\x1f\x8b"; }
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -31,7 +31,7 @@ class ParseError : public std::runtime_error {
                            without_zeros(text)) {}
 };
 
-/// Whether the number at the start of [begin, end) is finite in float32; `stop` is where it ends.
+/// True if the number at the start of [begin, end) is finite in float32; `stop` is where it ends.
 bool read_number(const char* begin, const char* end, float& value, const char*& stop);
 
 /// A found word for a message: quoted, truncated if long, zero bytes escaped.

@@ -23,9 +23,9 @@ namespace mr::io {
 /// A time as people read it: "2026-11-24 02:00:00 UTC".
 std::string utc_text(std::time_t time);
 
-/// Whether a file system (`f_type` of statfs) is shared by several machines, or may be, as FUSE.
+/// True if a file system (`f_type` of statfs) is shared by several machines, or may be, as FUSE.
 bool is_shared_file_system(uint64_t type);
-/// Whether a file of this name is, or would be, on such a file system.
+/// True if a file of this name is, or would be, on such a file system.
 bool on_shared_file_system(const std::string& path);
 
 /// A sentence, safe to show, about the writer of a database as its file names it: "process 12 on host 'a' writes it
@@ -41,7 +41,7 @@ class WriterFile {
   WriterFile(const WriterFile&) = delete;
   WriterFile& operator=(const WriterFile&) = delete;
 
-  /// Whether the file was removed, or replaced by another writer's.
+  /// True if the file was removed, or replaced by another writer's.
   bool lost() const;
 
  private:

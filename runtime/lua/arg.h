@@ -109,8 +109,8 @@ struct Arg<std::variant<T, double>> {
   }
 };
 
-/// Whether a table has a key that is not an integer from 1 to n: a field that a function of sequences would not read.
-/// The key as text, or nothing.
+/// A key of a table that is not an integer from 1 to n, as text; nothing if there is none. A function of sequences
+/// would not read such a field.
 std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n);
 
 template <class T>

@@ -113,7 +113,7 @@ int wrap(lua_State* L) {
   return 1;
 }
 
-/// Whether it has begun, and has resumed another.
+/// True if it has begun, and has resumed another.
 bool is_normal(lua_State* coroutine) {
   lua_Debug frame;
   return lua_status(coroutine) == LUA_OK && lua_getstack(coroutine, 0, &frame) != 0;

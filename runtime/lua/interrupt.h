@@ -10,7 +10,7 @@ namespace mr::lua {
 /// raised again wherever it is caught, and the `kill_at`-th one ends the process with status 130 at once. May not
 /// raise.
 void watch_interrupts(lua_State* L, int kill_at) noexcept;
-/// Whether a SIGINT that came now is another press of Ctrl-C. Signals within half a second of the last press belong to
+/// True if a SIGINT that came now is another press of Ctrl-C. Signals within half a second of the last press belong to
 /// it: `timeout` signals its child and then the child's group, and both reach the child. For signal handlers.
 bool is_new_press() noexcept;
 /// Ends the process with status 130 and says what is kept. For signal handlers.
@@ -22,7 +22,7 @@ void now_running(lua_State* L) noexcept;
 /// Raises `interrupted`, once for one Ctrl-C: either in long work or in the script, whichever checks first. Without a
 /// position, so that scripts can compare it. Never returns.
 int raise_interrupted(lua_State* L);
-/// Whether Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
+/// True if Ctrl-C came since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
 /// How many times Ctrl-C came since then; several signals within half a second are one press.
 int interrupts() noexcept;

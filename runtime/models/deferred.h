@@ -44,9 +44,9 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   /// The numbers of the parameter as they are now, in a tensor of its own or in an earlier snapshot, `into`: rows are
   /// copied there as they change, and the rest when somebody reads it.
   virtual Tensor snapshot(const Tensor& parameter, const Tensor& into) = 0;
-  /// Whether this tensor is the parameter, row by row, and still put off.
+  /// True if this tensor is the parameter, row by row, and still put off.
   virtual bool is_of(const Tensor& tensor) const = 0;
-  /// Whether somebody else wrote to the parameter: all steps are taken, and no more are put off.
+  /// True if somebody else wrote to the parameter: all steps are taken, and no more are put off.
   virtual bool gone() const = 0;
   /// The means as they are then.
   virtual const Moments& moments() const = 0;

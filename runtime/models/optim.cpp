@@ -107,7 +107,7 @@ bool can_defer(const ParameterState& state, const Gradient& gradient, const Moti
          StepLog::possible(*motion.glide);
 }
 
-/// Whether rows without a gradient are put off in this step. Those of earlier steps are stored where they are not.
+/// True if rows without a gradient are put off in this step. Those of earlier steps are stored where they are not.
 bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   const bool possible = can_defer(state, once, motion);
   if (state.deferred != nullptr &&

@@ -115,7 +115,7 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   return state;
 }
 
-/// Whether steps were put off; an error where they cannot have been of this parameter.
+/// True if steps were put off; an error where they cannot have been of this parameter.
 bool check_put_off(const ParameterState& state, const PutOff& off) {
   const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
   if (none) return false;

@@ -45,7 +45,7 @@ Prepared prepare(ParameterState& state, const Motion& motion);
 /// After the step.
 void clear_slots(ParameterState& state, const Prepared& ready);
 
-/// Whether there is anything to do.
+/// True if there is anything to do.
 bool has_gradient(const ParameterState& state);
 int64_t width_of(const Tensor& parameter);
 Tensor zeros_like(const Tensor& x);

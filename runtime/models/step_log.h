@@ -21,7 +21,7 @@ class StepLog {
   /// Rows must be stored again before so many steps have passed.
   static constexpr int32_t kept = 16384;
 
-  /// Whether a row comes to rest, and soon enough, and Adam's squares outlive its means by so much that the moments of
+  /// True if a row comes to rest, and soon enough, and Adam's squares outlive its means by so much that the moments of
   /// `GlideSums`, sums of weight_j d_j^n about (beta1 / beta2^((n + 1) / 2))^j, come down for all n up to 5.
   static bool possible(const GlideMethod& method);
   StepLog(const GlideMethod& method, int32_t now);

@@ -5,7 +5,7 @@
 
 namespace mr {
 
-/// Whether x has one row, of more or less than one entry, for each row of the lists.
+/// True if x has one row, of more or less than one entry, for each row of the lists.
 bool has_columns(const Tensor& x, const Lists& lists);
 // Recorded; x as above.
 Tensor column_sum(const Tensor& x, const Lists& lists);

@@ -26,7 +26,7 @@ class Tally {
   /// The sum so far; on the GPU nothing, since it would have to wait.
   std::optional<double> so_far() const;
 
-  /// Whether a tally is open and records NaN.
+  /// True if a tally is open and records NaN.
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:

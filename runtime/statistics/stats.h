@@ -46,7 +46,7 @@ struct Differences {
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }
-  /// Whether all are this number, but for rounding.
+  /// True if all are this number, but for rounding.
   bool alike(double centre) const;
 };
 

@@ -59,7 +59,7 @@ class Tensor {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_to_write()), entries()};
   }
-  /// Whether these are all bytes of the storage.
+  /// True if these are all bytes of the storage.
   bool whole() const { return bytes() == body_->storage->bytes(); }
   const Storage& storage() const { return *body_->storage; }
   /// The bytes where the host can read them without waiting, or null.

@@ -25,7 +25,7 @@ std::atomic<bool> counts{false};
 std::atomic<long> made{0};
 long first_lost = 0, lost = 0;
 
-/// Whether the allocation that is asked for now is to fail.
+/// True if the allocation that is asked for now is to fail.
 bool fails() noexcept {
   if (!counts.load(std::memory_order_acquire)) return false;
   const long number = made.fetch_add(1, std::memory_order_relaxed) + 1;

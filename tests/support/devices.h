@@ -11,7 +11,7 @@
 
 namespace mr::test {
 
-/// Whether the device is there; says that the test is skipped otherwise.
+/// True if the device is there; says that the test is skipped otherwise.
 inline bool has(Device device) {
   if (device == Device::cpu || cuda::gpu().available()) return true;
   WARN("SKIPPED: no CUDA device: " << cuda::gpu().reason());

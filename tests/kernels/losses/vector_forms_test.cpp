@@ -73,7 +73,7 @@ bool same_bits(const std::vector<Real>& a, const std::vector<Real>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
-/// Whether the CPU's kernel and the plain form of `work_of(list)` agree to the bit.
+/// True if the CPU's kernel and the plain form of `work_of(list)` agree to the bit.
 template <class Real, class Kernel, class WorkOf>
 void require_plain_bits(const std::string& shape, int64_t n, bool slopes, Kernel kernel, WorkOf work_of) {
   OneList<Real> fast(shape, n, slopes), plain(shape, n, slopes);

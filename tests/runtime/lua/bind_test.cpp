@@ -64,7 +64,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// Whether a function would take the value for that type; what it takes is not handed over here, so nothing runs.
+/// True if a function would take the value for that type; what it takes is not handed over here, so nothing runs.
 bool fits(const std::string& kind, std::string type) {
   if (ends_with(type, "?")) {
     if (kind == "nil") return true;

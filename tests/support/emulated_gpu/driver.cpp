@@ -228,7 +228,7 @@ void EmulatedDriver::run(const Work& work) {
   work();
 }
 
-/// Whether a pointer is in a live tensor, or one past its end.
+/// True if a pointer is in a live tensor, or one past its end.
 bool EmulatedDriver::holds(const char* pointer) const {
   auto at = live_.upper_bound(const_cast<char*>(pointer));
   if (at == live_.begin()) return false;

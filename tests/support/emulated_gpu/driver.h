@@ -50,7 +50,7 @@ class EmulatedDriver final : public cuda::Driver {
   /// Throws std::logic_error unless every pointer among the words of a kernel's functor is null or points into a live
   /// allocation of the device.
   void check_pointers(const void* work, size_t bytes, const char* kernel) const;
-  /// Whether this launch runs its lanes backward: every other one does.
+  /// True if this launch runs its lanes backward: every other one does.
   bool next_launch_is_backward() { return backward_ = !backward_; }
 
   /// From now on there is memory for so many tensors more; below 0: for as many as there is room for.
