@@ -205,7 +205,8 @@ function M.declare(name, rows, ...)
 end
 
 local function refuse(where, row, value)
-  if row.choices and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
+  local of_texts = row.choices and type(row.choices[1]) == "string"
+  if of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 

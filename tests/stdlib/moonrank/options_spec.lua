@@ -58,11 +58,14 @@ it("a value may be of one of several types, or one of some texts or of another t
     { "bandwidth", "string|number", choices = { "cv", "scott" }, above = 0, help = "a rule, or the bandwidth" },
     { "f", "fun(x: string|number): number", help = "a function of texts or numbers" },
     { "marks", "(string|mr.Metric)[]", help = "a list" },
+    { "degree", "integer", choices = { 0, 1 }, help = "a degree" },
   })
-  for name, values in pairs{ by = { "a", { "a" } }, bandwidth = { "cv", 0.5 }, f = { print }, marks = { {} } } do
+  local allowed = { by = { "a", { "a" } }, bandwidth = { "cv", 0.5 }, f = { print }, marks = { {} }, degree = { 1 } }
+  for name, values in pairs(allowed) do
     for _, value in ipairs(values) do equal(several:read("g", { [name] = value })[name], value) end
   end
-  for name, values in pairs{ by = { 3, true }, bandwidth = { "lscv", 0, true }, f = { "print" }, marks = { "a" } } do
+  local refused = { by = { 3, true }, bandwidth = { "lscv", 0, true }, f = { "print" }, marks = { "a" }, degree = { 2, "a" } }
+  for name, values in pairs(refused) do
     for _, value in ipairs(values) do
       local key = type(value) == "string" and value or ("%s is %s"):format(name, tostring(value))
       raises(function() several:read("g", { [name] = value }) end, key)
