@@ -33,6 +33,8 @@ local M = {}
 ---@field also? string[]      names that other libraries give this option; an error proposes the name here
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
+---@field is_of_type? fun(value: any): boolean  filled in: whether the value is of the type; one of the choices may be of another
+---@field has_more? boolean    filled in: values beside the choices are allowed
 
 ---@class mr.options.Declaration
 ---@field name string
@@ -119,7 +121,7 @@ local function expected_of(row)
   if row.expected then return row.expected end
   if row.class then return "a value of class " .. row.class end
   local words = {}
-  for _, each in ipairs(row.choices or {}) do words[#words + 1] = type(each) == "string" and ("'%s'"):format(each) or tostring(each) end
+  for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
   for _, kind in ipairs(row.has_more and types_of(row) or not row.choices and alternatives(row[2]) or {}) do
     words[#words + 1] = expected_type(row, kind)
   end
@@ -174,7 +176,8 @@ end
 
 local function add_row(declaration, row)
   check_row(declaration, row)
-  row.is_of_type, row.has_more = test_of(row), row.choices ~= nil and row[2]:find("string", 1, true) ~= nil and #types_of(row) > 0
+  row.is_of_type = test_of(row)
+  row.has_more = row.choices ~= nil and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
   declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
 end
 
