@@ -187,8 +187,8 @@ local spline_options = declare("mr.stats.SplineOptions", {
 ---A curve of y over x by a cubic smoothing spline, with a band of its standard error. `range` must lie within x. The
 ---penalty is chosen by generalised cross validation (Craven & Wahba 1979); the band is that of the posterior
 ---(Wahba 1983). Pairs of equal x count as their mean with its weight. Pairs with NaN on either side are left out and
----counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer than three different x. The band is
----NaN where the spline leaves no degrees of freedom for the residuals.
+---counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer than three different x. The band
+---is NaN where the spline leaves no degrees of freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
