@@ -33,7 +33,7 @@ local M = {}
 ---@field also? string[]      names that other libraries give this option; an error proposes the name here
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
----@field is_of_type? fun(value: any): boolean  filled in: whether the value is of the type; one of the choices may be of another
+---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
 ---@field has_more? boolean    filled in: values beside the choices are allowed
 
 ---@class mr.options.Declaration
