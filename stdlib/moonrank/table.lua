@@ -62,8 +62,8 @@ local table_options = declare("mr.TableOptions", {
     help = "the values of each row, in the order of the columns; nil shows as a blank" },
   { "formats", "table<string, string>", default = {}, shown = "none", help = 'formats of numbers by column, "%.4f"' },
   { "mark", 'table<string, "max"|"min"|number>', default = {}, shown = "none",
-    help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), or "
-      .. "those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
+    help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
+      .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
   { "within", "string[]", default = {}, shown = "none",
     help = "columns whose values divide the rows into groups, each with its largest and its smallest number" },
   { "notes", "string[]", default = {}, shown = "none", help = "lines below the table, but not in CSV and JSON" },
