@@ -330,8 +330,8 @@ end
 ---Every other name in the table is a system: the path of a run file or of a .csv of scores, what a reader of these
 ---returned, a run of mr.fit, an evaluation, scores of the rows of qrels (a tensor), or a model of them. A system may be
 ---a list of these, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's
----id. Where a user or query has several lists, in one run or in several, it counts once, with the mean of its values, and
----a line says so.
+---id. Where a user or query has several lists, in one run or in several, it counts once, with the mean of its values,
+---and a line says so.
 ---An interrupted training is not evaluated on test: its system stands in the tables without values and is marked.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
