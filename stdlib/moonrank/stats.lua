@@ -231,9 +231,10 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
 })
 
 ---Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
----are. A region's `from` and `to` are those of a plot's `shade`; areas are those between the two, so that area_a - area_b is the difference of the means,
----positive where a is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on
----its own; infinite values, and no values, are errors.
+---are. A region's `from` and `to` are those of a plot's `shade`; areas are those between the two, so that
+---area_a - area_b is the difference of the means, positive where a is better; ks is their largest distance
+---(Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own; infinite values, and no
+---values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.EcdfCompareOptions
