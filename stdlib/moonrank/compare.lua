@@ -4,9 +4,11 @@ local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local comparison_of = require("moonrank.compare.comparison").new
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.compare.folds"
+local input = require "moonrank.stats.input"
 local registry = require "moonrank.metrics.registry"
 local retrieved = require "moonrank.data.retrieved"
 local scored = require "moonrank.data.scored"
@@ -14,31 +16,52 @@ local scored = require "moonrank.data.scored"
 local M = {}
 
 local where = "mr.compare"
-local none = check.none
-local defaults = { qrels = none, metrics = none, systems = {}, missing = "skip", relevant = none, gain = none, ties = none,
-  empty = none, alpha = 0.05, level = 0.95, samples = 10000, orders = 10000, seed = 1 }
+
+local compare_options = declare("mr.CompareOptions", {
+  "Data",
+  { "systems", "table<string, any>", default = {}, shown = "none",
+    help = "more systems, also with names that options have" },
+  { "qrels", "string|mr.Lists|mr.Dataset|any[]",
+    help = "judgments: a file, lists or a data set, or a list of them, one for each fold; not needed where all systems "
+      .. "are evaluated already" },
+  { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "what systems are compared by",
+    expected = 'a list as {"map", "ndcg@10"}' },
+  { "missing", "string", default = "skip", choices = { "skip", "zero" },
+    help = "skip: the queries that all systems have; zero: all queries of qrels, and a run without one gets 0" },
+  "Conventions of the metrics",
+  { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" }, shown = "that of the evaluations, or linear",
+    help = "what a grade is worth in DCG" },
+  { "ties", "string", choices = { "mean", "stable", "worst", "trec" }, shown = "that of the evaluations, or trec",
+    help = "what equal scores mean; trec: the larger document id is first" },
+  { "empty", "string", choices = { "skip", "zero", "one", "nan" }, shown = "that of the evaluations, or zero",
+    help = "what a list without relevant rows counts as" },
+  { "relevant", "number", shown = "that of the evaluations, or 1", help = "least grade of a relevant document" },
+  "Tests and intervals",
+  { "alpha", "number", default = 0.05, above = 0, below = 1, help = "level of the tests" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the intervals" },
+  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "samples of the bootstrap" },
+  { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
+    help = "random signs of the permutation test, which tries all signs where at most 20 lists differ" },
+  { "seed", "integer", default = 1, help = "seed of the bootstrap and of the permutation test" },
+})
+
+local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
 -- The options, and the systems by name: all other fields, and those of the field `systems`.
 local function divided(options)
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
   local known, systems = {}, {}
   for name, value in pairs(options) do
-    if defaults[name] ~= nil then known[name] = value else systems[name] = value end
+    if compare_options.by_name[name] then known[name] = value else systems[name] = value end
   end
-  local o = check.options(where, known, defaults)
+  local o = compare_options:read(where, known)
   for name, value in pairs(systems) do
-    local near = folds.is_list(value) and type(value[1]) == "string" and check.nearest(name, check.names(defaults))
+    local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
     if near then check.fail("%s: '%s' is a list of texts, expected runs, or the option '%s'", where, name, near) end
   end
   for name, value in pairs(o.systems) do
     if systems[name] ~= nil then check.fail("%s: there are two systems '%s'", where, tostring(name)) end
     systems[name] = value
-  end
-  check.choice(where, "missing", o.missing, { "skip", "zero" })
-  for _, name in ipairs{ "alpha", "level" } do
-    if not (o[name] > 0 and o[name] < 1) then
-      check.fail("%s: %s is %s, expected a number between 0 and 1", where, name, tostring(o[name]))
-    end
   end
   return o, systems
 end
@@ -68,7 +91,7 @@ local function system_of(name, value, o)
     end
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
-  local near = check.nearest(name, check.names(defaults))
+  local near = nearest_option(name)
   check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
     name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
@@ -299,30 +322,16 @@ local function test(comparison, metric, o)
   end
 end
 
----@class mr.CompareOptions
----@field [string] string|mr.ScoredLists|mr.Run|mr.Evaluation|mr.Tensor|mr.Model|any[]  systems by name: the path of a run file or a .csv of scores, what a
----   reader gave, a run of mr.fit, an evaluation, scores of the rows of qrels, or a model of them; or a list of these, one for each fold
----@field systems? table<string, any>   more of them, with names that options have
----@field qrels? string|mr.Lists|mr.Dataset|any[]  judgments, or a list of them, one for each fold; not needed where all systems are evaluated already
----@field metrics? (string|mr.Metric)[]  default: those of the evaluations
----@field missing? "skip"|"zero"  queries are those that all systems have (default), or all of qrels, where a run without them gets 0
----@field gain? string       what a grade is worth in DCG. This and the next three: default those of the evaluations, where there are any, else those of trec_eval: "linear"
----@field ties? string       what equal scores mean ("trec": the larger document id is first)
----@field empty? string      what a list without relevant rows counts as ("zero")
----@field relevant? number   least grade of a relevant document (1)
----@field alpha? number      level of the tests (default 0.05)
----@field level? number      of the intervals (default 0.95)
----@field samples? integer   of the bootstrap (default 10000)
----@field orders? integer    random signs of the permutation test (default 10000; all where there are 20 lists that differ or fewer)
----@field seed? integer      default 1
-
 ---Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
 ---corrected for their number by Holm's method. A letter names a system that this one is significantly better than. Beside runs of mr.fit and
 ---evaluations, files and scores are measured under the conventions of these (gain, ties, empty lists, cutoff); runs of different conventions are an error.
 ---Without any, the conventions are those of trec_eval, or those that the options say. A line below the table says them. How many queries a file
 ---lacks, or has beyond the judged ones, is said there, too (`notes`); one with no judged query, or no relevant document in any, is an error.
----A system may be a list of runs, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's id. Where
----a user or query has several lists, in one run or in several, it counts once, with the mean of its values, and a line says so.
+---Every other name in the table is a system: the path of a run file or of a .csv of scores, what a reader of these
+---returned, a run of mr.fit, an evaluation, scores of the rows of qrels (a tensor), or a model of them. A system may be
+---a list of these, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's
+---id. Where a user or query has several lists, in one run or in several, it counts once, with the mean of its values,
+---and a line says so.
 ---An interrupted training is not evaluated on test: its system stands in the tables without values and is marked.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison

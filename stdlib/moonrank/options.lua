@@ -21,7 +21,7 @@ local M = {}
 ---@field default_of? function  makes the default, where it is known only when the function is called
 ---@field shown? string       the default in words, where its value says less: "one per core"
 ---@field required? boolean   an error where the script passes none
----@field choices? any[]      the only values
+---@field choices? any[]      the only values; of a type such as "string|number" the only texts
 ---@field least? number       smallest number
 ---@field most? number        largest number
 ---@field above? number       the number is larger than this
@@ -33,6 +33,8 @@ local M = {}
 ---@field also? string[]      names that other libraries give this option; an error proposes the name here
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
+---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
+---@field has_more? boolean    filled in: values beside the choices are allowed
 
 ---@class mr.options.Declaration
 ---@field name string
@@ -55,7 +57,7 @@ local function written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- What a script passed, in a message.
+-- What a script passed, in a message; of a short list its elements.
 local function found(value)
   local kind = type(value)
   if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
@@ -63,6 +65,11 @@ local function found(value)
   if kind == "boolean" or kind == "nil" then return tostring(value) end
   local meta = getmetatable(value)
   local name = type(meta) == "table" and rawget(meta, "__name")
+  if kind == "table" and not name and #value > 0 and #value <= 4 then
+    local parts = {}
+    for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or found(value[i]) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
   return "a " .. (type(name) == "string" and name ~= "" and name or kind)
 end
 
@@ -76,19 +83,49 @@ end
 
 local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
 
--- What is expected, in words.
-local function expected_of(row)
-  if row.expected then return row.expected end
-  local kind = row[2]
+-- The alternatives of a type: "string|number" has two, "fun(x: string|number)" is one.
+local function alternatives(kind)
+  local list, depth, first = {}, 0, 1
+  for at, mark in kind:gmatch "()([(<{|}>)])" do
+    depth = depth + (mark:find "[(<{]" and 1 or mark == "|" and 0 or -1)
+    if mark == "|" and depth == 0 then list[#list + 1], first = kind:sub(first, at - 1), at + 1 end
+  end
+  list[#list + 1] = kind:sub(first)
+  return list
+end
+
+-- The types of a row's values that are not among its choices.
+local function types_of(row)
+  local list = {}
+  for _, kind in ipairs(alternatives(row[2])) do
+    if not row.choices or kind ~= "string" then list[#list + 1] = kind end
+  end
+  return list
+end
+
+-- What is expected of a value of this type, in words.
+local function expected_type(row, kind)
   if kind == "integer" or kind == "number" then
     if row.above == 0 and not row.most and not row.below then return "a positive number" end
     local limits = limits_of(row)
     local noun = kind == "integer" and "an integer" or (limits or row.infinite) and "a number" or "a finite number"
     return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
   end
-  if row.class then return "a value of class " .. row.class end
   if kind:match "%[%]$" then return "a list" end
+  if kind:match "^fun" then return "a function" end
   return articles[kind:match "^%a+"] or kind
+end
+
+-- What is expected, in words.
+local function expected_of(row)
+  if row.expected then return row.expected end
+  if row.class then return "a value of class " .. row.class end
+  local words = {}
+  for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
+  for _, kind in ipairs(row.has_more and types_of(row) or not row.choices and alternatives(row[2]) or {}) do
+    words[#words + 1] = expected_type(row, kind)
+  end
+  return table.concat(words, " or ")
 end
 
 local function within(row, value)
@@ -103,15 +140,27 @@ local function is_of_class(value, class)
   return type(meta) == "table" and rawget(meta, "__name") == class
 end
 
--- The test of a value by the type of a row; types that are not listed accept any value, unless `class` or `accept` says more.
-local function test_of(row)
-  local kind = row[2]
+-- The test of a value by a type; types that are not listed accept any value, unless `class` or `accept` says more.
+local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
   if kind:match "%[%]$" or kind:match "^table" then return function(value) return type(value) == "table" end end
-  if kind:match "^fun[%(c]" and not kind:find("|", 1, true) then return function(value) return type(value) == "function" end end
+  if kind:match "^fun[%(c]" then return function(value) return type(value) == "function" end end
   if articles[kind] then return function(value) return type(value) == kind end end
   return function() return true end
+end
+
+-- The test of a value by the type of a row: it is of one of the alternatives.
+local function test_of(row)
+  local tests = {}
+  for i, kind in ipairs(types_of(row)) do tests[i] = test_of_type(row, kind) end
+  if #tests == 1 then return tests[1] end
+  return function(value)
+    for _, is_of_type in ipairs(tests) do
+      if is_of_type(value) then return true end
+    end
+    return false
+  end
 end
 
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true, most = true, above = true,
@@ -128,6 +177,7 @@ end
 local function add_row(declaration, row)
   check_row(declaration, row)
   row.is_of_type = test_of(row)
+  row.has_more = row.choices ~= nil and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
   declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
 end
 
@@ -158,7 +208,8 @@ function M.declare(name, rows, ...)
 end
 
 local function refuse(where, row, value)
-  if row.choices then check.choice(where, row[1], value, row.choices) end
+  local of_texts = row.choices and type(row.choices[1]) == "string"
+  if of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
@@ -170,7 +221,7 @@ local function among(value, choices)
 end
 
 local function allows(row, value)
-  if row.choices then return among(value, row.choices) end
+  if row.choices and (among(value, row.choices) or not row.has_more) then return among(value, row.choices) end
   return row.is_of_type(value) and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
 end
 
@@ -234,6 +285,7 @@ local function shown_type(row)
   if not row.choices then return row[2] end
   local parts = {}
   for i, each in ipairs(row.choices) do parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each) end
+  for _, kind in ipairs(row.has_more and types_of(row) or {}) do parts[#parts + 1] = kind end
   return table.concat(parts, "|")
 end
 
@@ -243,8 +295,7 @@ function Declaration:fields()
   local entries = {}
   for i, row in ipairs(self.rows) do
     local text, default = row.help, default_text(row)
-    local limits = (row[2] == "integer" or row[2] == "number") and not row.choices and limits_of(row)
-    local parts = { limits or nil }
+    local parts = { limits_of(row) }
     parts[#parts + 1] = default and "default " .. default
     if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
     entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,

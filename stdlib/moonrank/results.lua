@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
 local conventions = require "moonrank.results.conventions"
+local declare = require("moonrank.options").declare
 local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
 local make_table = require("moonrank.table").new
@@ -12,6 +13,27 @@ local record = require("moonrank.record").new
 local text = require "moonrank.results.text"
 
 local M = {}
+
+-- Options of several methods.
+local directions = { "maximize", "minimize" }
+
+local direction_options = declare("mr.results.DirectionOptions", {
+  { "direction", "string", choices = directions, shown = "by the name of the number",
+    help = "which values are better" },
+})
+
+local over_options = declare("mr.results.OverOptions", {
+  { "over", "string|string[]", shown = "none", help = "parameters to take means over, such as fold" },
+})
+
+local where_options = declare("mr.results.WhereOptions", {
+  { "where", "table<string, any>", default = {}, shown = "all trials",
+    help = 'only trials with these values: {fold = 1, loss = {"ndcg", "ap"}}' },
+})
+
+local value_options = declare("mr.results.ValueOptions", {
+  { "value", "string", default = "value", shown = "the number that counts", help = "name of the number" },
+}, where_options)
 
 ---@class mr.Results
 ---@field path string   of the store
@@ -78,12 +100,18 @@ function Results:counts()
   return counts
 end
 
+local trials_options = declare("mr.results.TrialsOptions", {
+  { "states", "string[]", default = text.states, shown = "all", help = "only trials in these states",
+    accept = left_out.are_states, expected = left_out.states_text },
+  { "columns", "string[]", shown = "all", help = "columns of the table" },
+}, where_options)
+
 ---Every trial: its state, parameters, value, the other numbers it returned, seconds, and why it failed. A number that a trial returned as NaN is
 ---nan, one that it did not return is blank.
----@param options? { states?: string[], where?: table<string, any>, columns?: string[] }
+---@param options? mr.results.TrialsOptions
 ---@return mr.Table
 function Results:trials(options)
-  local o = check.options("results:trials", options, { states = text.states, where = {}, columns = check.none })
+  local o = trials_options:read("results:trials", options)
   local data = self:columns(o.states)
   local names = o.columns
   if names then check.sequence("results:trials", "columns", names) end
@@ -109,13 +137,13 @@ function Results:trials(options)
     left_out.note(self, "results:trials", o.where, o.states))
 end
 
----@class mr.PivotOptions
----@field rows string|string[]        parameters whose values head the rows
----@field columns? string|string[]    and those whose values head the columns
----@field value? string               which number (default: the one that counts)
----@field aggregate? string|fun(values: number[]): number  "mean" (default), "sd", "median", "min", "max" or "count", over the trials of a cell
----@field where? table<string, any>   only trials with these values: {fold = 1, loss = {"ndcg", "ap"}}
----@field format? string              of the numbers, e.g. "%.4f"
+local pivot_options = declare("mr.PivotOptions", {
+  { "rows", "string|string[]", help = "parameters whose values head the rows" },
+  { "columns", "string|string[]", help = "parameters whose values head the columns" },
+  { "aggregate", "string|fun(values: number[]): number", default = "mean", choices = check.names(pivot.aggregates),
+    help = "what is made of the numbers of a cell's trials" },
+  { "format", "string", help = 'format of the numbers, as "%.4f"' },
+}, value_options)
 
 ---A table with a number per combination of parameters, from the trials that were completed. Lines below it say how many trials are left out,
 ---and that cells have unequal numbers of trials. A cell in which a trial returned NaN is nan, whatever the aggregate
@@ -123,10 +151,8 @@ end
 ---@param options mr.PivotOptions
 ---@return mr.Table
 function Results:pivot(options)
-  local o = check.options("results:pivot", options, { rows = check.none, columns = check.none, value = "value", aggregate = check.none,
-    where = {}, format = check.none })
+  local o = pivot_options:read("results:pivot", options)
   if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
-  o.aggregate = o.aggregate or "mean"
   local data = self:columns()
   local where = "results:pivot"
   return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, left_out.note(self, where, o.where))
@@ -142,6 +168,10 @@ local function trial_at(data, row)
   return trial
 end
 
+local best_options = declare("mr.results.BestOptions", {
+  { "on", "string", default = "value", shown = "the number that counts", help = "name of the number that chooses" },
+}, direction_options, over_options, where_options)
+
 ---The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen on
 ---the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of the trial
 ---that validation chose. With `over = "fold"`
@@ -150,10 +180,10 @@ end
 ---A trial or combination whose number is NaN is never chosen; for combinations a line below says how many. Numbers of which the chosen one
 ---has a NaN are shown as nan.
 ---@param by? string|string[]
----@param options? { on?: string, direction?: string, over?: string|string[], where?: table<string, any> }
+---@param options? mr.results.BestOptions
 ---@return table|mr.Table
 function Results:best(by, options)
-  local o = check.options("results:best", options, { on = "value", direction = check.none, over = check.none, where = {} })
+  local o = best_options:read("results:best", options)
   local data = self:columns()
   local rows = data:rows("results:best", o.where)
   if by == nil and not o.over then
@@ -212,7 +242,7 @@ function Results:sign(name, direction)
   local metric = text.metric_of(self.study)
   local counts = name == "value" or name == metric
   local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
-  check.choice("results", "direction", own or "maximize", { "maximize", "minimize" })
+  check.choice("results", "direction", own or "maximize", directions)
   if not own then
     check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or direction = \"minimize\"", name)
   end
@@ -262,37 +292,36 @@ end
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
 
----@class mr.results.CompareOptions
----@field by string            the parameter
----@field value? string        what is compared (default: the number that counts)
----@field test? string         "wilcoxon" (default) or "paired_t"
----@field correction? string   for testing several pairs: "holm" (default), "bonferroni" or "none"
----@field lists? boolean       pairs are users or queries, by the scores that trials returned per list, instead of trials. One that several trials
----   or lists measured counts once, with its mean. Where trials do not return scores of mr.fit or an evaluation, several trials need the
----   numbers of the users or queries: per_list = {ndcg = ..., list = ...}
----@field over? string|string[]
----@field where? table<string, any>
+local compare_options = declare("mr.results.CompareOptions", {
+  { "by", "string", required = true, expected = "the name of a parameter",
+    help = "parameter whose values are compared" },
+  { "test", "string", default = "wilcoxon", choices = { "wilcoxon", "paired_t" }, help = "test of pairs" },
+  { "correction", "string", default = "holm", choices = { "holm", "bonferroni", "none" },
+    help = "correction of p for testing several pairs of values" },
+  { "lists", "boolean", default = false,
+    help = "pairs are users or queries, by the scores that trials returned per list, instead of trials" },
+}, over_options, value_options)
 
 ---Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
 ---Trials that agree in everything are averaged first, and a line below says so.
----Where a trial returned NaN its mean, the difference and p are nan; `where` leaves it out. With `lists` a user or query whose value is NaN
----is left out.
+---Where a trial returned NaN its mean, the difference and p are nan; `where` leaves it out.
+---With `lists` a user or query that several trials or lists measured counts once, with its mean. One whose value is NaN
+---is left out. Where trials do not return scores of mr.fit or an evaluation, several trials need the numbers of the
+---users or queries: per_list = {ndcg = ..., list = ...}.
 ---With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
-  local o = check.options("results:compare", options, { by = check.none, value = "value", test = "wilcoxon", correction = "holm",
-    lists = false, over = check.none, where = {} })
-  return require("moonrank.results.compare").make(self, o)
+  return require("moonrank.results.compare").make(self, compare_options:read("results:compare", options))
 end
 
----@class mr.ImportanceOptions
----@field value? string     which number (default: the one that counts)
----@field step? integer     the number as it was reported by this step, in every trial that came so far: completed and pruned ones alike
----@field where? table<string, any>
----@field trees? integer    default 32
----@field leaf? integer     trials in a leaf, at least (default: one per hundred trials, 1 to 5)
----@field seed? integer     of the trials that each tree draws (default 1)
+local importance_options = declare("mr.ImportanceOptions", {
+  { "step", "integer", least = 0, shown = "the number at the end",
+    help = "take the number as it was reported by this step, in every trial that came so far, also in pruned ones" },
+  { "trees", "integer", default = 32, least = 1, help = "regression trees" },
+  { "leaf", "integer", least = 1, shown = "one per hundred trials, 1 to 5", help = "fewest trials in a leaf" },
+  { "seed", "integer", default = 1, help = "seed of the trials that each tree draws" },
+}, value_options)
 
 ---How much each parameter, and each pair of them, matters: its share of the variance of a number over the space, from a forest of regression
 ---trees (functional analysis of variance, Hutter, Hoos and Leyton-Brown 2014). Each combination counts as often as the space has it: by logarithms
@@ -303,37 +332,43 @@ end
 ---@param options? mr.ImportanceOptions
 ---@return mr.Importance
 function Results:importance(options)
-  local o = check.options("results:importance", options, { value = "value", step = check.none, where = {}, trees = 32, leaf = check.none,
-    seed = 1 })
-  return require("moonrank.results.importance").make(self, o)
+  return require("moonrank.results.importance").make(self, importance_options:read("results:importance", options))
 end
 
 ---A figure of a number against a parameter, over all else.
 ---@param name string
----@param options? { value?: string, where?: table<string, any> }
+---@param options? mr.results.ValueOptions
 ---@return mr.Figure
 function Results:marginal(name, options)
-  local o = check.options("results:marginal", options, { value = "value", where = {} })
-  return require("moonrank.results.pictures").marginal(self, name, o)
+  return require("moonrank.results.pictures").marginal(self, name, value_options:read("results:marginal", options))
 end
 
+local curves_options = declare("mr.results.CurvesOptions", {
+  { "value", "string", shown = "the number that counts", help = "name under which trials reported" },
+  { "by", "string", shown = "the best trials one by one",
+    help = "parameter: each curve is the mean over the trials with one of its values" },
+  { "states", "string[]", default = { "done", "pruned" }, help = "only trials in these states",
+    accept = left_out.are_states, expected = left_out.states_text },
+}, where_options)
+
 ---A figure of what trials reported, step by step: means by a parameter's values, or the best trials.
----@param options? { value?: string, by?: string, where?: table<string, any>, states?: string[] }
+---@param options? mr.results.CurvesOptions
 ---@return mr.Figure
 function Results:curves(options)
-  local o = check.options("results:curves", options, { value = check.none, by = check.none, where = {}, states = { "done", "pruned" } })
-  return require("moonrank.results.pictures").curves(self, o)
+  return require("moonrank.results.pictures").curves(self, curves_options:read("results:curves", options))
 end
+
+local parallel_options = declare("mr.results.ParallelOptions", {
+  { "trials", "integer", least = 1, shown = "all", help = "draw only so many of the completed trials, the best" },
+}, value_options, direction_options)
 
 ---A figure of combinations in parallel coordinates: an axis for each parameter, with its own values (logarithmic where the space is), and one for
 ---the number; a line for each completed trial, coloured by the number, the best tenth on top. Pruned trials and those that failed are lines without a
 ---colour, which end before the number. Where a parameter does not apply its axis is passed at "none".
----@param options? { value?: string, direction?: string, where?: table<string, any>, trials?: integer }  trials: only so many of the completed
----   ones, the best; direction: of a value whose name is unknown
+---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)
-  local o = check.options("results:parallel", options, { value = "value", direction = check.none, where = {}, trials = check.none })
-  return require("moonrank.results.pictures").parallel(self, o)
+  return require("moonrank.results.pictures").parallel(self, parallel_options:read("results:parallel", options))
 end
 
 ---Every trial as comma separated values.

@@ -1,6 +1,7 @@
 -- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves, distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
 local tensor = input.tensor
@@ -27,6 +28,12 @@ function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.sta
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))) end
 
+local permutation_options = declare("mr.stats.PermutationOptions", {
+  { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
+    help = "random choices of signs, where there are more than 20 unequal pairs" },
+  { "seed", "integer", default = 1, help = "seed of the random signs" },
+})
+
 ---Permutation test of paired values, two-sided: how often the mean difference is at least as far from 0 under random signs of the differences
 ---(Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, to which the observed one is added
 ---(Phipson & Smyth 2010), so that p is never 0. A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
@@ -34,22 +41,14 @@ function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.sta
 ---infinite, all but the counts is NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
----@param options? { orders?: integer, seed?: integer }  random choices of signs (default 10000), seed (default 1)
+---@param options? mr.stats.PermutationOptions
 ---@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 where exact
 ---Example: `mr.stats.permutation({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
-  local o = check.options(where, options, { orders = 10000, seed = 1 })
-  input.whole(where, "orders", o.orders, 1, input.most_draws)
+  local o = permutation_options:read(where, options)
   return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
-
----@class mr.stats.BootstrapOptions
----@field statistic? "mean"|"median"|fun(x: mr.Tensor, b?: mr.Tensor): number  default "mean"; of pairs these two are of a - b, a function gets both
----@field samples? integer   default 10000
----@field level? number      share of such intervals that contain the true value (default 0.95)
----@field method? "percentile"|"bca"   percentiles of the samples (default), or those corrected for bias and acceleration
----@field seed? integer      default 1
 
 ---Interval of a statistic by samples with replacement (Efron 1979; "bca": Efron 1987). Of pairs whole pairs are drawn. NaN, and pairs with NaN
 ---on either side, are left out and counted; of no values all is NaN. Values beyond 1e100 in size, also infinite ones, are errors. "bca" has no
@@ -102,11 +101,16 @@ function M.effect_size(a, b)
   return record("effect_size", core.effect_size(tensor("mr.stats.effect_size", a), tensor("mr.stats.effect_size", b)))
 end
 
----@class mr.stats.KdeOptions
----@field bandwidth? "silverman"|"scott"|"lscv"|number   0.9 (default) or 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); by least-squares cross validation; or itself
----@field points? integer     default 200
----@field range? number[]     {lowest, highest} point (default: three bandwidths beyond the values)
----@field kernel? "gaussian"
+local kde_options = declare("mr.stats.KdeOptions", {
+  { "bandwidth", "string|number", default = "silverman", choices = { "silverman", "scott", "lscv" },
+    least = input.smallest, most = input.largest,
+    help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); "
+      .. "lscv is least-squares cross validation" },
+  { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
+  { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
+    shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
+  { "kernel", "string", default = "gaussian", choices = { "gaussian" }, help = "shape of the kernel" },
+})
 
 ---Kernel density of values (Silverman 1986; the rules are his 3.31 and 3.30, "lscv" searches as R's bw.ucv does). NaN is left out and counted. Values
 ---beyond 1e100 in size, also infinite ones, are errors; so are no values, and for a rule also values that are all alike.
@@ -116,24 +120,36 @@ end
 ---Example: `mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3}).density[2]:item() * math.sqrt(2 * math.pi)   --> 1.0`
 function M.kde(x, options)
   local where = "mr.stats.kde"
-  local o = check.options(where, options, { bandwidth = check.none, points = 200, range = check.none, kernel = "gaussian" })
-  check.choice(where, "kernel", o.kernel, { "gaussian" })
+  local o = kde_options:read(where, options)
   local values, skipped = core.without_nan(input.moderate(where, "x", x))
   if #values == 0 then check.fail("%s: x has no values, expected at least one", where) end
-  local h, at_edge = input.bandwidth(where, o.bandwidth or "silverman", { "silverman", "scott", "lscv" },
-    function(rule) return core.kde_bandwidth(values, rule) end)
+  local h, at_edge = input.bandwidth(o.bandwidth, function(rule) return core.kde_bandwidth(values, rule) end)
   local at = input.points(where, o, -(-values):max():item() - 3 * h, values:max():item() + 3 * h)
   return record("kde", { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values, skipped = skipped })
 end
 
----@class mr.stats.KernelRegressionOptions
----@field bandwidth? "cv"|"aicc"|number   by leave-one-out cross validation (default); by Akaike's corrected criterion, smoother where noise is strong (Hurvich, Simonoff & Tsai 1998); or itself
----@field points? integer   default 100
----@field range? number[]   {lowest, highest} point (default: those of x)
----@field degree? 0|1       of the local polynomial: 0 (default) is the estimator of Nadaraya and Watson, 1 is local linear
----@field least? "silverman"|number   bandwidth below which no rule searches: a number, or that of the density of x (see mr.stats.kde); default: a 200th of the range of x
----@field nearest? number   share of the pairs, and two different x, that one bandwidth reaches at every point at least, so that the curve does not follow single pairs where these are few (the span of Cleveland 1979); default 0: it is the same everywhere
----@field level? number     of the band, point by point (default 0.95)
+local curve_options = declare("mr.stats.CurveOptions", {
+  { "points", "integer", default = 100, least = 2, most = input.most_points, help = "points of the curve" },
+  { "range", "number[]", shown = "the range of x", accept = input.is_range, expected = "{lowest, highest}",
+    help = "{lowest, highest} point" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the band, point by point" },
+})
+
+local regression_options = declare("mr.stats.KernelRegressionOptions", {
+  { "bandwidth", "string|number", default = "cv", choices = { "cv", "aicc" },
+    least = input.smallest, most = input.largest,
+    help = "a number, or a rule: cv is leave-one-out cross validation; aicc is Akaike's corrected criterion, "
+      .. "which is smoother where noise is strong (Hurvich, Simonoff & Tsai 1998)" },
+  { "degree", "integer", default = 0, choices = { 0, 1 },
+    help = "degree of the local polynomial: 0 is the estimator of Nadaraya and Watson, 1 is local linear" },
+  { "least", "string|number", choices = { "silverman" }, least = input.smallest, most = input.largest,
+    shown = "a 200th of the range of x",
+    help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
+  { "nearest", "number", default = 0, least = 0, most = 1,
+    help = "share of the pairs, and two different x, that one bandwidth reaches at every point at least, so that the "
+      .. "curve does not follow single pairs where these are few (the span of Cleveland 1979); with 0 the bandwidth is "
+      .. "the same everywhere" },
+}, curve_options)
 
 ---A curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland 1979, Fan 1992), with a normal band of its
 ---standard error, which takes each pair's residual from the curve through the others, so that the spread may differ along x (MacKinnon &
@@ -146,21 +162,14 @@ end
 ---Example: `mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
-  local o = check.options(where, options,
-    { bandwidth = check.none, points = 100, range = check.none, degree = 0, least = check.none, nearest = 0, level = 0.95 })
+  local o = regression_options:read(where, options)
   if o.least ~= nil and type(o.bandwidth) == "number" then
     check.fail("%s: least has no effect beside a bandwidth that is a number", where)
   end
-  if type(o.nearest) ~= "number" or not (o.nearest >= 0 and o.nearest <= 1) then
-    check.fail("%s: nearest is %s, expected from 0 to 1", where, tostring(o.nearest))
-  end
-  if o.degree ~= 0 and o.degree ~= 1 then check.fail("%s: degree is %s, expected 0 or 1", where, tostring(o.degree)) end
-  input.share(where, "level", o.level)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
-  local h, at_edge = input.bandwidth(where, o.bandwidth or "cv", { "cv", "aicc" }, function(rule)
-    local function of_density(name) return (core.kde_bandwidth(a, name)) end
-    local least = o.least and input.bandwidth(where, o.least, { "silverman" }, of_density, "least") or 0
+  local h, at_edge = input.bandwidth(o.bandwidth, function(rule)
+    local least = o.least and input.bandwidth(o.least, function(name) return core.kde_bandwidth(a, name) end) or 0
     return core.regression_bandwidth(a, b, o.degree, rule, o.nearest, least)
   end)
   local at = input.points(where, o, -(-a):max():item(), a:max():item())
@@ -170,16 +179,16 @@ function M.kernel_regression(x, y, options)
     at_edge = at_edge, cv = cv, n = #a, skipped = skipped })
 end
 
----@class mr.stats.SplineOptions
----@field lambda? number    weight of the integral of the squared second derivative (default: by generalised cross validation)
----@field points? integer   default 100
----@field range? number[]   {lowest, highest} point, within those of x (default: these)
----@field level? number     of the band, point by point (default 0.95)
+local spline_options = declare("mr.stats.SplineOptions", {
+  { "lambda", "number", above = 0, shown = "by generalised cross validation",
+    help = "weight of the integral of the squared second derivative" },
+}, curve_options)
 
----A curve of y over x by a cubic smoothing spline, with a band of its standard error: see mr.stats.SplineOptions. The penalty is chosen by
----generalised cross validation (Craven & Wahba 1979); the band is that of the posterior (Wahba 1983). Pairs of equal x count as their mean with
----its weight. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer
----than three different x. The band is NaN where the spline leaves no degrees of freedom for the residuals.
+---A curve of y over x by a cubic smoothing spline, with a band of its standard error. `range` must lie within x. The
+---penalty is chosen by generalised cross validation (Craven & Wahba 1979); the band is that of the posterior
+---(Wahba 1983). Pairs of equal x count as their mean with its weight. Pairs with NaN on either side are left out and
+---counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer than three different x. The band
+---is NaN where the spline leaves no degrees of freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
@@ -187,11 +196,7 @@ end
 ---Example: `mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
 function M.spline(x, y, options)
   local where = "mr.stats.spline"
-  local o = check.options(where, options, { lambda = check.none, points = 100, range = check.none, level = 0.95 })
-  input.share(where, "level", o.level)
-  if o.lambda ~= nil and not (type(o.lambda) == "number" and o.lambda > 0 and o.lambda < math.huge) then
-    check.fail("%s: lambda is %s, expected a number above 0", where, tostring(o.lambda))
-  end
+  local o = spline_options:read(where, options)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 3 then check.fail("%s: %d pairs, expected at least three", where, #a) end
   local lambda, at_edge = o.lambda, false
@@ -221,19 +226,23 @@ end
 ---@field to number
 ---@field better "a"|"b"   whose distribution function is on the better side between the two
 
+local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
+  { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
+})
+
 ---Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
----are. The regions can be given to a plot's `shade`; areas are those between the two, so that area_a - area_b is the difference of the means,
----positive where a is better; ks is their largest distance (Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on
----its own; infinite values, and no values, are errors.
+---are. A region's `from` and `to` are those of a plot's `shade`; areas are those between the two, so that
+---area_a - area_b is the difference of the means, positive where a is better; ks is their largest distance
+---(Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own; infinite values, and no
+---values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
----@param options? { better?: "higher"|"lower" }  default "higher"
+---@param options? mr.stats.EcdfCompareOptions
 ---@return { regions: mr.stats.EcdfRegion[], ks: number, at: number, area_a: number, area_b: number, n: integer[], skipped: integer[] }
 ---Example: `mr.stats.ecdf_compare({2, 3}, {1, 2}).regions[1].better   --> a`
 function M.ecdf_compare(a, b, options)
   local where = "mr.stats.ecdf_compare"
-  local o = check.options(where, options, { better = "higher" })
-  check.choice(where, "better", o.better, { "higher", "lower" })
+  local o = ecdf_compare_options:read(where, options)
   local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
   local higher, regions = o.better == "higher", {}
   for i, r in ipairs(found.regions) do regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" } end
@@ -245,16 +254,10 @@ end
 ---then on one scale. Groups are the rows that agree in every column of `within`; without columns all are one. NaN stays NaN and does not count;
 ---a group of one value, or of values that are all alike, gives NaN. Values beyond 1e100 in size are errors.
 ---@param x mr.Tensor|number[]
----@param options? { within?: table<string, any[]> }  by name, columns of names, e.g. {data = {...}, nsr = {...}}
+---@param options? mr.stats.StandardizeOptions
 ---@return mr.Tensor  float64
 ---Example: `mr.stats.standardize({1, 2, 3, 10, 30, 50}, {within = {nsr = {1, 1, 1, 2, 2, 2}}})   --> {-1, 0, 1, -1, 0, 1}  mr.Tensor {6} float64`
 function M.standardize(x, options) return require("moonrank.stats.standardize")(x, options) end
-
----@class mr.stats.LinearModelOptions
----@field y mr.Tensor|number[]                            the response
----@field factors? table<string, any[]>                   by name, each row's level; the first level is the reference
----@field covariates? table<string, mr.Tensor|number[]>   by name, numbers
----@field interactions? string[][]                        e.g. {{"loss", "bound"}}; main effects are always included
 
 ---A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
 ---differences, `:predict{...}` what it says of further rows. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. Rows are assumed

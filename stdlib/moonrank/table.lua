@@ -1,6 +1,7 @@
 -- Tables for people: aligned columns, numbers to the right.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
@@ -55,10 +56,21 @@ local function check_columns(o)
   end
 end
 
----A table that prints aligned. `mark` says by column which numbers are bold where it goes out as HTML, LaTeX or Markdown: the largest ("max") or
----the smallest ("min"), of equal ones as they are printed all; or those below a number, as `{p = 0.05}`. `within`: columns whose values divide the
----rows into groups, each with its largest and smallest. `notes`: lines that stand below the table, but not in CSV and JSON.
----@param options { columns: string[], rows: any[][], formats?: table<string, string>, mark?: table<string, "max"|"min"|number>, within?: string[], notes?: string[] }  formats by column, for numbers, e.g. "%.4f"
+local table_options = declare("mr.TableOptions", {
+  { "columns", "string[]", required = true, help = "names of the columns" },
+  { "rows", "any[][]", default = {}, shown = "none",
+    help = "the values of each row, in the order of the columns; nil shows as a blank" },
+  { "formats", "table<string, string>", default = {}, shown = "none", help = 'formats of numbers by column, "%.4f"' },
+  { "mark", 'table<string, "max"|"min"|number>', default = {}, shown = "none",
+    help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
+      .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
+  { "within", "string[]", default = {}, shown = "none",
+    help = "columns whose values divide the rows into groups, each with its largest and its smallest number" },
+  { "notes", "string[]", default = {}, shown = "none", help = "lines below the table, but not in CSV and JSON" },
+})
+
+---A table that prints with aligned columns, and goes out as CSV, JSON, Markdown, LaTeX or HTML.
+---@param options mr.TableOptions
 ---@return mr.Table
 ---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
 ---Example:
@@ -67,8 +79,7 @@ end
 ---t:to_markdown():match "minmax[^\n]*"   --> minmax | **0.75** |
 ---```
 function M.new(options)
-  local o = check.options("mr.table", options, { columns = check.none, rows = {}, formats = {}, mark = {}, within = {}, notes = {} })
-  if not o.columns then check.fail("mr.table: columns is missing") end
+  local o = table_options:read("mr.table", options)
   check_columns(o)
   check_rows(o)
   return setmetatable(o, Table)

@@ -14,11 +14,12 @@ local Figure = check.class("mr.Figure")
 local M = { Figure = Figure }
 
 ---A figure of these panels, row by row.
----@param o { kind: string, panels: table[], columns?: integer, title?: string, caption?: string, width: integer, height: integer, legend?: string }
+---@param o table  kind, panels, and optional ones: columns, title, caption, width and height in pixels, legend
 ---@return mr.Figure
 function M.new(o)
   for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
-  return setmetatable({ kind = o.kind, width = o.width, height = o.height, _ = o }, Figure)
+  local width, height = math.floor(o.width or 640), math.floor(o.height or 420)
+  return setmetatable({ kind = o.kind, width = width, height = height, _ = o }, Figure)
 end
 
 local terminals = {

@@ -1,13 +1,68 @@
 -- Bars, intervals and heat maps: figures over categories.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local marks = require "moonrank.plot.marks"
 local scale = require "moonrank.plot.scale"
 local series = require "moonrank.plot.series"
 
 local M = {}
 
-local none = check.none
+-- Options of a series over categories.
+local values_options = declare("mr.plot.Values", {
+  "Series",
+  { "values", "number[]|mr.Tensor", help = "one number per category; NaN leaves a place empty" },
+  { "low", "number[]|mr.Tensor", help = "lower ends of intervals with caps, such as those of means" },
+  { "high", "number[]|mr.Tensor", help = "upper ends of intervals with caps" },
+}, series.look)
+
+local bar_series = declare("mr.plot.Bar", {
+  "Series",
+  { "errors", "number[]|mr.Tensor", help = "half the lengths of symmetric intervals: instead of low and high" },
+}, values_options)
+
+local interval_series = declare("mr.plot.Interval", {
+  "Series",
+  { "wide_low", "number[]|mr.Tensor", help = "lower ends of long intervals without caps, as of single runs" },
+  { "wide_high", "number[]|mr.Tensor", help = "upper ends of long intervals without caps" },
+}, values_options)
+
+-- Options of figures over categories.
+local category_options = declare("mr.plot.Categories", {
+  "Data",
+  { "categories", "(string|number)[]|mr.Tensor", required = true, expected = "a table of names",
+    help = "names of the groups" },
+  { "horizontal", "boolean", default = false, help = "whether values are on the x axis" },
+})
+
+local bars_options = declare("mr.plot.Bars", {
+  "Data",
+  { "series", "mr.plot.Bar[]",
+    help = "several series; the options of a single one may be given without this list" },
+}, category_options, bar_series, marks.scales, marks.common)
+
+local intervals_options = declare("mr.plot.Intervals", {
+  "Data",
+  { "series", "mr.plot.Interval[]",
+    help = "several series; the options of a single one may be given without this list" },
+  { "range", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} value" },
+}, category_options, interval_series, marks.common)
+
+local heatmap_options = declare("mr.plot.Heatmap", {
+  "Data",
+  { "values", "number[][]|mr.Tensor", required = true, expected = "rows of numbers", help = "rows of numbers" },
+  { "x", "(string|number)[]|mr.Tensor", shown = "1, 2, ...", help = "names of the columns" },
+  { "y", "(string|number)[]|mr.Tensor", shown = "1, 2, ...",
+    help = "names of the rows: numbers ascend upwards, words go downwards" },
+  { "labels", "boolean|string|string[][]", help = "true: the numbers in the cells; a text: their format, as \"%.2f\"; "
+      .. "or rows of words, which stand in cells without a number, too" },
+  "Colours",
+  { "zlabel", "string|number", help = "label of the colours" },
+  { "zrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} number of the colours" },
+  { "diverging", "boolean", default = false, help = "two colours around 0, where the values lie on both sides of it" },
+}, marks.common)
 
 local function what_is(value) return value == nil and "missing" or "a " .. type(value) end
 
@@ -61,8 +116,8 @@ local bar_fields = { "values", "errors", "low", "high" }
 
 local function read_bars(where, o)
   local list = {}
-  for i, each in ipairs(series.list(where, o, { "name", "color", table.unpack(bar_fields) })) do
-    local one, who = series.one(where, each, i, { values = none, errors = none, low = none, high = none })
+  for i, each in ipairs(series.list(where, o, bar_series)) do
+    local one, who = series.one(where, each, i, bar_series)
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
     for _, field in ipairs(bar_fields) do one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil end
     set_ends(where, one, who)
@@ -131,8 +186,7 @@ end
 ---Grouped bars; see mr.plot.bars.
 function M.bars(given)
   local where = "mr.plot.bars"
-  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, errors = none, low = none,
-    high = none, name = none, color = none, horizontal = false, ylog = false, yrange = none, xlog = false, xrange = none })
+  local o = bars_options:read(where, given)
   local flip = o.horizontal
   if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
     check.fail("%s: the %s axis has categories, no range and no logarithm", where, flip and "y" or "x")
@@ -155,9 +209,8 @@ local edges = { "low", "high", "wide_low", "wide_high" }
 
 local function read_intervals(where, o)
   local list = {}
-  local fields = { "values", "name", "color", table.unpack(edges) }
-  for i, each in ipairs(series.list(where, o, fields)) do
-    local one, who = series.one(where, each, i, { values = none, low = none, high = none, wide_low = none, wide_high = none })
+  for i, each in ipairs(series.list(where, o, interval_series)) do
+    local one, who = series.one(where, each, i, interval_series)
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
     for _, field in ipairs{ "values", table.unpack(edges) } do
       one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil
@@ -195,8 +248,7 @@ end
 ---Points with intervals; see mr.plot.intervals.
 function M.intervals(given)
   local where = "mr.plot.intervals"
-  local o = check.options(where, given, marks.known{ categories = none, series = none, values = none, low = none, high = none,
-    wide_low = none, wide_high = none, name = none, color = none, horizontal = false, range = none })
+  local o = intervals_options:read(where, given)
   local flip, panel, all = o.horizontal, marks.panel(where, "intervals", o), {}
   o.categories = names_of(where, "categories", o.categories)
   local list = read_intervals(where, o)
@@ -308,8 +360,7 @@ end
 ---A heat map; see mr.plot.heatmap.
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
-  local o = check.options(where, given, marks.known{ x = none, y = none, values = none, labels = none, zlabel = none, zrange = none,
-    diverging = false })
+  local o = heatmap_options:read(where, given)
   local panel = marks.panel(where, "heatmap", o)
   local rows = rows_of(where, o.values)
   panel.x = grid_axis(where, "x", o.x, #rows[1], o.xlabel, false)

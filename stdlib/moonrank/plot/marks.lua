@@ -1,41 +1,90 @@
 -- Lines, points and steps: figures over two axes of numbers.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local scale = require "moonrank.plot.scale"
 local series = require "moonrank.plot.series"
 
 local M = {}
 
-local none = check.none
+---Options of every figure.
+M.page = declare("mr.plot.Page", {
+  "Page",
+  { "title", "string|number",
+    help = "title. All text is drawn verbatim; line breaks stay in titles, captions and categories, and are spaces in "
+      .. "other text" },
+  { "caption", "string|number", help = "text set small below the figure" },
+  { "legend", "string", default = "auto", choices = { "auto", "labels", "legend", "none" },
+    help = "labels: names at the ends of lines; auto: labels where they do not overlap, else a legend, of facets one "
+      .. "for all where their series are the same" },
+  { "width", "number", least = 120, most = 10000, shown = "640, or more for many axes or panels",
+    help = "width in pixels, 1/96 inch each in a PDF" },
+  { "height", "number", least = 120, most = 10000, shown = "420, or by the panels", help = "height in pixels" },
+})
 
----Options of every kind of figure.
----@param more table<string, any>
----@return table
-function M.known(more)
-  local known = { title = none, xlabel = none, ylabel = none, caption = none, legend = "auto", width = 640, height = 420 }
-  for name, default in pairs(more) do known[name] = default end
-  return known
-end
+---Options of every panel.
+M.common = declare("mr.plot.Common", {
+  "Page",
+  { "xlabel", "string|number", help = "label of the x axis" },
+  { "ylabel", "string|number", help = "label of the y axis" },
+}, M.page)
 
-local axes = { series = none, xlog = false, ylog = false, xrange = none, yrange = none, vlines = {}, hlines = {}, shade = {} }
+---Options of axes of numbers.
+M.scales = declare("mr.plot.Scales", {
+  "Axes",
+  { "xlog", "boolean", default = false, help = "whether the x axis is logarithmic" },
+  { "ylog", "boolean", default = false, help = "whether the y axis is logarithmic" },
+  { "xrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} x" },
+  { "yrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} y" },
+})
 
-local function with_axes(more)
-  for name, default in pairs(axes) do more[name] = default end
-  return more
-end
+local axes = declare("mr.plot.Axes", {
+  "Axes",
+  { "vlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none",
+    help = "vertical reference lines, with words: {0, {3, \"three\"}}" },
+  { "hlines", "(number|{ [1]: number, [2]: string })[]", default = {}, shown = "none",
+    help = "horizontal reference lines, with words" },
+  { "shade", "mr.plot.Region[]", default = {}, shown = "none", help = "regions of x that are shaded" },
+}, M.scales, M.common)
 
----Checks the choice of a legend and the size of a figure, in whole pixels afterwards.
----@param where string
----@param o table
-function M.check_page(where, o)
-  check.choice(where, "legend", o.legend, { "auto", "labels", "legend", "none" })
-  for _, side in ipairs{ "width", "height" } do
-    local pixels = o[side]
-    if math.type(pixels) == nil or not scale.finite(pixels) or pixels < 120 or pixels > 10000 then
-      check.fail("%s: %s is %s, expected 120 to 10000 pixels", where, side, tostring(pixels))
-    end
-    o[side] = math.floor(pixels)
-  end
-end
+local region_options = declare("mr.plot.Region", {
+  { "from", "number", required = true, infinite = true, help = "lowest x" },
+  { "to", "number", required = true, infinite = true, help = "highest x" },
+  { "name", "string|number", help = "words above the region" },
+})
+
+local lines_options = declare("mr.plot.Lines", {
+  "Data",
+  { "series", "mr.plot.Line[]",
+    help = "several lines; the options of a single one may be given without this list" },
+  { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
+}, series.line_options, axes)
+
+-- `size` of a scatter plot holds for all series that have none.
+local scatter_series = declare("mr.plot.ScatterSeries", {
+  "Series",
+  { "size", "number", above = 0, shown = "that of the figure", help = "size of the points" },
+}, series.points_options)
+
+local scatter_options = declare("mr.plot.Scatter", {
+  "Data",
+  { "series", "mr.plot.ScatterSeries[]",
+    help = "several series; the options of a single one may be given without this list" },
+  { "size", "number", default = 0.7, above = 0, help = "size of the points" },
+  { "diagonal", "boolean", default = false, help = "draws y = x" },
+}, series.points_options, axes)
+
+local ecdf_series = declare("mr.plot.EcdfSeries", {
+  "Series",
+  { "values", "number[]|mr.Tensor", help = "the values; NaN and infinite ones are left out" },
+}, series.look, series.style)
+
+local ecdf_options = declare("mr.plot.Ecdf", {
+  "Data",
+  { "series", "mr.plot.EcdfSeries[]",
+    help = "several series; the options of a single one may be given without this list" },
+}, ecdf_series, axes)
 
 -- A single entry given without its own braces would otherwise be taken for an empty list.
 local function check_list(where, name, list)
@@ -44,13 +93,12 @@ local function check_list(where, name, list)
   end
 end
 
----Checks the options of every kind of figure; returns the panel to be filled in.
+---The panel to be filled in; titles and labels become texts.
 ---@param where string
 ---@param kind string
 ---@param o table
 ---@return table
 function M.panel(where, kind, o)
-  M.check_page(where, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
   end
@@ -76,9 +124,9 @@ local function regions(where, list)
   local found = {}
   check_list(where, "shade", list)
   for i, each in ipairs(list) do
-    local o = check.options(where .. " (shade)", each, { from = none, to = none, name = none })
-    if math.type(o.from) == nil or math.type(o.to) == nil or o.from >= o.to or o.from ~= o.from or o.to ~= o.to then
-      check.fail("%s: entry %d of shade is from %s to %s, expected two numbers, the lower one first", where, i, tostring(o.from),
+    local o = region_options:read(where .. " (shade)", each)
+    if o.from >= o.to then
+      check.fail("%s: entry %d of shade is from %s to %s, expected the lower one first", where, i, tostring(o.from),
         tostring(o.to))
     end
     found[i] = { from = o.from, to = o.to, text = o.name ~= nil and tostring(o.name) or nil }
@@ -162,12 +210,11 @@ end
 ---Lines; see mr.plot.lines.
 function M.lines(given)
   local where = "mr.plot.lines"
-  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, low = none, high = none, name = none, style = none,
-    color = none, points = none }))
-  local panel = M.panel(where, "lines", o)
-  local list, cloud = {}, o.points and series.points(where .. " (points)", o.points, 1, {}) or { x = {}, y = {} }
-  for i, each in ipairs(series.list(where, o, { "y", "x", "low", "high", "name", "style", "color" })) do
-    list[i] = series.points(where, each, i, { "low", "high", "style" })
+  local o = lines_options:read(where, given)
+  local panel, list, cloud = M.panel(where, "lines", o), {}, { x = {}, y = {} }
+  if o.points then cloud = series.points(where .. " (points)", o.points, 1, series.points_options) end
+  for i, each in ipairs(series.list(where, o, series.line_options)) do
+    list[i] = series.points(where, each, i, series.line_options)
   end
   local xs, ys = gather(list, { "x" }), gather(list, { "y", "low", "high" })
   table.move(cloud.x, 1, #cloud.x, #xs + 1, xs)
@@ -186,11 +233,11 @@ M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 ---Points; see mr.plot.scatter.
 function M.scatter(given)
   local where = "mr.plot.scatter"
-  local o = check.options(where, given, M.known(with_axes{ x = none, y = none, name = none, color = none, size = 0.7,
-    diagonal = false }))
-  local panel = M.panel(where, "scatter", o)
-  local list = {}
-  for i, each in ipairs(series.list(where, o, { "y", "x", "name", "color" })) do list[i] = series.points(where, each, i, { "size" }) end
+  local o = scatter_options:read(where, given)
+  local panel, list = M.panel(where, "scatter", o), {}
+  for i, each in ipairs(series.list(where, o, series.points_options)) do
+    list[i] = series.points(where, each, i, scatter_series)
+  end
   local xs, ys = gather(list, { "x" }), gather(list, { "y" })
   if o.diagonal then
     -- one range for both, so that y = x runs from corner to corner
@@ -206,14 +253,10 @@ function M.scatter(given)
     end
   end
   for i, one in ipairs(list) do
-    local size = one.size or o.size
-    if math.type(size) == nil or not scale.finite(size) or size <= 0 then
-      check.fail("%s: size is %s, expected a number above 0", where, tostring(size))
-    end
     local shape = M.shapes[(i - 1) % #M.shapes + 1]
     local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
     panel.layers[#panel.layers + 1] = { rows = without_gaps(panel, one), using = "1:2", entry = entry, text = "points",
-      with = ("points pt %d ps %g lc rgb '%s'"):format(shape, size, one.rgb) }
+      with = ("points pt %d ps %g lc rgb '%s'"):format(shape, one.size or o.size, one.rgb) }
     panel.entries[#panel.entries + 1] = entry
   end
   return panel, o
@@ -239,12 +282,12 @@ end
 ---Empirical distribution functions; see mr.plot.ecdf.
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
-  local o = check.options(where, given, M.known(with_axes{ values = none, name = none, style = none, color = none }))
+  local o = ecdf_options:read(where, given)
   o.ylabel = o.ylabel or "share at most x"
   o.yrange = o.yrange or not o.ylog and { 0, 1.02 } or nil
   local panel, list, all = M.panel(where, "ecdf", o), {}, {}
-  for i, each in ipairs(series.list(where, o, { "values", "name", "style", "color" })) do
-    local one, who = series.one(where, each, i, { values = none, style = none })
+  for i, each in ipairs(series.list(where, o, ecdf_series)) do
+    local one, who = series.one(where, each, i, ecdf_series)
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
     one.sorted = {}
     for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do

@@ -1,5 +1,6 @@
 -- Parallel coordinates: an axis with its own values for each coordinate, a line for each row, coloured by a number.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local grids = require "moonrank.plot.grids"
 local layout = require "moonrank.plot.layout"
 local marks = require "moonrank.plot.marks"
@@ -9,9 +10,33 @@ local text = require "moonrank.plot.text"
 
 local M = {}
 
-local none = check.none
 local where = "mr.plot.parallel"
 local below = -0.1  -- where lines pass an axis that does not apply to them
+
+local coordinate_options = declare("mr.plot.Coordinate", {
+  { "name", "string|number", shown = "its number", help = "name of the axis" },
+  { "values", "(number|string)[]|mr.Tensor", required = true, expected = "a value for each line",
+    help = "one for each line; NaN where it does not apply: the line passes below, and ends before the last axis" },
+  { "log", "boolean", default = false, help = "whether the axis is logarithmic" },
+  { "range", "number[]", shown = "that of the values", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} value" },
+  { "ticks", "number[]|mr.Tensor", shown = "round numbers", help = "values that are marked" },
+})
+
+local parallel_options = declare("mr.plot.Parallel", {
+  "Data",
+  { "axes", "mr.plot.Coordinate[]", required = true, expected = "{{name = ..., values = ...}, ...}",
+    help = "axes from left to right" },
+  { "color", "number[]|mr.Tensor", required = true, expected = "a number for each line", help = "one for each line" },
+  { "groups", "string[]", expected = "a text for each line",
+    help = 'one for each line: lines of the group "" have colours, others the look of their group, see the legend' },
+  "Colours",
+  { "minimize", "boolean", default = false,
+    help = "whether less is better: the best lines are the darkest ones, on top of others" },
+  { "zlabel", "string|number", help = "label of the colours" },
+  { "zrange", "number[]", shown = "that of the colours", accept = scale.is_range, expected = scale.expected_range,
+    help = "{lowest, highest} number of the colours" },
+}, marks.page)
 
 -- Looks of groups of lines that have no colour of their own; the first, of the largest group, is the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
@@ -96,8 +121,7 @@ end
 
 -- An axis as given: where each line crosses it, from 0 to 1, nil where it does not apply.
 local function read_axis(given, i)
-  local each = check.options(("%s (axis %d)"):format(where, i), given,
-    { name = none, values = none, log = false, range = none, ticks = none })
+  local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
   if type(each.values) == "userdata" then each.values = series.numbers(where, "values of " .. who, each.values) end
   if type(each.values) ~= "table" or #each.values == 0 then check.fail("%s: %s has no values", where, who) end
@@ -237,20 +261,13 @@ end
 
 ---Parallel coordinates; see mr.plot.parallel.
 function M.parallel(given)
-  local o = check.options(where, given, { title = none, caption = none, legend = "auto", width = none, height = 420, axes = none,
-    color = none, groups = none, zlabel = none, zrange = none, minimize = false })
-  if type(o.axes) ~= "table" or #o.axes == 0 then
-    check.fail("%s: axes is missing: give axes = {{name = ..., values = ...}, ...}", where)
-  end
+  local o = parallel_options:read(where, given)
+  if #o.axes == 0 then check.fail("%s: axes is empty. Give axes = {{name = ..., values = ...}, ...}", where) end
   o.width = o.width or math.max(640, math.min(10000, 120 * #o.axes + 120))
   local panel = marks.panel(where, "parallel", o)
   local positions = {}
   panel.coordinates = {}
   for i, each in ipairs(o.axes) do panel.coordinates[i], positions[i] = read_axis(each, i) end
-  if o.color == nil then check.fail("%s: color is missing: a number for each line", where) end
-  if o.groups ~= nil and type(o.groups) ~= "table" then
-    check.fail("%s: groups is a %s, expected a text for each line", where, type(o.groups))
-  end
   local colors = series.numbers(where, "color", o.color)
   check_lengths(o, positions)
   local colored = add_layers(panel, o, positions, colors)

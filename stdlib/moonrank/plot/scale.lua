@@ -23,13 +23,16 @@ M.finite = finite
 ---@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
-local function check_range(where, name, range, log)
-  if type(range) ~= "table" then check.fail("%s: %s is a %s, expected {lowest, highest}", where, name, type(range)) end
-  local lo, hi = range[1], range[2]
-  if math.type(lo) == nil or math.type(hi) == nil or not (finite(lo) and finite(hi)) or lo >= hi then
-    check.fail("%s: %s is {%s, %s}, expected two numbers, the lower one first", where, name, tostring(lo), tostring(hi))
-  end
-  if log and lo < 1 / largest_drawn then check.fail("%s: %s begins at %g, a logarithmic axis at more than 0", where, name, lo) end
+---What an error says that it expects of a range.
+M.expected_range = "two numbers, {lowest, highest}"
+
+---Whether a value is a list {lowest, highest} of two numbers that can be drawn.
+---@param value any[]
+---@return boolean
+---Example: `require("moonrank.plot.scale").is_range{1, 0}   --> false`
+function M.is_range(value)
+  local lo, hi = value[1], value[2]
+  return #value == 2 and math.type(lo) ~= nil and math.type(hi) ~= nil and finite(lo) and finite(hi) and lo < hi
 end
 
 local function widened(lo, hi, log, pad, whole)
@@ -64,7 +67,9 @@ function M.axis(where, o)
     if M.shows(axis, x) then axis.lo, axis.hi = math.min(axis.lo, x), math.max(axis.hi, x) end
   end
   if o.range then
-    check_range(where, o.name .. "range", o.range, o.log)
+    if o.log and o.range[1] < 1 / largest_drawn then
+      check.fail("%s: %srange begins at %g, a logarithmic axis at more than 0", where, o.name, o.range[1])
+    end
     axis.lo, axis.hi = o.range[1], o.range[2]
     axis.whole = axis.whole and not may_be_between(axis, o.name)
     return axis

@@ -1,6 +1,7 @@
 -- The data of a figure, checked and converted to plain numbers.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
@@ -8,6 +9,32 @@ local M = {}
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
+
+-- Options of several kinds of series.
+M.look = declare("mr.plot.Look", {
+  "Series",
+  { "name", "string|number", help = "name in the legend" },
+  { "color", "integer", least = 1, shown = "the place in the list", help = "series with one number have one colour" },
+})
+
+M.style = declare("mr.plot.Style", {
+  "Series",
+  { "style", "string", choices = style_order, shown = "solid for eight colours, then others", help = "dashes" },
+})
+
+M.points_options = declare("mr.plot.Series", {
+  "Series",
+  { "y", "number[]|mr.Tensor", help = "heights of the points; NaN and infinite entries are gaps" },
+  { "x", "number[]|mr.Tensor", shown = "1, 2, ...", help = "places of the points" },
+}, M.look)
+
+local band = declare("mr.plot.Band", {
+  "Series",
+  { "low", "number[]|mr.Tensor", help = "lower edge of a shaded band" },
+  { "high", "number[]|mr.Tensor", help = "upper edge of a shaded band" },
+})
+
+M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
 ---Whether a value is a tensor; its number of dimensions must then be this.
 ---@param where string
@@ -45,29 +72,21 @@ local function same_length(where, who, name, values, other_name, other)
   end
 end
 
-local function whole(where, name, value)
-  if math.type(value) ~= "integer" or value < 1 then
-    check.fail("%s: %s is %s, expected a whole number from 1", where, name, tostring(value))
-  end
-  return value
-end
-
 -- Colour and dash: eight colours, then the same ones dashed, then dotted.
-local function looks(where, who, one, i)
-  local color = one.color ~= nil and whole(where, "color of " .. who, one.color) or i
-  local style = one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
-  check.choice(where, "style of " .. who, style, style_order)
-  return M.colors[(color - 1) % #M.colors + 1], style
+local function looks(one, i)
+  local color = one.color or i
+  return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
 end
 
----The series of a figure: the list given as `series`, or the fields of one given flat.
+---The series of a figure: the list given as `series`, or the options of one given flat, which are taken out of `o`.
 ---@param where string
 ---@param o table
----@param fields string[]  of one series
+---@param declaration mr.options.Declaration  of one series
 ---@return table[]
-function M.list(where, o, fields)
+function M.list(where, o, declaration)
   local flat
-  for _, field in ipairs(fields) do
+  for _, row in ipairs(declaration.rows) do
+    local field = row[1]
     if o[field] ~= nil then
       flat = flat or {}
       flat[field], o[field] = o[field], nil
@@ -75,7 +94,10 @@ function M.list(where, o, fields)
   end
   if flat and o.series ~= nil then check.fail("%s: give one series flat or several as series, not both", where) end
   local list = flat and { flat } or o.series
-  if type(list) ~= "table" then check.fail("%s: series is missing: give series = {{%s = ...}, ...}", where, fields[1]) end
+  if not list then
+    local main = declaration.by_name.y and "y" or "values"
+    check.fail("%s: series is missing. Give series = {{%s = ...}, ...}, or %s", where, main, main)
+  end
   if #list == 0 then check.fail("%s: series is empty, nothing to draw", where) end
   for i, one in ipairs(list) do
     if type(one) ~= "table" then check.fail("%s: series %d is a %s, expected a table", where, i, type(one)) end
@@ -83,19 +105,17 @@ function M.list(where, o, fields)
   return list
 end
 
----One series: known fields only, its name, its colour.
+---One series, its name and its colour.
 ---@param where string
 ---@param given table
 ---@param i integer
----@param known table<string, any>
+---@param declaration mr.options.Declaration
 ---@return table one, string who
-function M.one(where, given, i, known)
-  local fields = { name = check.none, color = check.none }
-  for field, default in pairs(known) do fields[field] = default end
-  local one = check.options(where .. " (series " .. i .. ")", given, fields)
+function M.one(where, given, i, declaration)
+  local one = declaration:read(("%s (series %d)"):format(where, i), given)
   local who = one.name ~= nil and ("series '%s'"):format(tostring(one.name)) or "series " .. i
   if one.name ~= nil then one.name = tostring(one.name) end
-  one.rgb, one.style = looks(where, who, one, i)
+  one.rgb, one.style = looks(one, i)
   return one, who
 end
 
@@ -103,12 +123,10 @@ end
 ---@param where string
 ---@param given table
 ---@param i integer
----@param more string[]  further fields that are known
+---@param declaration mr.options.Declaration
 ---@return table
-function M.points(where, given, i, more)
-  local known = { x = check.none, y = check.none }
-  for _, field in ipairs(more) do known[field] = check.none end
-  local one, who = M.one(where, given, i, known)
+function M.points(where, given, i, declaration)
+  local one, who = M.one(where, given, i, declaration)
   if one.y == nil then check.fail("%s: %s has no y", where, who) end
   one.y = M.numbers(where, "y of " .. who, one.y)
   if #one.y == 0 then check.fail("%s: %s has no points", where, who) end

@@ -179,10 +179,7 @@ end
 function M.make(results, o)
   local where = "results:compare"
   local data = results:columns()
-  if not o.by then check.fail("%s: by is missing, the parameter whose values are compared", where) end
   check.choice(where, "by", o.by, data.params)
-  check.choice(where, "test", o.test, check.names(tests))
-  check.choice(where, "correction", o.correction, check.names(corrections))
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
   if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)

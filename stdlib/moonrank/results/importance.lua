@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local forest = require "moonrank.results.forest"
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
@@ -229,10 +230,6 @@ end
 ---@return mr.Importance
 function M.make(results, o)
   local where = "results:importance"
-  check.positive_integers(where, o, { "trees" })
-  for _, name in ipairs{ "leaf", "step" } do
-    if o[name] ~= nil then check.integer_from(where, o, name, name == "leaf" and 1 or 0) end
-  end
   local data = results:columns(o.step and { "done", "pruned" } or nil)
   local metric = o.value == "value" and results.study.metric or o.value
   local found, rows, y, dimensions = data:rows(where, o.where), {}, {}, {}
@@ -289,11 +286,15 @@ function Importance:to_json()
   return ('%s,"parameters":%s,"pairs":%s}'):format(head:sub(1, -2), list(self.parameters), list(self.pairs))
 end
 
+local plot_options = declare("mr.results.ImportancePlotOptions", {
+  { "least", "number", default = shown_pair, infinite = true, help = "smallest share of a pair that is shown" },
+})
+
 ---Bars of shares, parameters and the pairs that have any, with standard deviations over trees.
----@param options? { least?: number }  least share of a pair that is shown (default 0.005)
+---@param options? mr.results.ImportancePlotOptions
 ---@return mr.Figure
 function Importance:plot(options)
-  local o = check.options("importance:plot", options, { least = shown_pair })
+  local o = plot_options:read("importance:plot", options)
   local names, shares, errors, most = {}, {}, {}, 0.01
   for i, row in ipairs(lines_of(self, o.least)) do
     names[i], shares[i], errors[i] = row[1], row[2], row[3]

@@ -4,6 +4,22 @@ local M = {}
 ---States of trials, in the order in which they are counted.
 M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
+---What an error says that it expects of a list of states.
+M.states_text = "a list of states: " .. table.concat(M.states, ", ")
+
+---Whether every element of a list is a state of trials.
+---@param list any[]
+---@return boolean
+---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
+function M.are_states(list)
+  local known = {}
+  for _, state in ipairs(M.states) do known[state] = true end
+  for i = 1, #list do
+    if not known[list[i]] then return false end
+  end
+  return true
+end
+
 ---How many trials are left out of a table because of their states; nil where none is.
 ---@param results mr.Results
 ---@param where string                 for messages

@@ -113,7 +113,6 @@ end
 ---@return mr.Figure
 function M.parallel(results, o)
   local where = "results:parallel"
-  if o.trials ~= nil then check.integer_from(where, o, "trials", 1) end
   local data = results:columns{ "done", "pruned", "failed", "killed" }
   local rows, list, colors, groups = rows_of(results, data, o), {}, {}, {}
   for _, name in ipairs(data.params) do list[#list + 1] = coordinate(results, data, name, rows) end

@@ -50,9 +50,8 @@ function M.names_of(where, option, value)
 end
 
 -- The function of an aggregate, by name or the script's own.
-function M.aggregate_of(where, aggregate)
+local function aggregate_of(aggregate)
   if type(aggregate) == "function" then return aggregate end
-  check.choice(where, "aggregate", aggregate, check.names(aggregates))
   local made = aggregates[aggregate]
   if aggregate == "count" then return made end
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end  -- sorting and comparing would lose it
@@ -89,7 +88,7 @@ end
 function M.make(data, o)
   local where = "results:pivot"
   local by_row, by_column = M.names_of(where, "rows", o.rows), M.names_of(where, "columns", o.columns)
-  local aggregate, column = M.aggregate_of(where, o.aggregate), data:shown(where, o.value)
+  local aggregate, column = aggregate_of(o.aggregate), data:shown(where, o.value)
   local rows = data:rows(where, o.where)
   local heads, at = {}, {}
   for i, group in ipairs(data:groups(where, by_column, rows)) do

@@ -1,10 +1,20 @@
 -- Bootstrap intervals of means, medians and functions of the script.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local record = require("moonrank.record").new
 local input = require "moonrank.stats.input"
 
 local where = "mr.stats.bootstrap"
+
+local bootstrap_options = declare("mr.stats.BootstrapOptions", {
+  { "statistic", "string|fun(x: mr.Tensor, b?: mr.Tensor): number", default = "mean", choices = { "mean", "median" },
+    help = "what is estimated: of pairs, mean and median are those of a - b, and a function gets both tensors" },
+  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "samples with replacement" },
+  { "method", "string", default = "percentile", choices = { "percentile", "bca" },
+    help = "percentiles of the samples, or percentiles corrected for bias and acceleration (bca)" },
+  { "seed", "integer", default = 1, help = "seed of the samples" },
+}, input.level_options)
 
 -- One tensor of values, or two of pairs, without NaN.
 local function values_of(x)
@@ -45,22 +55,16 @@ local function by_function(f, columns, o)
 end
 
 return function(x, options)
-  local o = check.options(where, options,
-    { statistic = check.none, samples = 10000, level = 0.95, method = "percentile", seed = 1 })
-  check.choice(where, "method", o.method, { "percentile", "bca" })
-  input.whole(where, "samples", o.samples, 2, input.most_draws)
-  input.share(where, "level", o.level)
-  local statistic = o.statistic or "mean"
-  if type(statistic) ~= "function" then check.choice(where, "statistic", statistic, { "mean", "median" }) end
+  local o = bootstrap_options:read(where, options)
   local columns, skipped = values_of(x)
   local n, estimate, samples, without = #columns[1]
   local nan = 0 / 0
   if n == 0 then return record("bootstrap", { estimate = nan, low = nan, high = nan, error = nan, n = 0, skipped = skipped }) end
-  if type(statistic) == "function" then
-    estimate, samples, without = by_function(statistic, columns, o)
+  if type(o.statistic) == "function" then
+    estimate, samples, without = by_function(o.statistic, columns, o)
   else
     local values = #columns == 2 and columns[1] - columns[2] or columns[1]
-    estimate, samples, without = core.bootstrap(values, statistic, o.samples, o.seed)
+    estimate, samples, without = core.bootstrap(values, o.statistic, o.samples, o.seed)
   end
   if o.method == "percentile" then without = core.tensor({}, "float64", "cpu") end
   local low, high, err = core.bootstrap_interval(samples, estimate, without, o.level)

@@ -1,13 +1,19 @@
 -- Arguments of the statistics: tensors or tables of numbers, and checked options.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Squares of larger numbers, and of bandwidths below its inverse, would overflow or underflow.
-M.largest = 1e100
+-- Squares of larger numbers and of smaller bandwidths would overflow or underflow.
+M.largest, M.smallest = 1e100, 1 / 1e100
 -- Points of a curve, and random draws.
 M.most_points, M.most_draws = 1000000, 100000000
+
+M.level_options = declare("mr.stats.LevelOptions", {
+  { "level", "number", default = 0.95, above = 0, below = 1,
+    help = "share of such intervals that contain the true value" },
+})
 
 ---A tensor on the CPU, of a tensor or a table of numbers.
 ---@param where string
@@ -87,31 +93,19 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----Raises unless `value` is an integer from `least` to `most`.
-function M.whole(where, name, value, least, most)
-  if math.type(value) ~= "integer" or value < least or value > most then
-    check.fail("%s: %s is %s, expected an integer from %d to %d", where, name, tostring(value), least, most)
-  end
-  return value
-end
-
----Raises unless `value` lies between 0 and 1.
-function M.share(where, name, value)
-  if type(value) ~= "number" or not (value > 0 and value < 1) then
-    check.fail("%s: %s is %s, expected between 0 and 1", where, name, tostring(value))
-  end
-  return value
-end
-
 local function moderate(value) return type(value) == "number" and value >= -M.largest and value <= M.largest end
 
----The points of a curve: `count` of them, from `low` to `high`.
+---Whether a value is a list {lowest, highest} of two numbers whose squares are finite.
+---@param value any
+---@return boolean
+---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
+function M.is_range(value) return #value == 2 and moderate(value[1]) and moderate(value[2]) and value[1] < value[2] end
+
+---The points of a curve: `o.points` of them, over `o.range`, or from `low` to `high`.
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
-  M.whole(where, "points", o.points, 2, M.most_points)
-  if type(range) ~= "table" then check.fail("%s: range is a %s, expected {lowest, highest}", where, type(range)) end
-  if #range ~= 2 or not moderate(range[1]) or not moderate(range[2]) or range[1] >= range[2] then
+  if not M.is_range(range) then
     check.fail("%s: range is {%s, %s}, expected {lowest, highest}", where, tostring(range[1]), tostring(range[2]))
   end
   local points, step = {}, (range[2] - range[1]) / (o.points - 1)
@@ -121,19 +115,13 @@ function M.points(where, o, low, high)
 end
 
 ---The bandwidth: a number as it is, a rule by `find`, which also returns whether the search for it hit an end.
----@param option? string  its name (default "bandwidth")
+---@param value string|number
+---@param find fun(rule: string): number, boolean
 ---@return number bandwidth
 ---@return boolean at_edge
-function M.bandwidth(where, value, rules, find, option)
-  option = option or "bandwidth"
-  if type(value) ~= "number" then
-    if type(value) ~= "string" then check.fail("%s: %s is a %s, expected a number or a string", where, option, type(value)) end
-    return find(check.choice(where, option, value, rules))
-  end
-  if not (value >= 1 / M.largest and value <= M.largest) then
-    check.fail("%s: %s is %g, expected a number above 0, from %g to %g", where, option, value, 1 / M.largest, M.largest)
-  end
-  return value, false
+function M.bandwidth(value, find)
+  if type(value) == "number" then return value, false end
+  return find(value)
 end
 
 return M

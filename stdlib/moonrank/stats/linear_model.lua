@@ -1,9 +1,21 @@
 -- Linear models of results over factors (loss, bound, fold) and numbers, and the marginal means of their factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
 
 local where = "mr.stats.linear_model"
+
+local model_options = declare("mr.stats.LinearModelOptions", {
+  { "y", "number[]|mr.Tensor", required = true, expected = "a tensor or a table of numbers",
+    help = "the response, a number for each row" },
+  { "factors", "table<string, any[]>", default = {}, shown = "none",
+    help = "by name, the level of each row; the first level is the reference" },
+  { "covariates", "table<string, number[]|mr.Tensor>", default = {}, shown = "none",
+    help = "by name, a number for each row" },
+  { "interactions", "string[][]", default = {}, shown = "none",
+    help = 'names that interact, as {{"loss", "bound"}}; main effects are always included' },
+})
 
 ---@class mr.LinearModel
 ---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level, "loss=ap:bound=zscore", "nsr"
@@ -151,17 +163,16 @@ local function with_intervals(self, weights, level)
   return { mean = mean, error = err, low = mean - half, high = mean + half, prediction_low = mean - wide, prediction_high = mean + wide }
 end
 
--- The level among options, 0.95 if there is none.
+-- The level among options.
 local function level_of(method, options)
-  local level = input.share(method, "level", check.options(method, options, { level = 0.95 }).level)
+  local level = input.level_options:read(method, options).level
   if 0.5 + 0.5 * level == 1 then check.fail("%s: level is %.17g, expected less: its quantile is infinite", method, level) end
   return level
 end
 
 -- Fits; the model's fields are filled in.
 local function new(options)
-  local o = check.options(where, options, { y = check.none, factors = {}, covariates = {}, interactions = {} })
-  if o.y == nil then check.fail("%s: y is missing", where) end
+  local o = model_options:read(where, options)
   local self = setmetatable({ _levels = {}, _terms = {}, _means = {}, coefficients = {}, errors = {} }, Model)
   local y, columns, kept = read(self, o)
   local x, target, names = design(self, y, columns, kept)
@@ -230,7 +241,7 @@ end
 ---levels of several, with equal weights of the other factors' levels, however many rows these have, and numbers at their means. Intervals are
 ---by Student's t: of the mean (low, high), and where one further row would lie (prediction_low, prediction_high). They are NaN of a model
 ---without degrees of freedom.
----@param ... string|{ level?: number }  names of factors; options last: the share of such intervals that hold (default 0.95)
+---@param ... string|mr.stats.LevelOptions  names of factors; options last
 ---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
 ---Example: `mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}:emmeans("loss", {level = 0.9})[2].mean   --> 6.0`
 function Model:emmeans(...)
@@ -280,7 +291,7 @@ end
 ---What the model says of further rows, with intervals by Student's t: of the mean of such rows (low, high), and of one of them
 ---(prediction_low, prediction_high). A number that is NaN gives NaN. They are NaN of a model without degrees of freedom.
 ---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
----@param options? { level?: number }   the share of such intervals that hold (default 0.95)
+---@param options? mr.stats.LevelOptions
 ---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
 ---Example: `mr.stats.linear_model{y = {1, 3, 5, 7}, covariates = {nsr = {1, 2, 3, 4}}}:predict{nsr = {5, 6}}[2].mean   --> 11.0`
 function Model:predict(rows, options)

@@ -1,9 +1,14 @@
 -- Values less the mean of their group, in its standard deviations.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
 
 local where = "mr.stats.standardize"
+
+local standardize_options = declare("mr.stats.StandardizeOptions", {
+  { "within", "table<string, any[]>", default = {}, shown = "all rows are one group",
+    help = "columns of names, by their own name: {data = {...}, nsr = {...}}" },
+})
 
 -- Groups of rows that have the same level in every column; rows with a NaN are in none.
 local function groups_of(within, count)
@@ -45,7 +50,7 @@ local function spread_of(values)
 end
 
 return function(x, options)
-  local o = check.options(where, options, { within = {} })
+  local o = standardize_options:read(where, options)
   local given = input.numbers(where, "x", x)
   local found = {}
   for i = 1, #given do found[i] = 0 / 0 end

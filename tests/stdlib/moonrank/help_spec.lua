@@ -29,7 +29,7 @@ describe("help", function()
   end)
   it("lists the options of a function, with those of the classes that its own builds on", function()
     local lines = help.of(mr.plot.lines)
-    for _, field in ipairs{ "series?", "low?", "y ", "vlines?", "caption?" } do has(lines, "\n  " .. field) end
+    for _, field in ipairs{ "series?", "low?", "y? ", "vlines?", "caption?" } do has(lines, "\n  " .. field) end
     has(help.of(mr.data.letor_folds), "\n  valid?")
   end)
   it("describes modules, with what is not loaded yet", function()

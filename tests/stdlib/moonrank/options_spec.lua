@@ -52,6 +52,29 @@ it("a value that is not allowed is an error with the option and the value", func
   raises(function() declared:read("f", 3) end, "number")
 end)
 
+it("a value may be of one of several types, or one of some texts or of another type", function()
+  local several = options.declare("mr.test.SeveralTypes", {
+    { "by", "string|string[]", help = "a name, or names" },
+    { "bandwidth", "string|number", choices = { "cv", "scott" }, above = 0, help = "a rule, or the bandwidth" },
+    { "f", "fun(x: string|number): number", help = "a function of texts or numbers" },
+    { "marks", "(string|mr.Metric)[]", help = "a list" },
+    { "degree", "integer", choices = { 0, 1 }, help = "a degree" },
+  })
+  local allowed = { by = { "a", { "a" } }, bandwidth = { "cv", 0.5 }, f = { print }, marks = { {} }, degree = { 1 } }
+  for name, values in pairs(allowed) do
+    for _, value in ipairs(values) do equal(several:read("g", { [name] = value })[name], value) end
+  end
+  local refused = { by = { 3, true }, bandwidth = { "no", 0, true }, f = { "print" }, marks = { "a" }, degree = { 2 } }
+  for name, values in pairs(refused) do
+    for _, value in ipairs(values) do
+      local key = type(value) == "string" and value or ("%s is %s"):format(name, tostring(value))
+      raises(function() several:read("g", { [name] = value }) end, key)
+    end
+  end
+  equal(several:fields()[2].type, '"cv"|"scott"|number')
+  raises(function() several:read("g", { bandwidth = { 1, "a" } }) end, "bandwidth is {1, 'a'}")
+end)
+
 it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
   raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
@@ -95,6 +118,7 @@ end)
 -- A value that a row refuses, or nil where it accepts all.
 local function refused_by(row)
   if row.choices then return "no such choice" end
+  if row[2]:find("|", 1, true) then return nil end
   if row[2] == "integer" or row[2] == "number" or row[2] == "boolean" or row[2]:find "%[%]$" then return "no number" end
   if row[2] == "string" or row.class then return 17 end
 end

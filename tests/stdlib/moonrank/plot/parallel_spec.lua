@@ -122,7 +122,7 @@ it("mistakes are named", function()
     { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "axis 2 has 2 values, the first has 1" },
     { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "axis 'lr' has numbers and words" },
     { { axes = { { values = { true } } }, color = { 1 } }, "value 1 of axis 1 is a boolean" },
-    { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups is a string" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups is 'x'" },
     { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "entry 1 of groups is a number" },
     { { axes = { { values = { 1 } } }, color = { nan } }, "no line has a colour" },
     { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "did you mean 'log'?" },

