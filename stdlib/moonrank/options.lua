@@ -11,12 +11,14 @@
 -- A text among the rows, such as "Data", begins a group of the documentation.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
 
 ---@class mr.options.Row
 ---@field [1] string          name
----@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class, "integer[]", "A|B"
+---@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class,
+---   "integer[]", "A|B", or the name of another declaration, whose options are a table within this one
 ---@field default? any        value where the script passes none; a table is copied
 ---@field default_of? function  makes the default, where it is known only when the function is called
 ---@field shown? string       the default in words, where its value says less: "one per core"
@@ -74,11 +76,25 @@ local function limits_of(row)
   return low and high and low .. " and " .. high or low or high
 end
 
+-- Whether a type is a list: "integer[]" and "(A|B)[]" are, "A|integer[]" is not.
+local function is_list(kind) return kind:match "^[^|]+%[%]$" or kind:match "^%b()%[%]$" end
+
 local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
+
+-- The type as the documentation shows it.
+local function shown_type(row)
+  if not row.choices then return row[2] end
+  local parts = {}
+  for i, each in ipairs(row.choices) do
+    parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each)
+  end
+  return table.concat(parts, "|")
+end
 
 -- What is expected, in words.
 local function expected_of(row)
   if row.expected then return row.expected end
+  if row.choices then return "one of: " .. shown_type(row):gsub("|", ", ") end
   local kind = row[2]
   if kind == "integer" or kind == "number" then
     if row.above == 0 and not row.most and not row.below then return "a positive number" end
@@ -87,7 +103,8 @@ local function expected_of(row)
     return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
   end
   if row.class then return "a value of class " .. row.class end
-  if kind:match "%[%]$" then return "a list" end
+  if is_list(kind) then return "a list" end
+  if M.declared[kind] then return articles.table end
   return articles[kind:match "^%a+"] or kind
 end
 
@@ -108,7 +125,9 @@ local function test_of(row)
   local kind = row[2]
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
-  if kind:match "%[%]$" or kind:match "^table" then return function(value) return type(value) == "table" end end
+  if is_list(kind) or kind:match "^table" or M.declared[kind] then
+    return function(value) return type(value) == "table" end
+  end
   if kind:match "^fun[%(c]" and not kind:find("|", 1, true) then return function(value) return type(value) == "function" end end
   if articles[kind] then return function(value) return type(value) == kind end end
   return function() return true end
@@ -158,7 +177,11 @@ function M.declare(name, rows, ...)
 end
 
 local function refuse(where, row, value)
-  if row.choices then check.choice(where, row[1], value, row.choices) end
+  local choices = row.choices
+  for _, each in ipairs(choices or {}) do
+    if type(each) ~= "string" then choices = nil end  -- check.choice looks for the nearest text
+  end
+  if choices then check.choice(where, row[1], value, choices) end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
@@ -227,14 +250,6 @@ local function default_text(row)
     return "{" .. table.concat(parts, ", ") .. "}"
   end
   return written(value)
-end
-
--- The type as the documentation shows it.
-local function shown_type(row)
-  if not row.choices then return row[2] end
-  local parts = {}
-  for i, each in ipairs(row.choices) do parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each) end
-  return table.concat(parts, "|")
 end
 
 ---The options as fields of a class, for the documentation.
