@@ -1,6 +1,7 @@
 -- Data sets: readers of the usual formats, made-up data, folds and batches.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 local dataset = require "moonrank.data.dataset"
 local fold = require "moonrank.data.fold"
@@ -72,18 +73,46 @@ function M.citeulike(path)
   return ratings.new("CiteULike-a", core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
----@class mr.data.InteractionsOptions
----@field columns? { user?: string|integer, item?: string|integer, rating?: string|integer|false, timestamp?: string|integer|false }|(string|false)[]  by name or by number; or what each column of the file holds, in its order
----@field header? boolean    whether the first line names the columns (default true)
----@field delimiter? string  one character (default ",")
----@field duplicates? "error"|"last"|"first"|"max"|"sum"  what a pair that occurs again is (default "error")
+-- The row of a declaration for an option that is the name or the number of a column; `or_false`: false means no column.
+local function column_row(name, shown, help, or_false)
+  local function accept(value)
+    return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
+  end
+  return { name, "string|integer" .. (or_false and "|false" or ""), shown = shown, accept = accept, help = help,
+    expected = or_false and "a name, a number or false" or "a name or a number" }
+end
+
+local table_options = declare("mr.data.TableOptions", {
+  { "header", "boolean", shown = "true", help = "whether the first line of the file names the columns" },
+  { "delimiter", "string", default = ",", accept = function(text) return #text == 1 end, expected = "one character",
+    also = { "sep", "separator" }, help = "the character between columns" },
+})
+
+local interaction_columns = declare("mr.data.InteractionColumns", {
+  column_row("user", '"user", or 1 without header', "column of the user's id"),
+  column_row("item", '"item", or 2 without header', "column of the item's id"),
+  column_row("rating", '"rating", or none without header', "column of the rating; false where there is none", true),
+  column_row("timestamp", '"timestamp", or none without header', "column of the time; false where there is none", true),
+})
+
+local interactions_options = declare("mr.data.InteractionsOptions", {
+  { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "as the header calls them", expected = "a table",
+    accept = function(value) return type(value) == "table" end,
+    help = "columns by name or number, or a list of what each column of the file holds, in its order" },
+  { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
+    help = "what a pair of user and item that occurs again becomes" },
+}, table_options)
+
+local interaction_parts = declare("mr.data.InteractionFiles", {
+  { "train", "string", required = true, help = "path of the file for training" },
+  { "valid", "string", shown = "none", help = "path of the file for validation" },
+  { "test", "string", required = true, help = "path of the file for test" },
+})
 
 -- The files of an argument: one, or those of train, valid and test.
 local function interaction_files(path)
   if type(path) ~= "table" then return { find.path(path) } end
-  local o = check.options("mr.data.interactions", path, { train = check.none, valid = check.none, test = check.none })
-  if not o.train or not o.test then check.fail("mr.data.interactions: %s is missing", o.train and "test" or "train") end
-  local files = {}
+  local o, files = interaction_parts:read("mr.data.interactions", path), {}
   for _, name in ipairs{ "train", "valid", "test" } do
     if o[name] then files[#files + 1] = find.path(o[name]) end
   end
@@ -115,7 +144,6 @@ end
 -- Whether the first line has names: yes unless said otherwise. Where columns finds all that it needs by number, this has
 -- to be said, because the first line would be lost if it was data. `needed`: what a reader finds by name by default.
 local function has_header(where, header, columns, needed)
-  if header ~= nil and type(header) ~= "boolean" then check.fail("%s: header is a %s, expected true or false", where, type(header)) end
   if header ~= nil then return header end
   local by_number = true
   for _, name in ipairs(needed) do by_number = by_number and columns[name] ~= nil end
@@ -131,8 +159,6 @@ end
 local function column_text(where, name, given, header, placed)
   if math.type(given) == "integer" then
     placed[#placed + 1] = name
-  elseif type(given) ~= "string" then
-    check.fail("%s: column %s is %s, expected a name or a number", where, name, tostring(given))
   elseif not header then
     check.fail("%s: column %s is the name '%s', but header is false, so that columns have no names. Pass its number: columns = {%s = 3}",
       where, name, given, name)
@@ -151,7 +177,7 @@ end
 ---by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
 ---time. `{train = path, test = path}`, and `valid`: files of one split, for `folds{by = "given"}`; duplicates are settled within each, and
 ---a pair in two of them is an error.
----@param path string|{ train: string, valid?: string, test: string }
+---@param path string|mr.data.InteractionFiles
 ---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
 ---Example:
@@ -165,12 +191,10 @@ end
 ---ratings.users, ratings.items   --> 2, 2
 ---```
 function M.interactions(path, options)
-  local o = check.options("mr.data.interactions", options, { columns = {}, header = check.none, delimiter = ",", duplicates = "error" })
-  check.choice("mr.data.interactions", "duplicates", o.duplicates, { "error", "last", "first", "max", "sum" })
-  local columns, width = o.columns, 0
-  if type(columns) == "table" and #columns > 0 then columns, width = listed_columns(columns) end
-  columns = check.options("mr.data.interactions columns", columns,
-    { user = check.none, item = check.none, rating = check.none, timestamp = check.none })
+  local o = interactions_options:read("mr.data.interactions", options)
+  local columns, width = o.columns or {}, 0
+  if #columns > 0 then columns, width = listed_columns(columns) end
+  columns = interaction_columns:read("mr.data.interactions columns", columns)
   o.header = has_header("mr.data.interactions", o.header, columns, { "user", "item" })
   local defaults = o.header and { user = "user", item = "item", rating = "rating", timestamp = "timestamp" }
     or { user = "1", item = "2", rating = "", timestamp = "" }
@@ -178,7 +202,7 @@ function M.interactions(path, options)
   local function column(name)
     local given = columns[name]
     if given == nil then return defaults[name] end
-    if given == false and (name == "rating" or name == "timestamp") then return "" end
+    if given == false then return "" end
     return column_text("mr.data.interactions", name, given, o.header, placed)
   end
   local files = interaction_files(path)
@@ -187,43 +211,22 @@ function M.interactions(path, options)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 
----@class mr.data.LetorOptions
----@field features? integer  number of features (default: the largest id in the file)
----@field order? string      "ascending" (default): feature ids must ascend; "any"
----@field null? 0|"missing"  0 reads "NULL" as 0, "missing" as a missing value, NaN (mr.Dataset:fill); by default it is an error
----@field qid? string        "required" (default), or "optional": a file without is one list
----@field cache? boolean|string  keeps the data in a binary file, for the next time: true: in the user's cache folder; or a folder
+local letor_options = declare("mr.data.LetorOptions", {
+  { "features", "integer", default = 0, least = 0, also = { "n_features" },
+    help = "number of features; 0 means the largest id in the file" },
+  { "order", "string", default = "ascending", choices = { "ascending", "any" },
+    help = 'order of the feature ids in a line; under "ascending", another order is an error' },
+  { "null", "integer|string", choices = { 0, "missing" }, shown = "an error",
+    help = 'what the text "NULL" becomes: 0, or a missing value, which is NaN (mr.Dataset:fill)' },
+  { "qid", "string", default = "required", choices = { "required", "optional" },
+    help = 'whether a line needs a qid; under "optional" a file without any is one list' },
+  { "cache", "boolean|string", default = false, expected = "true, false or a folder",
+    accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
+    help = "keeps the data in a binary file for the next time: in the user's cache folder (true), or in this folder" },
+})
 
-local letor_defaults = { features = 0, order = "ascending", null = check.none, qid = "required", cache = check.none }
-
--- The folder of the option `cache`, or nil.
-local function cache_folder(where, cache)
-  if not cache then return nil end
-  if cache == true then return core.cache_folder() .. "/letor" end
-  if type(cache) ~= "string" or cache == "" then
-    check.fail("%s: cache is %s, expected true, false or a folder", where, cache == "" and "empty" or "a " .. type(cache))
-  end
-  return cache
-end
-
--- The options of letor, with those of `more` (name -> default).
-local function letor_options(where, options, more)
-  local defaults = {}
-  for _, each in ipairs{ letor_defaults, more or {} } do
-    for name, default in pairs(each) do defaults[name] = default end
-  end
-  local o = check.options(where, options, defaults)
-  check.choice(where, "order", o.order, { "ascending", "any" })
-  check.choice(where, "qid", o.qid, { "required", "optional" })
-  if math.type(o.features) ~= "integer" or o.features < 0 then
-    check.fail("%s: features is %s, expected an integer of at least 1", where, tostring(o.features))
-  end
-  if o.null ~= nil and o.null ~= 0 and o.null ~= "missing" then
-    check.fail("%s: null is %s, expected 0 or 'missing'", where, tostring(o.null))
-  end
-  o.cache = cache_folder(where, o.cache)
-  return o
-end
+-- The folder of the option `cache`, or false.
+local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)
   local any_order, null, optional = o.order == "any", o.null == 0 and "zero" or o.null or "refused", o.qid == "optional"
@@ -254,7 +257,8 @@ end
 ---queries.count, queries.lists.rows, queries.features:size(2)   --> 2, 3, 2
 ---```
 function M.letor(path, options)
-  local o = letor_options("mr.data.letor", options)
+  local o = letor_options:read("mr.data.letor", options)
+  o.cache = cache_folder(o.cache)
   local set = letor_file(find.path(path), o, path)
   return set
 end
@@ -278,9 +282,11 @@ local function read_fold(files, o, number, count)
     title = ("Fold %d of %d"):format(number, count) }
 end
 
----@class mr.data.LetorFoldOptions: mr.data.LetorOptions
----@field valid? number   share of the training lists that becomes the validation part where the folder has none (default 0.1)
----@field seed? integer   of that choice (default 1)
+local letor_fold_options = declare("mr.data.LetorFoldOptions", {
+  { "valid", "number", default = 0.1, least = 0, below = 1,
+    help = "share of the training lists that becomes the validation part where the folder has none" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice of that share" },
+}, letor_options)
 
 ---The folds of a LETOR folder: by folds.tsv; by Fold1, Fold2, ... with train, vali and test; by these files in the folder itself; by rotation
 ---of S1 ... S5 as LETOR does it; or of P1 ... P5, where P1 is the test of fold 1 and the others train. Each fold is read when it is first used.
@@ -288,16 +294,22 @@ end
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]
 function M.letor_folds(folder, options)
-  local o = letor_options("mr.data.letor_folds", options, { valid = 0.1, seed = 1 })
+  local o = letor_fold_options:read("mr.data.letor_folds", options)
+  o.cache = cache_folder(o.cache)
   local files = {}
   files.train, files.valid, files.test = core.letor_folds(find.path(folder))
   return fold.sequence(#files.train, function(number) return read_fold(files, o, number, #files.train) end)
 end
 
----@class mr.data.ScoresOptions
----@field columns? { qid?: string|integer, docid?: string|integer, score?: string|integer }  a text is a name, a number a place
----@field header? boolean    whether the first line names the columns (default true)
----@field delimiter? string  one character (default ",")
+local score_columns = declare("mr.data.ScoreColumns", {
+  column_row("qid", '"qid", or 1 without header', "column of the query's id"),
+  column_row("docid", '"docid", or 2 without header', "column of the document's id"),
+  column_row("score", '"score", or 3 without header', "column of the score"),
+})
+
+local scores_options = declare("mr.data.ScoresOptions", {
+  { "columns", "mr.data.ScoreColumns", shown = "as the header calls them", help = "columns by name or number" },
+}, table_options)
 
 ---Scores of documents that any program made, from a table, plain or .gz. Columns are called qid, docid and score unless said otherwise; without
 ---header they are 1, 2 and 3. Where `columns` has all three as numbers, `header` has to be given. Rows of a query need not be together; a document that is in it twice is an error.
@@ -315,9 +327,8 @@ end
 ---x.lists.rows, x.scores:totable()[1]   --> 2, 0.5
 ---```
 function M.scores(path, options)
-  local o = check.options("mr.data.scores", options, { columns = {}, header = check.none, delimiter = "," })
-  local known, placed = { qid = check.none, docid = check.none, score = check.none }, {}
-  local columns = check.options("mr.data.scores columns", o.columns, known)
+  local o, placed = scores_options:read("mr.data.scores", options), {}
+  local columns = score_columns:read("mr.data.scores columns", o.columns)
   o.header = has_header("mr.data.scores", o.header, columns, { "qid", "docid", "score" })
   local defaults = o.header and { qid = "qid", docid = "docid", score = "score" } or { qid = 1, docid = 2, score = 3 }
   for name, default in pairs(defaults) do
@@ -364,15 +375,19 @@ end
 ---```
 function M.trec_qrels(path) return core.read_trec_qrels(find.path(path)) end
 
+local scored_options = declare("mr.data.ScoredOptions", {
+  { "name", "string", default = "scores", help = "what the scores are called in messages" },
+})
+
 ---Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called as the file of
 ---the ratings calls users and items, or by their numbers.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
----@param options? { name?: string }
+---@param options? mr.data.ScoredOptions
 ---@return mr.ScoredLists
 ---Example: `mr.data.scored(mr.tensor{0.5, 2}, mr.lists{{0, 1}}).lists.documents[1]   --> 1`
 function M.scored(scores, set, options)
-  local o = check.options("mr.data.scored", options, { name = "scores" })
+  local o = scored_options:read("mr.data.scored", options)
   if not check.is_tensor(scores) then
     if not dataset.is(set) then check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores)) end
     scores = require("moonrank.fit").scores(scores, set)
@@ -385,26 +400,41 @@ function M.scored(scores, set, options)
   return scored.new(lists, scores, o.name)
 end
 
+local synthetic_options = declare("mr.data.SyntheticOptions", {
+  { "kind", "string", default = "ratings", choices = { "ratings", "queries" },
+    help = "what is made: ratings (mr.Ratings), or queries with features (mr.Dataset)" },
+  { "noise", "number", least = 0, shown = "0.7 for ratings, 0.5 for queries",
+    help = "standard deviation of the random part of a rating, or of the merit that a document's grade comes from" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random numbers" },
+  'kind = "ratings"',
+  { "users", "integer", default = 400, least = 1, help = "number of users" },
+  { "items", "integer", default = 4000, least = 1, help = "number of items" },
+  { "factors", "integer", default = 8, least = 1, help = "latent factors of each user and item" },
+  { "mean_activity", "integer", default = 120, least = 1, help = "mean number of ratings of a user" },
+  'kind = "queries"',
+  { "queries", "integer", default = 200, least = 1, help = "number of queries" },
+  { "features", "integer", default = 20, least = 1, help = "number of features of a document" },
+  { "mean_size", "integer", default = 20, least = 1, help = "mean number of documents of a query" },
+})
+
 ---Made-up data: ratings with power-law activity (at most half of the items) and popularity and latent factors, or queries with features.
----@param options { kind?: "ratings"|"queries", seed?: integer, noise?: number, users?: integer, items?: integer, factors?: integer, mean_activity?: integer, queries?: integer, features?: integer, mean_size?: integer }
+---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`
 function M.synthetic(options)
-  check.options("mr.data.synthetic", type(options) ~= "table" and options or nil, {})
-  local kind = options and options.kind or "ratings"
-  check.choice("mr.data.synthetic", "kind", kind, { "ratings", "queries" })
-  local noise = options and options.noise
-  if type(noise) == "number" and not (noise >= 0 and noise < math.huge) then
-    check.fail("mr.data.synthetic: noise is %s, expected a number of at least 0", tostring(noise))
+  local where = "mr.data.synthetic"
+  local o = synthetic_options:read(where, options)
+  for name in pairs(options or {}) do
+    local group = synthetic_options.by_name[name].group
+    if group and group ~= ('kind = "%s"'):format(o.kind) then
+      check.fail("%s: kind = '%s' takes no %s", where, o.kind, name)
+    end
   end
-  if kind == "ratings" then
-    local o = check.options("mr.data.synthetic", options,
-      { kind = kind, users = 400, items = 4000, factors = 8, mean_activity = 120, noise = 0.7, seed = 1 })
-    return ratings.new("made-up ratings", core.make_ratings(o.users, o.items, o.factors, o.mean_activity, o.noise, o.seed))
+  if o.kind == "ratings" then
+    return ratings.new("made-up ratings",
+      core.make_ratings(o.users, o.items, o.factors, o.mean_activity, o.noise or 0.7, o.seed))
   end
-  local o = check.options("mr.data.synthetic", options,
-    { kind = kind, queries = 200, features = 20, mean_size = 20, noise = 0.5, seed = 1 })
-  local lists, features = core.make_queries(o.queries, o.features, o.mean_size, o.noise, o.seed)
+  local lists, features = core.make_queries(o.queries, o.features, o.mean_size, o.noise or 0.5, o.seed)
   return dataset.new{ lists = lists, features = features, name = "made-up queries" }
 end
 

@@ -11,6 +11,7 @@
 -- A text among the rows, such as "Data", begins a group of the documentation.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
 
@@ -18,7 +19,7 @@ local M = {}
 ---@field [1] string          name
 ---@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class, "integer[]", "A|B"
 ---@field default? any        value where the script passes none; a table is copied
----@field default_of? function  makes the default, where it is known only when the function is called
+---@field default_of? fun(): any  makes the default at each call, where it is not known before
 ---@field shown? string       the default in words, where its value says less: "one per core"
 ---@field required? boolean   an error where the script passes none
 ---@field choices? any[]      the only values; of a type such as "string|number" the only texts
@@ -40,6 +41,7 @@ local M = {}
 ---@field name string
 ---@field rows mr.options.Row[]  in the order of the documentation
 ---@field by_name table<string, mr.options.Row>
+---@field has_required? boolean
 local Declaration = {}
 Declaration.__index = Declaration
 
@@ -113,6 +115,7 @@ local function expected_type(row, kind)
   end
   if kind:match "%[%]$" then return "a list" end
   if kind:match "^fun" then return "a function" end
+  if M.declared[kind] then return articles.table end
   return articles[kind:match "^%a+"] or kind
 end
 
@@ -144,7 +147,7 @@ end
 local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
-  if kind:match "%[%]$" or kind:match "^table" then return function(value) return type(value) == "table" end end
+  if kind:match "%[%]$" or kind:match "^table" or M.declared[kind] then return function(value) return type(value) == "table" end end
   if kind:match "^fun[%(c]" then return function(value) return type(value) == "function" end end
   if articles[kind] then return function(value) return type(value) == kind end end
   return function() return true end
@@ -174,16 +177,40 @@ local function check_row(declaration, row)
   assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
 end
 
+-- The row that each element of a list of numbers is checked by; nil of other types.
+local function element_row(row)
+  local kind = row[2]:match "^(%l+)%[%]$"
+  if kind ~= "integer" and kind ~= "number" then return nil end
+  local element = { row[1], kind }
+  for _, limit in ipairs{ "least", "most", "above", "below", "infinite" } do element[limit] = row[limit] end
+  element.is_of_type = test_of(element)
+  return element
+end
+
+-- Whether values of another type than text are allowed beside choices that are texts: "string|number".
+local function has_more(row)
+  for _, choice in ipairs(row.choices or {}) do
+    if type(choice) ~= "string" then return false end
+  end
+  return row.choices ~= nil and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
+end
+
 local function add_row(declaration, row)
   check_row(declaration, row)
-  row.is_of_type = test_of(row)
-  row.has_more = row.choices ~= nil and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
+  row.is_of_type, row.element, row.has_more = test_of(row), element_row(row), has_more(row)
   declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+end
+
+local function include(declaration, other)
+  for _, row in ipairs(other.rows) do
+    assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
+    declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+  end
 end
 
 ---Declares a table of options.
 ---@param name string  of the class in the documentation: "mr.FitOptions"
----@param rows (mr.options.Row|string)[]  a text begins a group
+---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  others, whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
@@ -192,37 +219,53 @@ function M.declare(name, rows, ...)
   for _, row in ipairs(rows) do
     if type(row) == "string" then
       group = row
+    elseif getmetatable(row) == Declaration then
+      include(declaration, row)
     else
       add_row(declaration, row)
       row.group = group
     end
   end
-  for _, other in ipairs{ ... } do
-    for _, row in ipairs(other.rows) do
-      assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(name, row[1]))
-      declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
-    end
-  end
+  for _, other in ipairs{ ... } do include(declaration, other) end
+  for _, row in ipairs(declaration.rows) do declaration.has_required = declaration.has_required or row.required end
   M.declared[name] = declaration
   return declaration
 end
 
+-- The first key of a list whose element is not allowed, or that no list has; nil where there is none.
+local function wrong_key(row, value)
+  local is_of_type, n = row.element.is_of_type, #value
+  for i = 1, n do
+    if not is_of_type(value[i]) then return i end
+  end
+  for key in next, value do
+    if math.type(key) ~= "integer" or key < 1 or key > n then return key end
+  end
+end
+
 local function refuse(where, row, value)
-  local of_texts = row.choices and type(row.choices[1]) == "string"
+  local of_texts = row.choices ~= nil
+  for _, each in ipairs(row.choices or {}) do of_texts = of_texts and type(each) == "string" end
   if of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
+  local key = row.element and type(value) == "table" and wrong_key(row, value)
+  if key then
+    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
+    check.fail("%s: %s[%s] is %s, expected a list, each element %s", where, row[1], name, found(value[key]), expected)
+  end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
 local function among(value, choices)
-  for _, each in ipairs(choices) do
-    if each == value then return true end
+  for i = 1, #choices do
+    if choices[i] == value then return true end
   end
   return false
 end
 
 local function allows(row, value)
   if row.choices and (among(value, row.choices) or not row.has_more) then return among(value, row.choices) end
-  return row.is_of_type(value) and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
+  return row.is_of_type(value) and (not row.element or wrong_key(row, value) == nil)
+    and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
 end
 
 -- Raises that there is no such option, and proposes one.
@@ -243,26 +286,35 @@ local function default_of(row)
   return type(value) == "table" and not getmetatable(value) and table.move(value, 1, #value, 1, {}) or value
 end
 
+-- Raises where a required option is missing.
+local function refuse_missing(self, where, o)
+  for _, row in ipairs(self.rows) do
+    if row.required and o[row[1]] == nil then check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
+  end
+end
+
+local none = {}
+
 ---The options with their defaults. Raises where the script passed an unknown option or a value that is not allowed, or lacks a required one.
 ---@param where string   the function, for messages
 ---@param given? table   what the script passed
 ---@return table
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(given)) end
-  local o = {}
-  for name, value in pairs(given or {}) do
-    local row = self.by_name[name]
-    if not row then refuse_unknown(self, where, name) end
-    if not allows(row, value) then refuse(where, row, value) end
+  given = given or none
+  for name in next, given do
+    if not self.by_name[name] then refuse_unknown(self, where, name) end
+  end
+  local o, rows = {}, self.rows
+  for i = 1, #rows do
+    local row = rows[i]
+    local name = row[1]
+    local value = rawget(given, name)
+    if value ~= nil and not allows(row, value) then refuse(where, row, value) end
+    if value == nil and not row.required then value = default_of(row) end
     o[name] = value
   end
-  for _, row in ipairs(self.rows) do
-    local name = row[1]
-    if o[name] == nil then
-      if row.required then check.fail("%s: %s is missing, expected %s", where, name, expected_of(row)) end
-      o[name] = default_of(row)
-    end
-  end
+  if self.has_required then refuse_missing(self, where, o) end
   return o
 end
 

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local known_items = require "moonrank.data.known_items"
@@ -64,6 +65,36 @@ function M.blocks(users, rows_of_user, device, make)
   end
 end
 
+local candidate_options = declare("mr.data.CandidateOptions", {
+  { "part", "string", choices = { "valid", "test" }, shown = '"valid" in fold:candidates, "test" in fold:evaluate',
+    help = "part of the fold" },
+  { "candidates", "string", default = "catalogue", choices = { "catalogue", "sampled", "one" },
+    help = "what is ranked: all items, sampled ones for each user, or sampled ones for each relevant item" },
+  { "negatives", "integer", least = 1, most = 1000000, shown = "100", also = { "n_negatives", "num_negatives" },
+    help = "sampled items of each list" },
+  { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', help = "how items are sampled" },
+  { "seed", "integer", shown = "1", also = { "random_state" }, help = "seed of the samples" },
+  { "known", "string", default = "rated", choices = known_items.names,
+    help = "what is left out of the candidates: what the user rated before the part, the relevant of that, or none" },
+  { "users", "string", default = "all", choices = { "all", "known" },
+    help = '"known" leaves out users that have nothing relevant in train' },
+  { "correct", "boolean|string", default = false,
+    choices = { false, true, table.unpack(check.names(corrections.names)) },
+    help = 'metrics are estimated among all items, under candidates = "one" and by = "uniform"; true is "rank"' },
+  { "gamma", "number", least = 0, most = 1, shown = "0.1",
+    help = 'weight of the variance under correct = "trade_off"' },
+})
+
+local metric_conventions = declare("mr.data.MetricConventions", {
+  { "ties", "string", shown = "as in mr.evaluate", help = "how rows of equal scores are ranked" },
+  { "empty", "string", shown = "as in mr.evaluate", help = "value of a list without relevant rows" },
+  { "relevant", "number", shown = "as in mr.evaluate", help = "least grade of a relevant row" },
+  { "gain", "string", shown = "as in mr.evaluate", help = "what a grade is worth in DCG" },
+  { "denominator", "string", shown = "as in mr.evaluate", help = "what AP is divided by" },
+})
+
+local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_options, metric_conventions)
+
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
     if o.candidates == "catalogue" and o[name] ~= nil then
@@ -71,17 +102,13 @@ local function check_sampling(where, o)
     end
     if o[name] == nil then o[name] = default end
   end
-  check.choice(where, "by", o.by, { "uniform", "popularity" })
-  check.integer_from(where, o, "negatives", 1, 1000000)
 end
 
 -- How metrics are corrected, and gamma, which is 0 for the least bias.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
-  o.correct = o.correct or false
   if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is for correct = 'trade_off'", where) end
   if not o.correct then return end
-  check.choice(where, "correct", o.correct, check.names(corrections.names))
   if o.candidates ~= "one" or o.by ~= "uniform" then
     check.fail("%s: correct = %s is for candidates = 'one', sampled uniformly", where, o.correct == "rank" and "true" or
       ("'%s'"):format(o.correct))
@@ -90,29 +117,16 @@ local function check_correction(where, o)
     check.fail("%s: correct = '%s' takes at most %d negatives, not %d", where, o.correct, corrections.most_sampled, o.negatives)
   end
   o.gamma = o.correct == "trade_off" and (o.gamma or 0.1) or 0
-  if type(o.gamma) ~= "number" or not (o.gamma >= 0 and o.gamma <= 1) then
-    check.fail("%s: gamma is %s, expected a number from 0 to 1", where, tostring(o.gamma))
-  end
 end
 
-local conventions = { "ties", "empty", "relevant", "gain", "denominator" }
-
--- The options of what is ranked; with `more`, those of mr.evaluate beside them.
-local function options_of(where, options, part, more)
-  local none = check.none
-  local defaults = { part = part, candidates = "catalogue", negatives = none, by = none, seed = none, correct = none, gamma = none,
-    known = "rated", users = "all" }
-  for _, name in ipairs(more and conventions or {}) do defaults[name] = none end
-  local o = check.options(where, options, defaults)
-  check.choice(where, "part", o.part, { "valid", "test" })
-  check.choice(where, "candidates", o.candidates, { "catalogue", "sampled", "one" })
-  check.choice(where, "known", o.known, known_items.names)
-  check.choice(where, "users", o.users, { "known", "all" })
+-- The options of what is ranked, and apart from them the conventions of metrics.
+local function options_of(declaration, where, options, part)
+  local o, said = declaration:read(where, options), {}
+  o.part = o.part or part
   check_sampling(where, o)
   check_correction(where, o)
-  local said = {}
-  for _, name in ipairs(conventions) do
-    said[name], o[name] = o[name], nil
+  for name, value in pairs(o) do
+    if not candidate_options.by_name[name] then said[name], o[name] = value, nil end
   end
   return o, said
 end
@@ -167,7 +181,7 @@ end
 function Candidates:get_ranked_users() return self._options.users end
 
 ---Batches of the part itself.
----@param options? table  as of a dataset
+---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
 
@@ -190,7 +204,9 @@ end
 ---@param fold mr.Fold
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
-function M.of(fold, options) return new("fold:candidates", fold, (options_of("fold:candidates", options, "valid"))) end
+function M.of(fold, options)
+  return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
+end
 
 ---Users with anything to find, their targets, what they know, the relevant part of that, and what training never saw; made when first asked for.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
@@ -269,32 +285,15 @@ local function check_model(where, model, fold)
   end
 end
 
----@class mr.data.CandidateOptions
----@field part? "test"|"valid"         default "test"; of fold:candidates "valid"
----@field candidates? "catalogue"|"sampled"|"one"  default "catalogue"
----@field negatives? integer           sampled items of each list (default 100)
----@field by? "uniform"|"popularity"   how they are sampled (default "uniform")
----@field seed? integer                default 1
----@field known? "rated"|"relevant"|"none"  what is left out of the candidates: what the user rated before the part (default), what was relevant, or
----   nothing
----@field users? "all"|"known"         "known" leaves out users that have nothing relevant in train (default "all")
----@field correct? boolean|"rank"|"minimal_bias"|"trade_off"  metrics estimated among all items, for "one", "uniform"; true is "rank" (default false)
----@field gamma? number                weight of the variance in "trade_off", 0 to 1 (default 0.1)
----@field ties? string                 this and the next as in mr.evaluate; not of fold:candidates
----@field empty? string
----@field relevant? number
----@field gain? string
----@field denominator? string
-
 ---What mr.Fold's evaluate does.
 ---@param fold mr.Fold
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]
----@param options? mr.data.CandidateOptions
+---@param options? mr.data.FoldEvaluateOptions
 ---@return mr.Evaluation
 function M.evaluate(fold, model, metrics, options)
   local where = "fold:evaluate"
-  local o, said = options_of(where, options, "test", true)
+  local o, said = options_of(evaluate_options, where, options, "test")
   local self = new(where, fold, o)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))

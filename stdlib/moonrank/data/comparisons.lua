@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 
 local M = {}
@@ -32,11 +33,21 @@ local function grades_of(path, row, a, b, winner)
     core.safe_text(a), core.safe_text(b))
 end
 
+local comparison_columns = declare("mr.data.ComparisonColumns", {
+  { "a", "string", default = "item_a", help = "name of the column of the first item" },
+  { "b", "string", default = "item_b", help = "name of the column of the second item" },
+  { "winner", "string", default = "winner", help = "name of the column that says who won" },
+})
+
+local comparisons_options = declare("mr.data.ComparisonsOptions", {
+  { "columns", "mr.data.ComparisonColumns", shown = "item_a, item_b and winner", help = "names of the columns" },
+})
+
 ---Pairwise comparisons from a table with a header, plain or .gz: item a, item b, and who won: the item's id, or 'a', 'b' or 'tie'. Each is a list
 ---of two rows, the winner's grade 1 and the other's 0 (of a tie both 1), so that every pairwise loss trains on it. Items may be called anything:
 ---they are numbered from 1 by value where all are whole numbers, else in order of appearance.
 ---@param path string
----@param options? { columns?: { a?: string, b?: string, winner?: string } }  names of the columns (default "item_a", "item_b", "winner")
+---@param options? mr.data.ComparisonsOptions
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -48,8 +59,7 @@ end
 ---```
 function M.comparisons(path, options)
   local where = "mr.data.comparisons"
-  local o = check.options(where, options, { columns = {} })
-  local names = check.options(where .. " columns", o.columns, { a = "item_a", b = "item_b", winner = "winner" })
+  local names = comparison_columns:read(where .. " columns", comparisons_options:read(where, options).columns)
   local file = find.path(path)
   local a, b = core.read_pairs(file, names.a, names.b)
   local _, winners = core.read_pairs(file, names.a, names.winner)
@@ -139,10 +149,16 @@ local function take(found, path, line, text, delimiter)
   end
 end
 
+local item_features_options = declare("mr.data.ItemFeaturesOptions", {
+  { "delimiter", "string", default = ",", also = { "sep", "separator" }, expected = "one character such as ','",
+    accept = function(text) return #text == 1 and not text:find "[%w%^%]%-%%.]" end,
+    help = "the character between fields" },
+})
+
 ---Features of items that another program computed, as of a network on images: a plain text with an item's id and its numbers in each line,
 ---equally many in all. A first line whose second field is no number is a header.
 ---@param path string
----@param options? { delimiter?: string }  one character (default ",")
+---@param options? mr.data.ItemFeaturesOptions
 ---@return mr.ItemFeatures
 ---Example:
 ---```lua
@@ -153,10 +169,7 @@ end
 ---features, features:of{"y"}   --> features: 2 items, 2 features, {{2, 0}}  mr.Tensor {1, 2} float32
 ---```
 function M.item_features(path, options)
-  local o = check.options("mr.data.item_features", options, { delimiter = "," })
-  if #o.delimiter ~= 1 or o.delimiter:find "[%w%^%]%-%%.]" then
-    check.fail("mr.data.item_features: delimiter is '%s', expected one character such as ','", core.safe_text(o.delimiter))
-  end
+  local o = item_features_options:read("mr.data.item_features", options)
   local file = find.path(path)
   if file:find "%.gz$" then check.fail("mr.data.item_features: %s is packed, expected a plain text (gunzip it)", file) end
   core.check_file(file)  -- a pipe would be waited for, a device read for ever

@@ -1,6 +1,7 @@
 -- Judged lists with the inputs of a model: features, or users and items.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local phase = require "moonrank.phase"
 local record = require("moonrank.record").new
@@ -30,14 +31,29 @@ local function absent_as_false(t, names)
   return t
 end
 
-local none = check.none
-local defaults = { lists = none, features = none, users = none, items = none, categories = none, levels = none, ids = none,
-  name = "dataset" }
+-- A dataset has false in place of an input that it lacks, so that `users = other.users` may pass it.
+local function is_tensor_or_false(value) return value == false or check.is_tensor(value) end
+local function is_table_or_false(value) return value == false or type(value) == "table" end
 
----The same without a look at each feature, for what was made of a dataset.
-function M.new(parts)
-  local o = check.options("mr.data.dataset", parts, defaults)
-  if not o.lists then check.fail("mr.data.dataset: lists is missing") end
+local function tensor_row(name, help)
+  return { name, "mr.Tensor", accept = is_tensor_or_false, expected = "a tensor", help = help }
+end
+
+local dataset_options = declare("mr.data.DatasetOptions", {
+  { "lists", "mr.Lists", required = true, class = "mr.Lists", help = "the judged lists" },
+  tensor_row("features", "[rows, width] features of each row"),
+  tensor_row("users", "[lists] int64, the user of each list"),
+  tensor_row("items", "[rows] int64, the item of each row"),
+  tensor_row("categories", "[rows, columns] int64, numbers from 1 for embeddings"),
+  { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a list of tensors",
+    help = "for each column of categories, the values that its numbers stand for" },
+  { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false, expected = "a table",
+    help = "what users and items are called, by number" },
+  { "name", "string", default = "dataset", help = "what the dataset is called in tables and messages" },
+  { "missing", "boolean", default = false, help = "whether NaN features stand for missing values (mr.Dataset:fill)" },
+})
+
+local function made_of(o)
   if o.features and #o.features ~= o.lists.rows then
     check.fail("mr.data.dataset: features have %d rows but lists have %d", #o.features, o.lists.rows)
   end
@@ -50,9 +66,14 @@ function M.new(parts)
   if o.categories and #o.categories ~= o.lists.rows then
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
-  o.count = o.lists.count
+  o.count, o.missing = o.lists.count, nil
   return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
 end
+
+---Like mr.data.dataset, but features may be NaN or infinite: for parts of a dataset that was checked before.
+---@param parts mr.data.DatasetOptions
+---@return mr.Dataset
+function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
 -- Gives a dataset of the same users and items what is known of their ratings (mr.data.Rated).
 local function with_ratings(made, of)
@@ -62,18 +83,12 @@ end
 
 ---A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
 ---and column; with `missing = true` NaN stands for a missing value (mr.Dataset:fill).
----@param parts { lists: mr.Lists, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor, ids?: { users: string[], items: string[] }, name?: string, missing?: boolean }  ids: what users and items are called, by number
+---@param parts mr.data.DatasetOptions
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{1, 2, 3}, {4, 5, 6}}}   --> dataset: 1 lists, 2 rows, 3 features`
 function M.checked(parts)
-  local own, missing = parts, false
-  if type(parts) == "table" then
-    own = {}
-    for name, value in pairs(parts) do own[name] = value end
-    own.missing, missing = nil, parts.missing or false
-  end
-  if type(missing) ~= "boolean" then check.fail("mr.data.dataset: missing is a %s, expected true or false", type(missing)) end
-  local set = M.new(own)
+  local o = dataset_options:read("mr.data.dataset", parts)
+  local missing, set = o.missing, made_of(o)
   local row, column, value
   if set.features then row, column, value = core.first_not_finite(set.features, missing) end
   if not row then return set end
@@ -182,20 +197,31 @@ local function length_of(self, o, order)
   end
 end
 
-local function check_batches(o)
-  if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
-  o.size = o.size or 32
-  for _, name in ipairs{ "size", "rows" } do
-    if o[name] then check.integer_from("batches", o, name, 1) end
-  end
-end
+local batches_options = declare("mr.data.BatchesOptions", {
+  { "size", "integer", least = 1, shown = "32", also = { "batch_size", "batch" },
+    help = "number of lists of a batch; or give rows" },
+  { "rows", "integer", least = 1, shown = "by size",
+    help = "about how many rows a batch has, of whole lists; or give size" },
+  { "shuffle", "boolean", default = false, help = "whether the order of the lists is random" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random order" },
+  { "epoch", "integer", default = 1, help = "number of the epoch; each has a random order of its own" },
+  { "device", "string", default_of = core.device, shown = "mr.device()",
+    help = "device of the batches, wherever the dataset is" },
+  { "share", "integer[]", shown = "all", expected = "two integers, as {2, 3}",
+    accept = function(share)
+      local number, count = share[1], share[2]
+      local integers = math.type(number) == "integer" and math.type(count) == "integer"
+      return #share == 2 and integers and number >= 1 and number <= count
+    end,
+    help = "{2, 3} gives the second of three shares of each batch, which have about as many rows each" },
+})
 
 ---Iterates over the lists in batches of `size` lists; the last one may be smaller. With `rows` instead, batches have about as many rows each, of
 ---whole lists: the epoch's rows are divided into stretches of `rows`, and a batch has the lists that begin in one. Its last list may go over the
 ---end, by which the next batch is smaller: a batch has fewer rows than `rows` and its last list together. Shuffling depends on (seed, epoch)
 ---only. A batch is on `device`, wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows
 ---each; it may be empty.
----@param options? { size?: integer, rows?: integer, shuffle?: boolean, seed?: integer, epoch?: integer, device?: string, share?: integer[] }  defaults 32, none, false, 1, 1, mr.device(), all
+---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 ---Example:
 ---```lua
@@ -211,9 +237,9 @@ end
 ---```
 function Dataset:batches(options)
   seen.note("other", self)
-  local o = check.options("batches", options, { size = none, rows = none, shuffle = false, seed = 1, epoch = 1, device = core.device(),
-    share = none })
-  check_batches(o)
+  local o = batches_options:read("batches", options)
+  if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
+  o.size = o.size or 32
   for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
     if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
   end
@@ -328,8 +354,14 @@ local function in_order(self, numbers, name)
   return M.chosen(self, numbers, name)
 end
 
+local split_options = declare("mr.data.SplitOptions", {
+  { "share", "number", default = 0.1, least = 0, below = 1, also = { "valid", "test", "test_size" },
+    help = "share of the lists that is the second dataset" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
+})
+
 ---Two datasets of whole lists: a random share of them (rounded, at least 1 of 2 or more), and the others; both in the order of this one.
----@param options? { share?: number, seed?: integer }  defaults 0.1, 1
+---@param options? mr.data.SplitOptions
 ---@return mr.Dataset others
 ---@return mr.Dataset part
 ---Example:
@@ -339,8 +371,7 @@ end
 ---parts   --> others: 20 lists, 435 rows, 5 features
 ---```
 function Dataset:split(options)
-  local o = check.options("split", options, { share = 0.1, seed = 1 })
-  if not (o.share >= 0 and o.share < 1) then check.fail("split: share is %s, expected 0 to below 1", tostring(o.share)) end
+  local o = split_options:read("split", options)
   local order = core.integers(core.permutation(self.count, o.seed, "split", 0))
   local n = 0
   if o.share > 0 and self.count >= 2 then

@@ -2,6 +2,7 @@
 -- where no photographs are to be had.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local tensors = require "moonrank.tensor"
 
 local M = {}
@@ -128,17 +129,22 @@ function M.draw(o)
   return ages, core.cat(parts, 1)
 end
 
+local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
+  { "count", "integer", default = 2000, least = 1, help = "number of faces" },
+  { "size", "integer", default = 24, least = 1, most = largest_side, help = "height and width in pixels" },
+  { "noise", "number", default = 0.1, least = 0, help = "standard deviation of the noise of each pixel" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random faces" },
+})
+
 ---Options of mr.data.drawn_faces, checked.
+---@param where string
+---@param options? mr.data.DrawnFacesOptions
+---@return table
 function M.options(where, options)
-  local o = check.options(where, options, { count = 2000, size = 24, noise = 0.1, seed = 1 })
-  check.positive_integers(where, o, { "count", "size" })
-  if o.size > largest_side then check.fail("%s: size is %d, expected an integer from 1 to %d", where, o.size, largest_side) end
+  local o = drawn_faces_options:read(where, options)
   local each = 3 * o.size ^ 2 + 20  -- pixels and traits
   if o.count * each > most_numbers then
     check.fail("%s: count is %d, expected at most %d of size %d, which are 8 GiB", where, o.count, most_numbers // each, o.size)
-  end
-  if not (o.noise >= 0 and o.noise < math.huge) then
-    check.fail("%s: noise is %s, expected a number from 0 on", where, tostring(o.noise))
   end
   return o
 end

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local join = require "moonrank.data.join"
 
 ---@class mr.Dataset
@@ -68,17 +69,18 @@ function Dataset:log1p(columns)
   end)
 end
 
+local clip_options = declare("mr.data.ClipOptions", {
+  { "min", "number", infinite = true, shown = "none", help = "smallest value" },
+  { "max", "number", infinite = true, shown = "none", help = "largest value" },
+  { "columns", "integer[]", shown = "all", help = "numbers of the columns that are limited" },
+})
+
 ---Features limited to [min, max]; missing values stay missing.
----@param options { min?: number, max?: number, columns?: integer[] }  columns: default all
+---@param options mr.data.ClipOptions
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
 function Dataset:clip(options)
-  local o = check.options("clip", options, { min = check.none, max = check.none, columns = check.none })
-  for _, name in ipairs{ "min", "max" } do
-    if o[name] ~= nil and (type(o[name]) ~= "number" or o[name] ~= o[name]) then
-      check.fail("clip: %s is %s, expected a number", name, tostring(o[name]))
-    end
-  end
+  local o = clip_options:read("clip", options)
   if o.min and o.max and o.min > o.max then check.fail("clip: min is %g and max is %g", o.min, o.max) end
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
@@ -115,12 +117,18 @@ function Dataset:fill(with, columns)
   return dataset.with(self, { features = core.fill_missing(self.features, numbers, with) })
 end
 
+local select_options = declare("mr.data.SelectOptions", {
+  { "ids", "string[]", shown = "all", help = "names of the lists; or give lists" },
+  { "lists", "integer[]", shown = "all", help = "numbers of the lists; or give ids" },
+  { "columns", "integer[]", shown = "all", help = "numbers of the columns of the features" },
+})
+
 ---Some lists, by their names or numbers, in this order; or some columns of the features; or both.
----@param options { ids?: string[], lists?: integer[], columns?: integer[] }
+---@param options mr.data.SelectOptions
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
 function Dataset:select(options)
-  local o = check.options("select", options, { ids = check.none, lists = check.none, columns = check.none })
+  local o = select_options:read("select", options)
   local set, numbers = self, o.lists
   if o.ids then
     if numbers then check.fail "select: ids and lists given, expected one of them" end
@@ -175,10 +183,16 @@ function Dataset:with_features(features)
   return dataset.with(self, { features = core.cat({ here, features }, 2) })
 end
 
+local categorical_options = declare("mr.data.CategoricalOptions", {
+  { "columns", "integer[]", required = true, help = "numbers of the columns of the features that become categories" },
+  { "like", "mr.Dataset", class = "mr.Dataset", shown = "levels of this dataset",
+    help = "dataset whose levels are used, for example train for test" },
+})
+
 ---Columns of the features as categories, for embeddings: they leave the features, and `categories` [rows, columns] has a number from 1 for each
 ---different value, in their order (`levels`), and one more for missing values and for values that `like` has not: an embedding of column c needs
 ---`#set.levels[c] + 1` rows.
----@param options { columns: integer[], like?: mr.Dataset }  like: a dataset whose levels are used, e.g. train's for test
+---@param options mr.data.CategoricalOptions
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -188,13 +202,12 @@ end
 ---test.categories:reshape(3)   --> {1, 3, 2}  mr.Tensor {3} int64
 ---```
 function Dataset:categorical(options)
-  local o = check.options("categorical", options, { columns = check.none, like = check.none })
-  if not o.columns then check.fail "categorical: columns is missing" end
+  local o = categorical_options:read("categorical", options)
   if self.categories then check.fail "categorical: the dataset has categories already, expected all columns at once" end
   local numbers, known = columns_of("categorical", self, o.columns)
   local levels, others = {}, {}
   if o.like then
-    if not dataset.is(o.like) or not o.like.levels or #o.like.levels ~= #o.columns then
+    if not o.like.levels or #o.like.levels ~= #o.columns then
       check.fail("categorical: like has no levels of %d columns", #o.columns)
     end
     levels = o.like.levels

@@ -135,7 +135,7 @@ Fold.__tostring = Fold.summary
 ---  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
 ---@param metrics (string|mr.Metric|table)[]
----@param options? mr.data.CandidateOptions
+---@param options? mr.data.FoldEvaluateOptions
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
@@ -144,7 +144,7 @@ function Fold:evaluate(model, metrics, options) return require("moonrank.data.ca
 
 ---What a model has to rank in a part, as :evaluate does it, for `valid` and `test` of mr.fit: its metrics are of all items then (or of the
 ---samples that the options say), in the history, in what chooses the epoch, and on test. The validation loss stays that of the part's own lists.
----@param options? mr.data.CandidateOptions  part (default "valid"), candidates, known, users, negatives, by, seed, correct, gamma
+---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 ---Example:
 ---```lua

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local faces = require "moonrank.data.faces"
 local find = require "moonrank.data.find"
 local make_table = require("moonrank.table").new
@@ -23,17 +24,24 @@ local function new(parts)
   return setmetatable(parts, Images)
 end
 
--- Height and width of the option `size`.
-local function sides_of(where, size)
-  local sides = type(size) == "table" and size or { size, size }
-  if #sides ~= 2 then check.fail("%s: size has %d numbers, expected one, or height and width", where, #sides) end
-  for _, side in ipairs(sides) do
-    if math.type(side) ~= "integer" or side < 1 or side > 4096 then
-      check.fail("%s: size is %s, expected an integer from 1 to 4096, or two of them, height and width", where, tostring(side))
-    end
-  end
-  return sides[1], sides[2]
-end
+local image_columns = declare("mr.data.ImageColumns", {
+  { "file", "string", default = "file", help = "name of the column of file names" },
+  { "label", "string", default = "label", help = "name of the column of numbers" },
+})
+
+local function is_side(value) return math.type(value) == "integer" and value >= 1 and value <= 4096 end
+
+local images_options = declare("mr.data.ImagesOptions", {
+  { "labels", "string", default = "labels.csv", help = "name of the table of files and numbers in the folder" },
+  { "columns", "mr.data.ImageColumns", shown = "file and label", help = "names of the columns of that table" },
+  { "size", "integer|integer[]", default = 100, expected = "an integer from 1 to 4096, or {height, width}",
+    accept = function(size)
+      return is_side(size) or type(size) == "table" and #size == 2 and is_side(size[1]) and is_side(size[2])
+    end,
+    help = "height and width of all images in pixels: one number, or {height, width}" },
+  { "grey", "boolean", default = false, also = { "gray", "grayscale" },
+    help = "whether images have one channel, their luma" },
+})
 
 -- What a name within the folder is without "./" and doubled slashes, which say nothing.
 local function shortest(name)
@@ -74,7 +82,7 @@ end
 ---What is transparent is over white; colour profiles and the camera's orientation are not looked at. A file is known by its first bytes; one that
 ---is damaged, ends too early, or is of more than 2^26 pixels is an error that names it.
 ---@param folder string
----@param options? { labels?: string, columns?: { file?: string, label?: string }, size?: integer|integer[], grey?: boolean }  default "labels.csv", "file" and "label", 100 (or {height, width}), false
+---@param options? mr.data.ImagesOptions
 ---@return mr.Images
 ---Example:
 ---```lua
@@ -87,21 +95,21 @@ end
 ---```
 function M.images(folder, options)
   local where = "mr.data.images"
-  local o = check.options(where, options, { labels = "labels.csv", columns = {}, size = check.none, grey = false })
-  local columns = check.options(where .. " columns", o.columns, { file = "file", label = "label" })
-  local height, width = sides_of(where, o.size or 100)
+  local o = images_options:read(where, options)
+  local columns = image_columns:read(where .. " columns", o.columns)
+  local sides = type(o.size) == "table" and o.size or { o.size, o.size }
   local found = find.path(folder)
   if not find.is_folder(found) then check.fail("%s: %s is a file, expected a folder of images", where, found) end
   local path = find.file(found, { o.labels })
   if not path then check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found) end
   local names, paths, labels = labelled(path, found, columns)
-  return new{ images = core.read_images(paths, height, width, o.grey), labels = core.tensor(labels, "float32", "cpu"), files = names,
-    name = folder }
+  return new{ images = core.read_images(paths, sides[1], sides[2], o.grey), files = names,
+    labels = core.tensor(labels, "float32", "cpu"), name = folder }
 end
 
 ---Drawn faces of made-up people from 2 to 80 years (labels), whose age shows: children have rounder faces and larger eyes, hair recedes and greys,
 ---wrinkles come, for each at an age of his own. Place, size, light, colours and noise vary. A face depends on the seed and its number alone.
----@param options? { count?: integer, size?: integer, noise?: number, seed?: integer }  default 2000, 24, 0.1 (standard deviation of each pixel), 1
+---@param options? mr.data.DrawnFacesOptions
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`
 function M.drawn_faces(options)
@@ -151,19 +159,24 @@ end
 ---Example: `mr.data.drawn_faces{count = 2, size = 10}:features():size(2)   --> 300`
 function Images:features() return self.images:reshape(self.count, self.images:numel() // self.count) end
 
+local split_options = declare("mr.data.ImageSplitOptions", {
+  { "valid", "number", default = 0.15, above = 0, below = 1, help = "share of the images for validation" },
+  { "test", "number", default = 0.2, above = 0, below = 1, also = { "test_size" },
+    help = "share of the images for test" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
+})
+
 ---Random parts for training, validation and test, before anything is compared, so that no image is in two of them.
----@param options? { valid?: number, test?: number, seed?: integer }  shares (default 0.15, 0.2) and seed (1)
+---@param options? mr.data.ImageSplitOptions
 ---@return mr.Images train
 ---@return mr.Images valid
 ---@return mr.Images test
 ---Example: `select("#", mr.data.drawn_faces{count = 20}:split())   --> 3`
 function Images:split(options)
-  local o = check.options("split", options, { valid = 0.15, test = 0.2, seed = 1 })
+  local o = split_options:read("split", options)
   local counts = {}
   for i, name in ipairs{ "valid", "test" } do
-    local share = o[name]
-    if not (share > 0 and share < 1) then check.fail("split: %s is %s, expected a share above 0 and below 1", name, tostring(share)) end
-    counts[i] = math.max(1, math.floor(share * self.count + 0.5))
+    counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
   if rest < 1 then check.fail("split: nothing of %d images is left to train on", self.count) end
@@ -179,9 +192,9 @@ end
 -- The features of a dataset: the script's own, [count, width], or the pixels.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
-  if not check.is_tensor(features) or features.dims ~= 2 or #features ~= self.count then
-    check.fail("%s: features are %s, expected a tensor {%d, width}", where,
-      check.is_tensor(features) and ("{%s}"):format(table.concat(features:shape(), ", ")) or "a " .. type(features), self.count)
+  if features.dims ~= 2 or #features ~= self.count then
+    local found = table.concat(features:shape(), ", ")
+    check.fail("%s: features are {%s}, expected a tensor {%d, width}", where, found, self.count)
   end
   return features
 end
@@ -189,12 +202,17 @@ end
 -- What items are called.
 local function ids_of(self) return { items = self.files } end
 
+local items_options = declare("mr.data.ImageItemsOptions", {
+  { "features", "mr.Tensor", class = "mr.Tensor", shown = "the pixels",
+    help = "[count, width] features of the images" },
+})
+
 ---Each image as a list of its own whose grade is its label, for regression (mr.losses.mse).
----@param options? { features?: mr.Tensor }  [count, width] instead of pixels
+---@param options? mr.data.ImageItemsOptions
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 4, size = 10}:items()   --> items: 4 lists, 4 rows, 300 features`
 function Images:items(options)
-  local o = check.options("items", options, { features = check.none })
+  local o = items_options:read("items", options)
   local sizes = core.integers(core.full({ self.count }, 1, "int64", "cpu"))
   return dataset.new{ lists = core.lists(sizes, self.labels, {}, {}), features = features_of(self, "items", o.features),
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
@@ -238,18 +256,20 @@ local function drawn_numbers(count, total, seed)
   return numbers
 end
 
+local comparisons_options = declare("mr.data.ImageComparisonsOptions", {
+  { "pairs", "integer", required = true, least = 1, help = "number of pairs" },
+  { "margin", "number", default = 5, least = 0, help = "the labels of a pair differ by more than this" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random pairs" },
+}, items_options)
+
 ---Random pairs of images whose labels differ by more than `margin`, none twice: lists of two rows, in the order of the images' numbers, of which the one
 ---with the larger label has grade 1. Each image of this part is in as many pairs as chance has it.
----@param options { pairs: integer, margin?: number, seed?: integer, features?: mr.Tensor }  default margin 5, seed 1; features [count, width] instead of pixels
+---@param options mr.data.ImageComparisonsOptions
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 30, size = 10}:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features`
 function Images:comparisons(options)
   local where = "comparisons"
-  local o = check.options(where, options, { pairs = check.none, margin = 5, seed = 1, features = check.none })
-  check.positive_integers(where, o, { "pairs" })
-  if not (o.margin >= 0 and o.margin < math.huge) then
-    check.fail("%s: margin is %s, expected a number from 0 on", where, tostring(o.margin))
-  end
+  local o = comparisons_options:read(where, options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
   if o.pairs > total then

@@ -1,18 +1,19 @@
 -- Ways to divide interactions into train, validation and test: their options, and how a fold says which it is.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
 ---Test's share and number of items, of the ways that have them.
 M.defaults = { test = 0.2, n = 1 }
 
--- What each takes beside by, nsr, negatives, seed, valid and grades, with defaults.
+-- The options that only some ways take, with their defaults; false: no default.
 local ways = {
   user = { k = 5 },
   share = { k = 1, test = M.defaults.test },
   one = { k = 1, n = M.defaults.n },
   last = { n = M.defaults.n },
-  time = { at = check.none, test = M.defaults.test },
+  time = { at = false, test = M.defaults.test },
   user_time = { n = M.defaults.n, test = M.defaults.test },
   cold_user = { k = 5 },
   cold_item = { k = 5 },
@@ -21,49 +22,52 @@ local ways = {
 
 local most_folds = 4095  -- 12 bits of the keys of random numbers
 
-local function check_integers(o)
-  local least_k = (o.by == "share" or o.by == "one") and 1 or 2
-  local ranges = { nsr = { 0, 4095 }, n = { 1, math.maxinteger }, at = { math.mininteger, math.maxinteger } }
-  if ways[o.by].k then ranges.k = { least_k, o.by == "user" and math.maxinteger or most_folds } end
-  for name, range in pairs(ranges) do
-    local value = o[name]
-    if value ~= nil and (math.type(value) ~= "integer" or value < range[1] or value > range[2]) then
-      local expected = name == "nsr" and " from 0 to 4095" or name ~= "at" and (" of at least %d"):format(range[1]) or ""
-      check.fail("folds: %s is %s, expected an integer%s", name, tostring(value), expected)
-    end
+local fold_options = declare("mr.FoldOptions", {
+  { "by", "string", default = "user", choices = check.names(ways), help = "how the parts are divided" },
+  { "k", "integer", least = 1, shown = '5 for "user", "cold_user" and "cold_item", else 1',
+    also = { "folds", "n_folds", "n_splits" }, help = "number of folds" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the division and of the negatives" },
+  { "nsr", "integer", least = 0, most = 4095, shown = "1; 0 with grades",
+    help = "negative sampling ratio: sampled items per relevant item" },
+  { "negatives", "string", default = "not_relevant", choices = { "not_relevant", "unrated" },
+    help = "which items the negatives of a user are drawn from" },
+  { "valid", "number", default = 0.1, least = 0, below = 1, help = "share for validation of all that is not test" },
+  { "test", "number", above = 0, below = 1, shown = "0.2", also = { "test_size" },
+    help = 'share for test, under by = "share", "time" and "user_time"' },
+  { "n", "integer", least = 1, shown = "1",
+    help = 'test items of each user, under by = "one" and "last"; the least number of them, under "user_time"' },
+  { "at", "integer", shown = "by the share test", help = 'time at which test begins, under by = "time"' },
+  { "grades", "boolean", default = false, help = "whether ratings are kept as grades" },
+})
+
+local function check_folds(by, k)
+  local least = (by == "share" or by == "one") and 1 or 2
+  if k < least or by ~= "user" and k > most_folds then
+    check.fail("folds: k is %d, expected an integer of at least %d%s", k, least,
+      by ~= "user" and (" and at most %d"):format(most_folds) or "")
   end
 end
 
 ---The options of ratings:folds with defaults filled in. Errors in them are raised here, before a fold is made.
 ---@param ratings mr.Ratings
----@param options? table
+---@param options? mr.FoldOptions
 ---@return table
 function M.options(ratings, options)
-  local by = type(options) == "table" and options.by or "user"
-  check.choice("folds", "by", by, check.names(ways))
-  local defaults = { by = by, seed = 1, nsr = 1, negatives = "not_relevant", valid = 0.1, grades = false }
-  for name, default in pairs(ways[by]) do defaults[name] = default end
-  for name in pairs(type(options) == "table" and options or {}) do
-    for _, other in pairs(ways) do
-      if defaults[name] == nil and other[name] then check.fail("folds: by = '%s' takes no %s", by, name) end
-    end
+  local o = fold_options:read("folds", options)
+  local by, own = o.by, ways[o.by]
+  for _, name in ipairs{ "k", "test", "n", "at" } do
+    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' takes no %s", by, name) end
+    o[name] = o[name] or own[name] or nil
   end
-  local o = check.options("folds", options, defaults)
-  check.choice("folds", "negatives", o.negatives, { "not_relevant", "unrated" })
-  check_integers(o)
-  for _, name in ipairs{ "valid", "test" } do
-    local value, least = o[name], name == "valid" and "0" or "above 0"
-    if value and not (value < 1 and (value > 0 or name == "valid" and value == 0)) then
-      check.fail("folds: %s is %s, expected a share from %s to below 1", name, tostring(value), least)
-    end
-  end
+  if own.k then check_folds(by, o.k) end
   if (by == "time" or by == "user_time" or by == "last") and not ratings.timestamp then
-    check.fail("folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a column 'timestamp')", by)
+    check.fail("folds: by = '%s' needs timestamps, and these ratings have none (mr.data.interactions reads a column "
+      .. "'timestamp')", by)
   end
   if by == "given" and not ratings.part then
     check.fail("folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, test = path} reads")
   end
-  if o.grades and not (options and options.nsr) then o.nsr = 0 end
+  o.nsr = o.nsr or (o.grades and 0 or 1)
   o.k = o.k or 1
   return o
 end

@@ -145,18 +145,6 @@ local function make_fold(self, o, number)
   }
 end
 
----@class mr.FoldOptions
----@field by? string         how the parts are divided (default "user")
----@field k? integer         number of folds (default 5 for "user", "cold_user" and "cold_item", else 1)
----@field seed? integer      default 1
----@field nsr? integer       negatives per relevant item (default 1; 0 with grades)
----@field negatives? "not_relevant"|"unrated"  what they are drawn from (default "not_relevant")
----@field valid? number      share of the rest that is validation (default 0.1)
----@field test? number       share that is test, of "share", "time" and "user_time" (default 0.2)
----@field n? integer         test items of each user, of "one" and "last"; the least number of them, of "user_time" (default 1)
----@field at? integer        time at which test begins, of "time"
----@field grades? boolean    keep ratings as grades (default false)
-
 ---Folds of train, validation and test, made when they are first used; no interaction is in two parts. `by`:
 ---
 ---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation; of those that are not test a share becomes

@@ -28,12 +28,6 @@ end
 -- The conventions of trec_eval.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----@class mr.data.Conventions
----@field gain? string      what a grade is worth in DCG (default "linear", as in trec_eval)
----@field ties? string      what equal scores mean (default "trec": the larger document id is first)
----@field empty? string     what a list without relevant documents counts as (default "zero")
----@field relevant? number  least grade of a relevant document (default 1)
-
 ---A metric by its name here or in trec_eval, under the conventions of trec_eval but for those given; a metric itself stays as it is. `{"ap", bound =
 ---"minmax"}` is one under an affine bound.
 ---@param name string|mr.Metric|table

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
 
 local M = {}
@@ -65,12 +66,17 @@ function M.judgments(where, qrels)
   check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where, qrels == nil and "missing" or "a " .. type(qrels))
 end
 
+local trec_run_options = declare("mr.data.TrecRunOptions", {
+  { "tag", "string", default = "moonrank", help = "last field of each line: the name of the run" },
+  { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
+})
+
 ---Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
 ---any regular file of that name; its folder is made. Scores that are not finite and empty names are errors, and so are names with blanks: the
 ---fields of a run file are separated by blanks. `escape = true` writes such names in an escaped form ("%%New%20York"), which mr.data.trec_run and
 ---mr.data.trec_qrels read back; other programs see the escaped form.
 ---@param path string
----@param options? { tag?: string, escape?: boolean }  defaults "moonrank", false
+---@param options? mr.data.TrecRunOptions
 ---Example:
 ---```lua
 ---local path = os.tmpname()
@@ -78,11 +84,23 @@ end
 ---io.lines(path)()   --> 1 Q0 2 1 2 mine
 ---```
 function Scored:to_trec_run(path, options)
-  local o = check.options("to_trec_run", options, { tag = "moonrank", escape = false })
+  local o = trec_run_options:read("to_trec_run", options)
   if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
   core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag, o.escape)
 end
+
+local conventions = declare("mr.data.Conventions", {
+  { "gain", "string", shown = '"linear", as in trec_eval', help = "what a grade is worth in DCG" },
+  { "ties", "string", shown = '"trec": the larger document id is first', help = "order of equal scores" },
+  { "empty", "string", shown = '"zero"', help = "value of a list without relevant documents" },
+  { "relevant", "number", shown = "1", help = "least grade of a relevant document" },
+})
+
+local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
+  { "missing", "string", default = "skip", choices = { "skip", "zero" },
+    help = "judged queries that are not in the run are left out (skip), or count 0 (zero)" },
+}, conventions)
 
 ---Evaluates as trec_eval does: ties go to the larger document id; what is not judged is not relevant; relevant documents that are not in the run
 ---count as never found; queries without relevant ones count 0; the gain of nDCG is the grade. Metrics are named as elsewhere, or as trec_eval names
@@ -94,8 +112,7 @@ end
 ---query, or any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric|table)[]
----@param options? { missing?: "skip"|"zero", relevant?: number, gain?: string, ties?: string, empty?: string }  relevant: least grade of a
----   relevant document (default 1); gain ("linear"), ties ("trec") and empty ("zero"): those of trec_eval unless given
+---@param options? mr.data.ScoredEvaluateOptions
 ---@return mr.Evaluation
 ---Example:
 ---```lua
@@ -104,9 +121,7 @@ end
 ---```
 function Scored:evaluate(qrels, metrics, options)
   local where = "mr.ScoredLists:evaluate"
-  local none = check.none
-  local o = check.options(where, options, { missing = "skip", relevant = none, gain = none, ties = none, empty = none })
-  check.choice(where, "missing", o.missing, { "skip", "zero" })
+  local o = evaluate_options:read(where, options)
   local judgments = M.judgments(where, qrels)
   local retrieved = require "moonrank.data.retrieved"
   local coverage = retrieved.coverage(where, self, judgments)

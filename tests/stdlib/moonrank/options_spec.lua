@@ -18,6 +18,10 @@ local declared = options.declare("mr.test.SomeOptions", {
   { "schedule", "mr.Schedule", class = "mr.Schedule", help = "a schedule" },
   { "even", "integer", accept = function(value) return value % 2 == 0 end, expected = "an even integer", help = "an even number" },
   { "quiet", "boolean", default = false, help = "no output" },
+  { "null", "integer|string", choices = { 0, "missing" }, help = "choices of several types" },
+  { "sides", "integer|integer[]", help = "a number or a list" },
+  { "sizes", "(integer|false)[]", help = "a list" },
+  { "weights", "mr.Tensor", class = "mr.Tensor", help = "an object of a class in C++" },
 })
 
 it("defaults are filled in, and tables among them are copies", function()
@@ -33,7 +37,7 @@ end)
 
 it("values within the limits are taken as they are", function()
   local given = { rate = 1e-300, count = 9, share = 0, limit = -math.huge, ties = "worst", even = 4, quiet = true,
-    schedule = mr.schedule.cosine{} }
+    schedule = mr.schedule.cosine{}, null = 0, sides = 3, sizes = { 3, false }, weights = mr.ones(2) }
   local o = declared:read("f", given)
   for name, value in pairs(given) do equal(o[name], value) end
 end)
@@ -41,7 +45,8 @@ end)
 it("a value that is not allowed is an error with the option and the value", function()
   local nan = 0 / 0
   for name, values in pairs{ count = { 0, 10, 1.0, "3", true }, rate = { 0, -1, nan, math.huge, "1" }, share = { -0.1, 1, nan },
-    limit = { nan, "inf" }, ties = { "best", 1 }, names = { "a" }, schedule = { 1, "cosine" }, even = { 3 }, quiet = { 1, "true" } } do
+    limit = { nan, "inf" }, ties = { "best", 1 }, names = { "a" }, schedule = { 1, "cosine" }, even = { 3 }, quiet = { 1, "true" },
+    null = { 1, "0" }, sizes = { 3 }, weights = { 1 } } do
     for _, value in ipairs(values) do
       local ok, message = pcall(declared.read, declared, "f", { rate = name ~= "rate" and 1 or nil, [name] = value })
       check(not ok, name)
@@ -96,6 +101,12 @@ it("tables that share options declare them once", function()
   equal(more:read("g", { rate = 1 }).extra, 1)
   equal(more:read("g", { rate = 1 }).count, 3)
   raises(function() more:read("g", { rate = 1, count = 0 }) end, "count is 0")
+end)
+
+it("a table within a table is checked by its own declaration", function()
+  local outer = options.declare("mr.test.OuterOptions", { { "inner", "mr.test.SomeOptions", help = "a table of options" } })
+  raises(function() outer:read("h", { inner = 3 }) end, "inner is 3")
+  equal(declared:read("h inner", outer:read("h", { inner = { rate = 1 } }).inner).count, 3)
 end)
 
 it("every option table of the library can be read, and its own defaults are allowed", function()

@@ -99,7 +99,7 @@ describe("features of items", function()
     raises(function() features "x\n" end, ":1: no numbers after the item's id")
     raises(function() features "x,1\n,2\n" end, ":2: the item's id is empty")
     raises(function() features "" end, "no items")
-    raises(function() features("x,1\n", { delimiter = ",," }) end, "delimiter is ',,', expected one character")
+    raises(function() features("x,1\n", { delimiter = ",," }) end, "delimiter is ',,'")
     local set = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.ones(2, 1) }
     raises(function() features "x,1\n":join(set) end, "join of a dataset with items expected")
   end)
