@@ -11,6 +11,7 @@
 -- A text among the rows, such as "Data", begins a group of the documentation.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
 
