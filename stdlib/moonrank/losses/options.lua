@@ -16,17 +16,6 @@ function M.factor(name, default, help)
   return { name, "number", default = default, least = least_factor, most = largest_factor, help = help }
 end
 
----The row of the option `metric`.
----@param default? string
----@param help string
----@param shown? string  the default in words
----@return mr.options.Row
-function M.metric(default, help, shown)
-  return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
-    accept = function(value) return type(value) == "string" or metrics.is(value) end,
-    expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
-end
-
 M.steepness = declare("mr.smooth.RankOptions", {
   M.factor("gain", 1, "steepness of the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value"),
 })
@@ -45,7 +34,7 @@ M.slope = declare("mr.losses.SlopeOptions", {
 
 M.pairs = declare("mr.losses.PairOptions", {}, M.steepness, M.slope)
 
-M.ndcg_metric = declare("mr.losses.MetricOptions", { M.metric("ndcg", "metric whose bounds are used") })
+M.ndcg_metric = declare("mr.losses.MetricOptions", { metrics.option("ndcg", "metric whose bounds are used") })
 
 M.relevant = declare("mr.losses.RelevantGradeOptions", {
   { "relevant", "number", default = 1, above = 0, help = "smallest grade of a relevant row" },

@@ -9,15 +9,15 @@ local shared = require "moonrank.losses.options"
 local M = {}
 
 local pair_metric_options = declare("mr.losses.PairMetricOptions", {
-  shared.metric("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row of grade 1 or '
+  metrics.option("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row of grade 1 or '
     .. "more and a lower row, so that lists without lower rows are left out"),
 }, shared.slope)
 
 local counted_pair_options = declare("mr.losses.CountedPairOptions", {}, shared.steepness, pair_metric_options)
 
 local lambda_options = declare("mr.losses.LambdaOptions", {
-  shared.metric("ndcg", 'metric whose change counts: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", or '
-    .. "one that the script declared by gain and discount (mr.metrics.define)"),
+  metrics.option("ndcg", 'metric whose change counts: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
+    .. "or one that the script declared by gain and discount (mr.metrics.define)"),
   { "p", "number", above = 0, below = 1, shown = "0.95",
     help = "p of nrbp and rbp, where the metric's name does not say it" },
   { "pair", "string", default = "logistic", choices = { "logistic", "sigmoid" },

@@ -18,7 +18,7 @@ local sampled_options = declare("mr.losses.SampledOptions", {
     accept = function(value) return type(value) == "table" and next(value) ~= nil end,
     expected = "numbers by name, such as {users = 0.01, items = 0.001}",
     help = "regularisers that mr.fit adds for a model with parameters `users` and `items`, such as mr.models.mf" },
-  shared.metric(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
+  metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
 }, shared.relevant, shared.slope)
 
 -- The options, checked. Rows below the grade `relevant` may be drawn.

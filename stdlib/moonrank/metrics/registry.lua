@@ -24,6 +24,17 @@ local methods, getters = class.methods, class.getters
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
+---The row of an option `metric`.
+---@param default? string
+---@param help string
+---@param shown? string  the default in words
+---@return mr.options.Row
+function M.option(default, help, shown)
+  return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
+    accept = function(value) return type(value) == "string" or M.is(value) end,
+    expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
+end
+
 -- Metrics that read where relevant rows (of DCG those that gain) stand, and of the others only how many they are.
 local of_relevant_rows = {}
 for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1", "hit", "ndcg", "nrbp", "nrbp_loss", "precision", "r_precision", "rbp", "recall",
