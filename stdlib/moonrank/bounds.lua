@@ -159,7 +159,8 @@ end
 local shape_options = declare("mr.bounds.ShapeOptions", {
   count_row("n", 1, "number of rows"),
   count_row("p", 0, "number of relevant rows"),
-  { "grades", "number[]", default = {}, shown = "none", help = "grades of the rows, in any order, in place of n and p" },
+  { "grades", "number[]", default = {}, shown = "none",
+    help = "grades of the rows, in any order, in place of n and p" },
 })
 
 local most_rows = 1000000  -- of a list whose orders are tried out
