@@ -3,6 +3,7 @@
 -- gradient under every bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local definitions = require "moonrank.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
@@ -53,32 +54,34 @@ for _, line in ipairs(core.affine_bounds()) do
   registry.add_builtin(line.name, affine(line), { formula = line.formula, source = line.source, text = line.text })
 end
 
----@class mr.bounds.DistributionOptions
----@field form? "cdf"|"log"|"logit"       F~ itself (default), its logarithm, its logit
----@field method? "auto"|"exact"|"sampled" how the distribution is found (default "auto": exactly where that is within reach; with gain "samples": "sampled")
----@field samples? integer                random rankings per shape of list, where sampled (default 300000, as in the thesis)
----@field gain? "kappa"|"samples"|number  how it is smoothed: a = kappa / sd (default), a = distinct values / range (Eq. 3.13, the thesis' own), or a itself
----@field kappa? number                   default 8
----@field seed? integer                   default 1
----@field beta? number                    how much better than random the ranker is that F~ is the distribution of: see mr.bounds.distribution (default 0)
----@field also? (string|mr.Metric)[]      other metrics that will be bounded so: where rankings are drawn, theirs are drawn once for all (default none)
+local smoothing_options = declare("mr.bounds.SmoothingOptions", {
+  { "gain", '"kappa"|"samples"|number', default = "kappa", expected = "'kappa', 'samples' or a positive number",
+    accept = function(value)
+      return value == "kappa" or value == "samples" or type(value) == "number" and value > 0 and value < math.huge
+    end,
+    help = "how F~ is smoothed: a = kappa / sd, a = distinct values / range (Eq. 3.13, the thesis' own), or a itself" },
+  { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
+})
+
+local sampling_options = declare("mr.bounds.SamplingOptions", {
+  { "method", "string", default = "auto", choices = { "auto", "exact", "sampled" },
+    help = "how the distribution is found; auto: exactly where that is within reach" },
+  { "samples", "number", default = 300000, least = 1, most = 100000000, accept = math.tointeger,
+    expected = "an integer from 1 to 100000000",
+    help = "random rankings for each shape of list, where they are sampled; 300000 is the thesis' value" },
+}, estimate.random_options)
+
+local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions", {
+  { "form", "string", default = "cdf", choices = { "cdf", "log", "logit" },
+    help = "F~ itself, its logarithm, or its logit" },
+  { "also", "(string|mr.Metric)[]", default = {},
+    help = "other metrics under this bound: where rankings are sampled, they are sampled once for all metrics" },
+}, sampling_options, smoothing_options)
 
 -- The two arguments by which the core knows a steepness.
-local function steepness(where, o)
+local function steepness(o)
   if type(o.gain) == "number" then return "gain", o.gain end
-  check.choice(where, "gain", o.gain, { "kappa", "samples" })
   return o.gain, o.kappa
-end
-
-local function distribution_options(where, options, defaults)
-  if options and type(options.gain) == "number" then defaults.gain = 8 end
-  return check.options(where, options, defaults)
-end
-
-local function check_beta(where, beta)
-  if type(beta) ~= "number" or beta ~= beta or math.abs(beta) == math.huge then
-    check.fail("%s: beta is %s, expected a finite number", where, tostring(beta))
-  end
 end
 
 -- A metric of the option `also`.
@@ -96,21 +99,16 @@ local form_names = { cdf = "distribution", log = "distribution_log", logit = "di
 ---"distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random ranking stands one of a ranker that is better
 ---(or, below 0, worse) than random. What is sampled is kept in the user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache) for
 ---other processes and later runs, up to 8 GiB, or the environment's MOONRANK_SAMPLES_GIB (0: nothing); that folder may be deleted.
----@param options? mr.bounds.DistributionOptions
+---`gain = "samples"` counts samples, so its default method is "sampled".
+---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
 ---Example: `mr.bounds.distribution_bound{form = "logit", beta = 0.5}.name   --> distribution_logit (beta 0.5)`
 function M.distribution_bound(options)
   local where = "mr.bounds.distribution_bound"
-  -- Eq. 3.13 counts the samples
-  local method = options and options.gain == "samples" and "sampled" or "auto"
-  local o = distribution_options(where, options,
-    { form = "cdf", method = method, samples = 300000, gain = "kappa", kappa = 8, seed = 1, beta = 0, also = {} })
-  check_beta(where, o.beta)
-  check.choice(where, "form", o.form, { "cdf", "log", "logit" })
-  check.choice(where, "method", o.method, { "auto", "exact", "sampled" })
-  check.integer_from(where, o, "samples", 1, 100000000)
-  local gain, amount = steepness(where, o)
+  local o = distribution_bound_options:read(where, options)
+  local gain, amount = steepness(o)
+  if gain == "samples" and options.method == nil then o.method = "sampled" end
   if gain == "samples" and o.form ~= "cdf" then
     check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
@@ -134,26 +132,43 @@ for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ 
 ---@return integer  how many tables were read
 function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it
 
+local stats_options = declare("mr.bounds.StatsOptions", {
+  { "dtype", "string", default = "float64", help = "type of the numbers" },
+  { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
+})
+
 ---Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
 ---differentiable).
 ---@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; what has no closed forms is estimated, see mr.bounds.of
 ---@param lists mr.Lists
----@param options? { dtype?: string, device?: string }  default float64 on the default device
+---@param options? mr.bounds.StatsOptions
 ---@return mr.Stats
 ---Example: `mr.bounds.stats("ap", mr.lists{{1, 0, 0}}).min:item() * 3   --> 1.0`
 function M.stats(metric, lists, options)
-  local o = check.options("mr.bounds.stats", options, { dtype = "float64", device = core.device() })
+  local o = stats_options:read("mr.bounds.stats", options)
   metric = metrics.parse(metric)
   list_stats.weights(metric, lists, "float64", "cpu")
   return stats.new(metric, lists, o)
 end
+
+local function count_row(name, least, help)
+  local expected = ("an integer from %d to 100000000"):format(least)
+  return { name, "number", least = least, most = 100000000, accept = math.tointeger, expected = expected, help = help }
+end
+
+local shape_options = declare("mr.bounds.ShapeOptions", {
+  count_row("n", 1, "number of rows"),
+  count_row("p", 0, "number of relevant rows"),
+  { "grades", "number[]", default = {}, shown = "none",
+    help = "grades of the rows, in any order, in place of n and p" },
+})
 
 local most_rows = 1000000  -- of a list whose orders are tried out
 
 -- The grades that a script gives, or 1 p times and 0.
 local function grades_of(where, o)
   if #o.grades > 0 then return o.grades end
-  if math.type(o.n) ~= "integer" or math.type(o.p) ~= "integer" or o.p < 0 or o.p > o.n or o.n < 1 or o.n > most_rows then
+  if not o.n or not o.p or o.p > o.n or o.n > most_rows then
     check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where, tostring(o.n),
       tostring(o.p), most_rows)
   end
@@ -166,12 +181,12 @@ end
 ---metric without closed forms (one of a script's own, err, bpref, ...) is tried on all orders of the grades, or on 20,000 random ones: then
 ---`method`, `orders` and `error` (the standard error of the expectation) say so, and max and min are what was seen.
 ---@param metric string|mr.Metric
----@param shape { n?: integer, p?: integer, grades?: number[] }  n and p, or grades in any order
+---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
 ---Example: `mr.bounds.of("nrbp_loss", {n = 9, p = 3}).max   --> 18.0`
 ---Example: `mr.bounds.of("err", {n = 3, p = 1}).orders   --> 3`
 function M.of(metric, shape)
-  local o = check.options("mr.bounds.of", shape, { n = check.none, p = check.none, grades = {} })
+  local o = shape_options:read("mr.bounds.of", shape)
   metric = metrics.parse(metric)
   local what = "bounds of " .. metric.name
   if not metric.closed_forms then return record(what, estimate.of(metric, grades_of("mr.bounds.of", o))) end
@@ -179,6 +194,8 @@ function M.of(metric, shape)
   numbers.method = "closed form"
   return record(what, numbers)
 end
+
+local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
 
 ---The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,
 ---Algorithm 1): exactly, by enumeration of up to a million arrangements and by the characteristic function beyond, or from samples.
@@ -188,18 +205,17 @@ end
 ---likely; above: a ranker that is better than random. So far from 0 that the standard deviation is below a thousandth of the metric's range,
 ---for 20 relevant rows among 60 from about 12 on, is an error.
 ---
+---Method "auto" samples what is out of reach of exact methods: lists of many different grades. Samples are kept as
+---mr.bounds.distribution_bound says. For a metric without closed forms the default of `samples` is 20,000.
+---
 ---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
 ---@param metric string|mr.Metric
----@param options { n?: integer, p?: integer, grades?: number[], method?: "auto"|"exact"|"sampled", samples?: integer, seed?: integer, beta?: number }
----   "auto" (default) samples what is out of reach of exact methods: lists of many different grades; samples are kept as mr.bounds.distribution_bound says
+---@param options mr.bounds.DistributionOptions
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution("ndcg", {n = 60, p = 20}):method()   --> characteristic function`
 ---Example: `mr.bounds.distribution("precision@1", {n = 2, p = 1, beta = math.log(3)}):mean()   --> 0.75`
 function M.distribution(metric, options)
-  local o = check.options("mr.bounds.distribution", options,
-    { n = check.none, p = check.none, grades = {}, method = "auto", samples = 300000, seed = 1, beta = 0 })
-  check.choice("mr.bounds.distribution", "method", o.method, { "auto", "exact", "sampled" })
-  check_beta("mr.bounds.distribution", o.beta)
+  local o = distribution_options:read("mr.bounds.distribution", options)
   metric = metrics.parse(metric)
   if not metric.closed_forms then
     local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
@@ -222,14 +238,17 @@ end
 
 local distribution_methods = core.classes["mr.Distribution"].methods
 
----The smoothed distribution function at s (a number or a tensor; Algorithm 2), and its derivative. `tabled` reads the table that bounds read,
----which is within 2e-6 of the sum.
+local smooth_options = declare("mr.bounds.SmoothOptions", {
+  { "tabled", "boolean", default = false, help = "read the table that bounds read, which is within 2e-6 of the sum" },
+}, smoothing_options)
+
+---The smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its derivative.
 ---@param s number|mr.Tensor
----@param options? { gain?: "kappa"|"samples"|number, kappa?: number, tabled?: boolean }  gain: as in mr.bounds.distribution_bound
+---@param options? mr.bounds.SmoothOptions
 ---@return number|mr.Tensor value, number|mr.Tensor derivative
 function distribution_methods:smooth(s, options)
-  local o = distribution_options("smooth", options, { gain = "kappa", kappa = 8, tabled = false })
-  local gain, amount = steepness("smooth", o)
+  local o = smooth_options:read("smooth", options)
+  local gain, amount = steepness(o)
   local is_number = type(s) == "number"
   local read = o.tabled and core.distribution_tabled or core.distribution_smooth
   local value, derivative = read(self, is_number and core.tensor({ s }, "float64", "cpu") or s, gain, amount)
@@ -254,18 +273,23 @@ local function from_function(name, f)
   return made
 end
 
+local slopes_options = declare("mr.bounds.SlopesOptions", {
+  { "at", "mr.Tensor", class = "mr.Tensor", shown = "the metric's expectation",
+    help = "score of each list at which the slope of a bound that is not affine is taken" },
+}, stats_options)
+
 ---How much the bounded value of every list grows with its score: the list's weight in training. Constant for affine bounds; for the others
 ---taken where the score is `at`, or the metric's expectation. 0 for lists on which no ordering can matter.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
----@param options? { dtype?: string, device?: string, at?: mr.Tensor }  default float64 on the default device; `at`: one score per list
+---@param options? mr.bounds.SlopesOptions
 ---@return mr.Tensor  [lists]
 ---Example: `mr.bounds.slopes("minmax", "nrbp_loss", mr.lists{{1, 0, 0}, {1, 1}})   --> {0.5, 0}  mr.Tensor {2} float64`
 function M.slopes(what, metric, lists, options)
-  local o = check.options("mr.bounds.slopes", options, { dtype = "float64", device = core.device(), at = check.none })
+  local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
-  if o.at and (type(o.at) ~= "userdata" or #o.at ~= lists.count) then
+  if o.at and #o.at ~= lists.count then
     check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at), lists.count)
   end
   local counted = list_stats.counted(metric, lists, o.device)
@@ -280,17 +304,19 @@ function M.slopes(what, metric, lists, options)
   return core.put_rows(score.grad or score * 0, counted, lists.count)
 end
 
+local weighted_options = declare("mr.bounds.WeightedOptions", {
+  { "cap", "number", above = 0, infinite = true, help = "largest weight of a list" },
+  { "normalize", "mr.Lists", class = "mr.Lists", help = "lists over which the weights have mean 1" },
+})
+
 ---A bound whose lists weigh no more than `cap` (their weight is the slope, see mr.bounds.slopes), and on the average over the lists
 ---`normalize` weigh 1: a factor for all that keeps gradients away from an optimiser's epsilon.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
----@param options { cap?: number, normalize?: mr.Lists }
+---@param options mr.bounds.WeightedOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.weighted("minmax", {cap = 10}).name   --> minmax (cap 10)`
 function M.weighted(what, options)
-  local o = check.options("mr.bounds.weighted", options, { cap = check.none, normalize = check.none })
-  if o.cap and not (type(o.cap) == "number" and o.cap > 0) then
-    check.fail("mr.bounds.weighted: cap is %s, expected a number above 0", tostring(o.cap))
-  end
+  local o = weighted_options:read("mr.bounds.weighted", options)
   local inner, means = M.resolve(what), {}
   local function capped(metric, lists, kind)
     local slopes = M.slopes(inner, metric, lists, kind):abs()
@@ -330,7 +356,8 @@ function M.define(name, f, about)
   local is_bound = getmetatable(f) == Bound
   if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
   if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
-  about = about and check.options("mr.bounds.define", about, { formula = name, source = "-", text = "" })
+  about = about and registry.about:read("mr.bounds.define", about)
+  if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
   rawset(defined, "repeats", false)
   definitions.note("bound", name, f, registry.add(name, defined, about))

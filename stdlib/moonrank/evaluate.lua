@@ -88,7 +88,7 @@ end
 
 ---The metrics of these names, or an error where one or an option is not known, before work begins.
 ---@param names (string|mr.Metric|table)[]
----@param options? table  as in mr.evaluate
+---@param options? mr.EvaluateOptions
 ---@param where? string   function name for messages
 ---@return (mr.Metric|mr.BoundedMetric)[]
 function M.metrics_of(names, options, where)
@@ -96,8 +96,7 @@ function M.metrics_of(names, options, where)
   if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
   check.sequence(where, "the list of metrics", names,
     'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
-  local none = check.none
-  local o = check.options(where, options, { ties = none, empty = none, relevant = none, gain = none, denominator = none })
+  local o = metric.conventions:read(where, options)
   local metrics = {}
   for i, name in ipairs(names) do metrics[i] = metric_of(where, name, o) end
   metric.check_read(where, o, metrics)
@@ -141,8 +140,7 @@ end
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
 ---@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
----@param options? { ties?: string, empty?: string, relevant?: number, gain?: string, denominator?: string }  as in mr.metrics.Options; each
----   for the named metrics that take it; one that none of the metrics reads is an error
+---@param options? mr.EvaluateOptions  for the named metrics that take them; one that no metric reads is an error
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`

@@ -2,10 +2,12 @@
 -- (losses/*). A loss gives one value per list; of those that stand for a metric, and of pairs, lists on which no ordering can matter (no
 -- relevant row, only relevant rows, all gains equal, a cut-off that takes in all rows) give 0 and no gradient and are not counted in the mean.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local defined = require "moonrank.losses.defined"
 local definitions = require "moonrank.definitions"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
+local shared = require "moonrank.losses.options"
 
 local M = {}
 local own = {}  -- names that scripts gave, which they may define anew
@@ -14,16 +16,13 @@ for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled"
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 
----@class mr.losses.Options
----@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
----@field gain? number  gain of the sigmoid, from 1e-15 to 1e15 (default 1)
+local smooth_options = declare("mr.losses.Options", {}, shared.steepness, shared.bound)
 
 -- The loss of a metric's smooth form; `shown`: the metric that goes with it, where that is another one.
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
-  local o = check.options("mr.losses." .. name, options, { bound = check.none, gain = 1 })
-  check.factors("mr.losses." .. name, o, { "gain" })
-  local bound = bounds.resolve(o.bound or "none")
+  local o = smooth_options:read("mr.losses." .. name, options)
+  local bound = bounds.resolve(o.bound)
   metric = metrics.parse(metric)
   return loss.under({
     name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric,
@@ -38,13 +37,16 @@ end
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
 function M.ndcg(options) return new("ndcg", "ndcg", options) end
 
+local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
+  shared.factor("alpha", 10, "steepness of the sigmoid"),
+}, shared.bound)
+
 ---ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
----@param options? { alpha?: number, bound?: string|mr.Bound|function }  alpha: from 1e-15 to 1e15 (default 10)
+---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
 function M.approx_ndcg(options)
-  local o = check.options("mr.losses.approx_ndcg", options, { alpha = 10, bound = check.none })
-  check.factors("mr.losses.approx_ndcg", o, { "alpha" })
+  local o = approx_ndcg_options:read("mr.losses.approx_ndcg", options)
   return new("approx_ndcg", "ndcg", { gain = o.alpha, bound = o.bound })
 end
 

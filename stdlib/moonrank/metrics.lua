@@ -3,23 +3,11 @@
 -- rows: empty = "skip" (default: left out of means, and NaN in evaluations; the metric itself gives 0 where its definition gives 0, as for RR,
 -- and NaN where that gives 0/0, as for AP), "zero", "one" or "nan". Called with options alone, each gives the metric: mr.metrics.rbp{p = 0.8}.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local declared = require "moonrank.metrics.declared"
 local metric = require "moonrank.metrics.registry"
 
 local M = {}
-
----@class mr.metrics.Options
----@field ties? "mean"|"stable"|"worst"|"trec"   what equal scores mean (default "mean")
----@field empty? "skip"|"zero"|"one"|"nan"       a list without relevant rows (default "skip"; of letor_ndcg "zero")
----@field relevant? number                       least grade of a relevant row (default 1)
----@field name? string                           its name in evaluations (default: as in "ndcg@10")
----@field k? integer                             ranks that count, where the metric takes it (default: all)
----@field p? number                              of rbp and nrbp: how likely a user goes on to the next rank (default 0.95)
----@field gain? "exp2"|"linear"|"exp2_plus_one"  of dcg and ndcg: 2^y - 1 (default), y, or 2^(y + 1) - 1. A gain above
----   2^1000 (of dcg with float32 scores: 2^96) is an error. With "exp2_plus_one" grade 0 gains 1: dcg itself gives that sum also for
----   a list without relevant rows, which evaluations leave out by empty = "skip", as they do for every metric
----@field denominator? "relevant"|"cutoff"       of ap: P (default) or min(P, k)
----@field top? number                            of err: the largest grade there can be, up to 1000 (default: the largest there is)
 
 local function given(name, scores, lists, options)
   if type(scores) == "table" and lists == nil and options == nil then return metric.parse(name, scores) end
@@ -27,6 +15,9 @@ local function given(name, scores, lists, options)
 end
 
 ---Discounted cumulative gain (Järvelin & Kekäläinen 2002): sum of gain(grade) / log2(rank + 1). Every grade above 0 counts.
+---A gain above 2^1000, or 2^96 with float32 scores, is an error. With `gain = "exp2_plus_one"` grade 0 gains 1: dcg
+---gives that sum also for a list without relevant rows, which evaluations leave out by `empty = "skip"`, as for every
+---metric.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -35,6 +26,7 @@ end
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
 ---DCG over that of the grades sorted downwards, both cut at k (Westerborg 2022, Eqs. 2.2, 2.3). Every grade above 0 counts.
+---A gain above 2^1000 is an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -182,6 +174,10 @@ function M.parse(text, options) return metric.parse(text, options) end
 
 local own = {}  -- names of metrics that the script defined
 
+local define_options = declare("mr.metrics.DefineOptions", {
+  { "minimize", "boolean", default = false, help = "whether smaller values are better" },
+})
+
 ---A metric of your own, known by its name from then on, until the script defines another of this name: a function of
 ---exact ranks (one per row; under ties = "mean" tied rows share the middle of their ranks) and lists that gives one value
 ---per list. Ranks and the lists' relevance are float64 whatever the scores are, so that a float32 tensor of the script
@@ -190,7 +186,7 @@ local own = {}  -- names of metrics that the script defined
 ---ranking by gain; such a metric is one for mr.losses.lambdarank, too.
 ---@param name string
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
----@param options? { minimize?: boolean }  whether less is better (default false)
+---@param options? mr.metrics.DefineOptions
 ---Example:
 ---mr.metrics.define("documented_mean_rank", function(ranks, lists) return lists:mean(ranks) end, {minimize = true})
 ---mr.metrics.documented_mean_rank(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 2.0
@@ -198,7 +194,7 @@ local own = {}  -- names of metrics that the script defined
 ---mr.metrics.define("documented_top_heavy", {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end})
 ---mr.losses.lambdarank{metric = "documented_top_heavy"}(mr.tensor{0, 0}, mr.lists{{0, 2}}):item() / math.log(2)   --> 1.5
 function M.define(name, f, options)
-  local o = check.options("mr.metrics.define", options, { minimize = false })
+  local o = define_options:read("mr.metrics.define", options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
   end
@@ -206,7 +202,7 @@ function M.define(name, f, options)
     check.fail("mr.metrics.define: there is a '%s' already, which the script did not define", name)
   end
   if type(f) == "table" then
-    local made = declared.made(name, declared.checked(name, f))
+    local made = declared.made(name, f)
     metric.define(name, made.values, o.minimize, made.tables, f)
   elseif type(f) == "function" then
     metric.define(name, f, o.minimize)

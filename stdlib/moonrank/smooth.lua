@@ -1,29 +1,20 @@
 -- Smooth ranks and smooth metrics: ranks replaced by sums of sigmoids, so that metrics have gradients.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.smooth.Options
----@field gain? number      gain of the sigmoid, from 1e-15 to 1e15 (default 1, as in the thesis)
----@field relevant? number  least relevance of a relevant row (default 1; not for rank and ndcg, which uses the grades)
-
--- Options of a function, its gain within what derivatives bear.
-local function checked(name, options, known)
-  local where = "mr.smooth." .. name
-  local o = check.options(where, options, known)
-  check.factors(where, o, { "gain" })
-  return o
-end
+local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
 
 ---Smooth rank (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j of sigma(gain (s_j - s_i)). The ranks of a list add up to N (N + 1) / 2.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
----@param options? { gain?: number }
+---@param options? mr.smooth.RankOptions
 ---@return mr.Tensor        [rows], differentiable in scores
 ---Example: `mr.smooth.rank(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[1]   --> 2.0`
 function M.rank(scores, lists, options)
-  return core.smooth_rank(scores, lists, checked("rank", options, { gain = 1 }).gain)
+  return core.smooth_rank(scores, lists, shared.steepness:read("mr.smooth.rank", options).gain)
 end
 
 ---Smooth rank of every row among the relevant rows of its list, as in smooth AP (Eq. 2.11). Not differentiable.
@@ -33,7 +24,7 @@ end
 ---@return mr.Tensor        [rows]
 ---Example: `mr.smooth.rank_among_relevant(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[2]   --> 1.5`
 function M.rank_among_relevant(scores, lists, options)
-  local o = checked("rank_among_relevant", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.rank_among_relevant", options)
   return core.smooth_rank_among_relevant(scores, lists, o.gain, o.relevant)
 end
 
@@ -41,11 +32,11 @@ end
 ---a list without relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
----@param options? { gain?: number }
+---@param options? mr.smooth.RankOptions
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.7962`
 function M.ndcg(scores, lists, options)
-  return core.smooth_ndcg(scores, lists, checked("ndcg", options, { gain = 1 }).gain)
+  return core.smooth_ndcg(scores, lists, shared.steepness:read("mr.smooth.ndcg", options).gain)
 end
 
 ---Smooth average precision (Westerborg 2022, Eq. 2.11). To be maximised; 0 for a list without relevant rows.
@@ -55,7 +46,7 @@ end
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.ap(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.ap(scores, lists, options)
-  local o = checked("ap", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.ap", options)
   return core.smooth_ap(scores, lists, o.gain, o.relevant)
 end
 
@@ -66,7 +57,7 @@ end
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.rr(scores, lists, options)
-  local o = checked("rr", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.rr", options)
   return core.smooth_rr(scores, lists, o.gain, o.relevant)
 end
 
@@ -79,7 +70,7 @@ end
 ---@return mr.Tensor        [rows], differentiable in scores
 ---Example: `mr.smooth.first(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 1}}):totable()[1]   --> 0.25`
 function M.first(scores, lists, options)
-  local o = checked("first", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.first", options)
   return core.smooth_first(scores, lists, o.gain, o.relevant)
 end
 
@@ -92,7 +83,7 @@ end
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.log_rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2 / 3)   --> 1.0`
 function M.log_rr(scores, lists, options)
-  local o = checked("log_rr", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.log_rr", options)
   return core.smooth_log_rr(scores, lists, o.gain, o.relevant)
 end
 
@@ -104,7 +95,7 @@ end
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.nrbp_loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.5`
 function M.nrbp_loss(scores, lists, options)
-  local o = checked("nrbp_loss", options, { gain = 1, relevant = 1 })
+  local o = smooth_options:read("mr.smooth.nrbp_loss", options)
   return core.smooth_nrbp_loss(scores, lists, o.gain, o.relevant)
 end
 

@@ -1,5 +1,6 @@
 -- Checks of a new bound before it is used in training.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
 local metrics = require "moonrank.metrics.registry"
 local tables = require "moonrank.table"
@@ -10,11 +11,15 @@ local steps = 32        -- scores from the least to the largest at which every l
 local vanished = 1e-9   -- of the steepest slope: no gradient
 local faded = 1e-2      -- hardly any gradient
 
----@class mr.bounds.CheckOptions
----@field metrics? (string|mr.Metric)[]    default {"ndcg", "ap", "nrbp_loss"}
----@field nsr? number[]        rows that are not relevant per relevant one (default 1 to 5)
----@field relevant? integer[]  relevant rows (default 1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20)
----@field quiet? boolean       do not print
+local check_options = declare("mr.bounds.CheckOptions", {
+  { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" },
+    help = "metrics whose bounded values are checked" },
+  { "nsr", "number[]", default = { 1, 2, 3, 4, 5 },
+    help = "rows that are not relevant per relevant row, a list for each" },
+  { "relevant", "integer[]", shown = "1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20",
+    help = "numbers of relevant rows, a list for each" },
+  { "quiet", "boolean", default = false, help = "do not print the report" },
+})
 
 ---@class mr.BoundReport
 ---@field name string
@@ -293,8 +298,7 @@ end
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
 function M.check(what, options)
-  local o = check.options("mr.bounds.check", options,
-    { metrics = { "ndcg", "ap", "nrbp_loss" }, nsr = { 1, 2, 3, 4, 5 }, relevant = check.none, quiet = false })
+  local o = check_options:read("mr.bounds.check", options)
   if #o.metrics == 0 or #o.nsr == 0 then check.fail("mr.bounds.check: metrics and nsr need an entry at least") end
   local bound = require("moonrank.bounds").resolve(what)
   local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }

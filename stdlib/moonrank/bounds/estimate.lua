@@ -2,6 +2,7 @@
 -- else from random ones, seeded, with the error that this leaves. The metric is called for some thousand orders at a time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
@@ -68,7 +69,19 @@ end
 
 local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
 
-local defaults = { samples = 20000, seed = 1, beta = 0 }
+---How random orders are drawn.
+M.random_options = declare("mr.bounds.RandomOptions", {
+  { "seed", "integer", default = 1, help = "seed of the random rankings" },
+  { "beta", "number", default = 0,
+    help = "how much better than random the rankings are: rows are drawn with weights e^(beta * grade)" },
+})
+
+local estimate_options = declare("mr.bounds.EstimateOptions", {
+  { "samples", "number", default = 20000, least = 1, accept = math.tointeger, expected = "an integer of at least 1",
+    help = "random orders that are tried where there are more than 20,000, or beta is not 0" },
+}, M.random_options)
+
+local defaults = estimate_options:read("estimate")
 local known = {}  -- estimates by the metric's number, class of grades, and options
 local ends = {}   -- whether the values at the sorted ends differ, by the metric's number and class of grades
 
@@ -94,7 +107,7 @@ local function summarised(metric, values, method, orders, first, last, rounding)
 end
 
 local function of_class(metric, class, options)
-  local o = options and check.options("estimate", options, defaults) or defaults
+  local o = options and estimate_options:read("estimate", options) or defaults
   -- batches come without options: their estimates are found by a number
   local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
@@ -110,8 +123,7 @@ end
 
 ---@param metric mr.Metric
 ---@param grades number[]
----@param options? { samples?: integer, seed?: integer, beta?: number }  random orders where there are more than 20,000, or beta is not 0 (default
----   20000), their seed (1), and beta of mr.bounds.distribution (0)
+---@param options? mr.bounds.EstimateOptions
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
@@ -141,7 +153,7 @@ end
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param counting? boolean
----@param options? { samples?: integer, seed?: integer, beta?: number }
+---@param options? mr.bounds.EstimateOptions
 ---@return (mr.Estimate|false)[]
 function M.per_list(metric, lists, counting, options)
   local out, found = {}, {}
@@ -177,7 +189,7 @@ end
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param spec mr.DistributionSpec
----@param options? { samples?: integer, seed?: integer, beta?: number }
+---@param options? mr.bounds.EstimateOptions
 ---@return mr.Tensor
 function M.distribution_bound(score, metric, lists, spec, options)
   local groups, order = {}, {}

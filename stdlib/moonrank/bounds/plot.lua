@@ -1,15 +1,19 @@
 -- Figures of bounds: the bounded value against the metric, for lists of several sizes.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
+local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
 local points = 101
 
----@class mr.bounds.PlotOptions
----@field metric? string       default "ndcg"
----@field nsr? number[]        rows that are not relevant per relevant one, a panel each (default 1, 2, 3)
----@field relevant? integer[]  relevant rows, a line each (default 5, 20, 100; where less is better 10, 20, 40, whose ranges differ less)
+local plot_options = declare("mr.bounds.PlotOptions", {
+  metrics.option("ndcg", "metric whose bounded values are drawn"),
+  { "nsr", "number[]", default = { 1, 2, 3 }, help = "rows that are not relevant per relevant row, a panel for each" },
+  { "relevant", "integer[]", shown = "5, 20, 100; where less is better 10, 20, 40, whose ranges differ less",
+    help = "numbers of relevant rows, a line for each" },
+})
 
 -- Bounded value of every size along its range.
 local function series_of(bound, metric, sizes)
@@ -35,8 +39,8 @@ end
 ---@return mr.Figure
 function M.plot(what, options)
   local bounds, plot = require "moonrank.bounds", require "moonrank.plot"
-  local o = check.options("mr.bounds.plot", options, { metric = check.none, nsr = { 1, 2, 3 }, relevant = check.none })
-  o.metric = require("moonrank.metrics.registry").parse(o.metric or "ndcg")
+  local o = plot_options:read("mr.bounds.plot", options)
+  o.metric = metrics.parse(o.metric)
   o.relevant = o.relevant or o.metric.minimize and { 10, 20, 40 } or { 5, 20, 100 }
   local several = type(what) == "table" and getmetatable(what) == nil
   local panels = { columns = #o.nsr }

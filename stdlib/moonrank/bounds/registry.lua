@@ -1,12 +1,14 @@
 -- The bounds that have names, each with what `moonrank doc NAME` prints: its formula, its source, and when it helps.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
----@class mr.bounds.About
----@field formula string  of the bounded value
----@field source string   paper and equation
----@field text string     what it does to a list, and when it helps
+M.about = declare("mr.bounds.About", {
+  { "formula", "string", shown = "the bound's name", help = "formula of the bounded value" },
+  { "source", "string", default = "-", help = "paper and equation" },
+  { "text", "string", default = "", help = "what the bound does to a list, and when it helps" },
+})
 
 local distribution_text = [[How likely a random ranking of the list is to be no better than M, smoothed:
 F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.

@@ -1,18 +1,24 @@
 -- Losses that a script makes from a smooth metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local list_stats = require "moonrank.bounds.list_stats"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
+local shared = require "moonrank.losses.options"
 local smooth = require "moonrank.smooth"
 
 local M = {}
----@class mr.losses.Definition
----@field direction "maximize"|"minimize"  where the smooth metric is better
----@field smooth fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  one value per list, made of differentiable operations
----@field exact? fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor  the same of exact ranks: what bounds learn its values over all rankings
----   from, and from then on a metric of this name
----@field metric? string  the metric that goes with it, for mr.evaluate and for bounds (default: `exact`, or none)
+
+local definition_options = declare("mr.losses.Definition", {
+  { "direction", "string", required = true, choices = { "maximize", "minimize" },
+    help = "whether larger or smaller values are better" },
+  { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor", required = true,
+    help = "the smooth metric, one value per list, made of differentiable operations" },
+  { "exact", "fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor",
+    help = "the metric of exact ranks, one value per list; bounds are found from it, and it gets the loss's name" },
+  { "metric", "string", shown = "`exact`, or none", help = "name of the metric that mr.evaluate and bounds use" },
+})
 
 local function one_per_list(name, value, lists)
   if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
@@ -65,7 +71,7 @@ function M.constructor(name, definition)
   local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
   return function(options)
     local bounds = require "moonrank.bounds"
-    local given = check.options("mr.losses." .. name, options, { bound = check.none }).bound or "none"
+    local given = shared.bound:read("mr.losses." .. name, options).bound
     local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
     return loss.under({
       name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting, _maximize = maximize,
@@ -84,15 +90,7 @@ function M.checked(name, definition, taken)
     check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
   end
   if taken == "loss" then check.fail("mr.losses.define: there is a loss '%s' already", name) end
-  local none = check.none
-  definition = check.options("mr.losses.define", definition, { direction = none, smooth = none, exact = none, metric = none })
-  check.choice("mr.losses.define", "direction", definition.direction, { "maximize", "minimize" })
-  if type(definition.smooth) ~= "function" then
-    check.fail("mr.losses.define: smooth is a %s, expected a function of scores and lists", type(definition.smooth))
-  end
-  if definition.exact ~= nil and type(definition.exact) ~= "function" then
-    check.fail("mr.losses.define: exact is a %s, expected a function of ranks and lists", type(definition.exact))
-  end
+  definition = definition_options:read("mr.losses.define", definition)
   if definition.exact and not taken and metrics.known(name) then
     check.fail("mr.losses.define: there is a metric '%s' already, and `exact` would be another of that name", name)
   end

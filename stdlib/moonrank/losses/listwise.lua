@@ -1,19 +1,17 @@
 -- Listwise losses: a list's scores as a distribution over its rows, or over their orders. Defined at any grades.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.ListwiseOptions: mr.losses.SlopeOptions
----@field metric? string|mr.Metric  whose bounds these are (default "ndcg")
+local listwise_options = declare("mr.losses.ListwiseOptions", {}, shared.ndcg_metric, shared.slope)
 
 local function made(name, options, values)
-  local o = check.options("mr.losses." .. name, options, { bound = none, metric = none, slope_at = "value" })
-  o.metric = metrics.parse(o.metric or "ndcg")
+  local o = listwise_options:read("mr.losses." .. name, options)
+  o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "any", values = values }, o)
 end
 

@@ -70,12 +70,6 @@ function M.under(fields, bound, options)
   return setmetatable(fields, Loss)
 end
 
----Options of losses that are not a metric's smooth form.
----@class mr.losses.SlopeOptions
----@field bound? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  a list's value is multiplied by the bound's slope (default "none")
----@field slope_at? "value"|"expectation"  where the slope of a bound that is not affine is taken: at the metric's exact value of the current
----   scores, without a gradient of its own, or at its mean over random rankings (default "value")
-
 -- The slope of a bound for every list.
 local function slopes(bound, of, lists, score, at)
   local bounds = require "moonrank.bounds"
@@ -97,13 +91,12 @@ end
 
 ---A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
 ---@param what mr.losses.Values
----@param options table  what tells it from others of its name, with `bound` and `slope_at` as mr.losses.SlopeOptions has them
+---@param options table  what tells it from others of its name, with those of mr.losses.SlopeOptions
 ---@return mr.Loss
 function M.by_slope(what, options)
   local bounds = require "moonrank.bounds"
   local where = "mr.losses." .. what.name
-  local bound, none = bounds.resolve(options.bound or "none"), bounds.resolve "none"
-  check.choice(where, "slope_at", options.slope_at, { "value", "expectation" })
+  local bound, none = bounds.resolve(options.bound), bounds.resolve "none"
   if what.pointwise and not bound.affine then
     check.fail("%s: bound is '%s', expected an affine one: a mean over single rows has no place among the rankings of a list", where,
       bound.name)

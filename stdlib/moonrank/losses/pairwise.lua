@@ -1,31 +1,33 @@
 -- Losses over pairs of rows: with grades y_i > y_j, but where a function says all pairs. Sums over the pairs of a list.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.PairOptions: mr.losses.SlopeOptions
----@field gain? number  steepness of log(1 + exp(-gain (s_i - s_j))), from 1e-15 to 1e15 (default 1)
+local pair_metric_options = declare("mr.losses.PairMetricOptions", {
+  metrics.option("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row of grade 1 or '
+    .. "more and a lower row, so that lists without lower rows are left out"),
+}, shared.slope)
 
----@class mr.losses.CountedPairOptions: mr.losses.PairOptions
----@field metric? string|mr.Metric  whose bounds these are (default "wrong_pairs"). "nrbp_loss" counts pairs of a row of grade 1
----   or more and a lower row alone, so that lists without lower rows are left out
+local counted_pair_options = declare("mr.losses.CountedPairOptions", {}, shared.steepness, pair_metric_options)
 
----@class mr.losses.LambdaOptions: mr.losses.PairOptions
----@field metric? string|mr.Metric  whose change counts: any with `swaps`, as "ndcg@10", "ap", "err", "nrbp(0.9)" (default "ndcg"), or one that
----   the script declared by gain and discount (mr.metrics.define)
----@field p? number     of nrbp and rbp, where the metric's name does not say it (default 0.95)
----@field pair? "logistic"|"sigmoid"  what a pair costs: log(1 + exp(-gain (s_i - s_j))) (default), or sigma(gain (s_j - s_i)), a smooth count
----   of wrongly ordered pairs
+local lambda_options = declare("mr.losses.LambdaOptions", {
+  metrics.option("ndcg", 'metric whose change counts: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
+    .. "or one that the script declared by gain and discount (mr.metrics.define)"),
+  { "p", "number", above = 0, below = 1, shown = "0.95",
+    help = "p of nrbp and rbp, where the metric's name does not say it" },
+  { "pair", "string", default = "logistic", choices = { "logistic", "sigmoid" },
+    help = "cost of a pair: log(1 + exp(-gain (s_i - s_j))), or sigma(gain (s_j - s_i)), which counts wrongly ordered "
+      .. "pairs smoothly" },
+}, shared.pairs)
 
 -- The metric of mr.losses.lambdarank from its options.
-local function lambda_metric(where, options)
-  local given = options and options.metric or "ndcg"
-  local p = options and options.p
+local function lambda_metric(where, o)
+  local given, p = o.metric, o.p
   if p ~= nil and metrics.is(given) then check.fail("%s: p is given, but the metric '%s' has its own", where, given.name) end
   if p ~= nil and not metrics.takes(given, "p") then
     check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, given)
@@ -54,10 +56,8 @@ end
 ---Example: `mr.losses.lambdarank{metric = "rr", pair = "sigmoid"}(mr.tensor{1, 1}, mr.lists{{0, 1}}):item()   --> 0.25`
 function M.lambdarank(options)
   local where = "mr.losses.lambdarank"
-  local o = check.options(where, options, { metric = none, p = none, gain = 1, pair = "logistic", bound = none, slope_at = "value" })
-  check.factors(where, o, { "gain" })
-  check.choice(where, "pair", o.pair, { "logistic", "sigmoid" })
-  local metric = lambda_metric(where, options)
+  local o = lambda_options:read(where, options)
+  local metric = lambda_metric(where, o)
   o.metric, o.p = metric, nil
   -- of a metric that is known, or of one that a script declared
   local function either(known, declared, ...)
@@ -75,8 +75,7 @@ end
 
 -- A loss over pairs of unequal grades, made of two functions of the core. Its bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
-  check.factors("mr.losses." .. name, o, { option })
-  o.metric = metrics.parse(o.metric or "wrong_pairs")
+  o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     values = function(scores, lists) return values(scores, lists, o[option]) end,
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
@@ -89,7 +88,7 @@ end
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
 ---Example: `mr.losses.ranknet{bound = "minmax"}(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0`
 function M.ranknet(options)
-  local o = check.options("mr.losses.ranknet", options, { gain = 1, metric = none, bound = none, slope_at = "value" })
+  local o = counted_pair_options:read("mr.losses.ranknet", options)
   return of_pairs("ranknet", o, "gain", core.ranknet_loss, core.ranknet_curvature)
 end
 
@@ -100,13 +99,13 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
 function M.direct_ranker(options)
-  local o = check.options("mr.losses.direct_ranker", options, { gain = 1, metric = none, bound = none, slope_at = "value" })
+  local o = counted_pair_options:read("mr.losses.direct_ranker", options)
   return of_pairs("direct_ranker", o, "gain", core.direct_ranker_loss, core.direct_ranker_curvature)
 end
 
----@class mr.losses.HingeOptions: mr.losses.SlopeOptions
----@field metric? string|mr.Metric  as for mr.losses.ranknet (default "wrong_pairs")
----@field margin? number  by how much the better row must be ahead, from 1e-15 to 1e15 (default 1)
+local hinge_options = declare("mr.losses.HingeOptions", {
+  shared.factor("margin", 1, "how far the score of the better row must be ahead"),
+}, pair_metric_options)
 
 ---Hinge loss of pairs (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the sum over pairs of rows with grades y_i > y_j of
 ---max(0, margin - (s_i - s_j)). RankSVM's L2 term is the optimiser's `weight_decay`. Bounds as for mr.losses.ranknet.
@@ -114,13 +113,20 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
 function M.hinge(options)
-  local o = check.options("mr.losses.hinge", options, { margin = 1, metric = none, bound = none, slope_at = "value" })
+  local o = hinge_options:read("mr.losses.hinge", options)
   return of_pairs("hinge", o, "margin", core.hinge_loss, core.hinge_curvature)
 end
 
----@class mr.losses.AllPairsOptions: mr.losses.CountedPairOptions
----@field upsample? number|"list"|mr.Lists  how often a pair of unequal grades counts; "list": so often that in each list the targets 1, 1/2 and
----   0 are as many, but not less than once; lists: so often that they are as many in all of these together (default 1)
+local function is_upsample(value)
+  return value == "list" or check.is_lists(value) or type(value) == "number" and value >= 1e-15 and value <= 1e15
+end
+
+local all_pairs_options = declare("mr.losses.AllPairsOptions", {
+  { "upsample", 'number|"list"|mr.Lists', default = 1, accept = is_upsample,
+    expected = "a number from 1e-15 to 1e15, 'list' or lists",
+    help = 'how often a pair of unequal grades counts. "list": so often that in each list the targets 1, 1/2 and 0 are '
+      .. "equally many, but at least once; lists: so often that they are equally many in all of these lists together" },
+}, counted_pair_options)
 
 -- How often pairs of unequal grades count for as many targets of each kind: equal pairs over half of the others, and no less than once.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
@@ -129,16 +135,9 @@ local function pairs_of(lists)
   return core.equal_pairs(lists), sizes * (sizes - 1) / 2
 end
 
-local function checked_upsample(where, upsample)
-  if check.is_lists(upsample) then
-    local equal, pairs = pairs_of(upsample)
-    return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
-  end
-  if upsample ~= "list" and not (type(upsample) == "number" and upsample > 0 and upsample < math.huge) then
-    check.fail("%s: upsample is %s, expected a number above 0, 'list' or lists", where, tostring(upsample))
-  end
-  if upsample ~= "list" then check.factors(where, { upsample = upsample }, { "upsample" }) end
-  return upsample
+local function balanced_over(lists)
+  local equal, pairs = pairs_of(lists)
+  return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
 ---RankNet over all pairs of rows (Burges et al. 2005): the sum over unordered pairs of the cross entropy of sigma(gain (s_i - s_j)) and a
@@ -150,9 +149,8 @@ end
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
 ---Example: `mr.losses.ranknet_all_pairs{upsample = mr.lists{{0, 0, 0, 2}}}.options.upsample   --> 2.0`
 function M.ranknet_all_pairs(options)
-  local where = "mr.losses.ranknet_all_pairs"
-  local o = check.options(where, options, { gain = 1, upsample = none, metric = none, bound = none, slope_at = "value" })
-  o.upsample = checked_upsample(where, o.upsample or 1)
+  local o = all_pairs_options:read("mr.losses.ranknet_all_pairs", options)
+  if check.is_lists(o.upsample) then o.upsample = balanced_over(o.upsample) end
   local function upsampled(f)
     return function(scores, lists, gain)
       if o.upsample ~= "list" then return f(scores, lists, gain, o.upsample) end
@@ -163,11 +161,11 @@ function M.ranknet_all_pairs(options)
   return of_pairs("ranknet_all_pairs", o, "gain", values, curvature, "any")
 end
 
----@class mr.losses.NdcgLossOptions: mr.losses.PairOptions
----@field mu? number  of NDCG-Loss2++: what the part of NDCG-Loss2 is multiplied by, from 1e-15 to 1e15 (default 10)
+local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {
+  shared.factor("mu", 10, "factor of the NDCG-Loss2 part of NDCG-Loss2++"),
+}, shared.pairs)
 
 local function ndcg_loss(name, o, values, curvature, ...)
-  check.factors("mr.losses." .. name, o, { "gain", o.mu and "mu" })
   local weights = table.pack(...)
   local function on(f) return function(scores, lists) return f(scores, lists, o.gain, table.unpack(weights, 1, weights.n)) end end
   return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
@@ -181,7 +179,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
 function M.ndcg_loss_1(options)
-  local o = check.options("mr.losses.ndcg_loss_1", options, { gain = 1, bound = none, slope_at = "value" })
+  local o = shared.pairs:read("mr.losses.ndcg_loss_1", options)
   return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_curvature)
 end
 
@@ -191,7 +189,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
 function M.ndcg_loss_2(options)
-  local o = check.options("mr.losses.ndcg_loss_2", options, { gain = 1, bound = none, slope_at = "value" })
+  local o = shared.pairs:read("mr.losses.ndcg_loss_2", options)
   return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)
 end
 
@@ -201,7 +199,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`
 function M.ndcg_loss_2pp(options)
-  local o = check.options("mr.losses.ndcg_loss_2pp", options, { gain = 1, mu = 10, bound = none, slope_at = "value" })
+  local o = ndcg_loss_options:read("mr.losses.ndcg_loss_2pp", options)
   return ndcg_loss("ndcg_loss_2pp", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, o.mu, true)
 end
 

@@ -1,22 +1,22 @@
 -- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows, of any grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.PointwiseOptions
----@field bound? string|mr.Bound  an affine one: a list's value is multiplied by its slope for `metric` (default "none")
----@field metric? string|mr.Metric  whose bounds these are (default "ndcg")
+local pointwise_options = declare("mr.losses.PointwiseOptions", {
+  { "bound", "string|mr.Bound", default = "none",
+    help = "affine bound: a list's value is multiplied by the bound's slope for `metric`" },
+}, shared.ndcg_metric)
 
----@class mr.losses.RelevantOptions: mr.losses.PointwiseOptions
----@field relevant? number  least grade of a relevant row (default 1)
+local relevant_options = declare("mr.losses.RelevantOptions", {}, shared.relevant, pointwise_options)
 
 local function made(name, shown, o, values, parameters)
-  o.metric, o.slope_at = metrics.parse(o.metric or "ndcg"), "value"
+  o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
     parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: as the bound does
 end
@@ -28,7 +28,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
 function M.mse(options)
-  local o = check.options("mr.losses.mse", options, { bound = none, metric = none })
+  local o = pointwise_options:read("mr.losses.mse", options)
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
@@ -38,8 +38,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.bce(options)
-  local o = check.options("mr.losses.bce", options, { bound = none, metric = none, relevant = 1 })
-  check.positive("mr.losses.bce", o, { "relevant" })
+  local o = relevant_options:read("mr.losses.bce", options)
   return made("bce", "auc", o, function(scores, lists) return core.binary_cross_entropy_loss(scores, lists, o.relevant) end)
 end
 
@@ -49,17 +48,24 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
 function M.squared_hinge(options)
-  local o = check.options("mr.losses.squared_hinge", options, { bound = none, metric = none, relevant = 1 })
-  check.positive("mr.losses.squared_hinge", o, { "relevant" })
+  local o = relevant_options:read("mr.losses.squared_hinge", options)
   return made("squared_hinge", "auc", o, function(scores, lists) return core.squared_hinge_loss(scores, lists, o.relevant) end)
 end
 
----@class mr.losses.OrdinalOptions: mr.losses.PointwiseOptions
----@field levels? integer  largest grade (default: of `thresholds` their number, else 4)
----@field thresholds? number[]|mr.Tensor  one for each grade from 1, rising (default k - 1/2); a tensor with `requires_grad` is learned
----@field learn? boolean  whether thresholds are parameters, which mr.fit trains with the model's (default false, but for such a tensor)
+-- Whether it has numbers, and if it is a tensor, a single dimension.
+local function is_thresholds(value)
+  if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
+  return type(value) == "table" and #value > 0
+end
 
-local most_levels = 10000
+local ordinal_options = declare("mr.losses.OrdinalOptions", {
+  { "levels", "integer", least = 1, most = 10000, shown = "the number of thresholds, else 4", help = "largest grade" },
+  { "thresholds", "number[]|mr.Tensor", shown = "k - 1/2", accept = is_thresholds,
+    expected = "a number for each grade, in a list or in a tensor {grades} of real numbers",
+    help = "a threshold for each grade k from 1, in rising order; a tensor with `requires_grad` is learned" },
+  { "learn", "boolean", shown = "false, except for a tensor with `requires_grad`",
+    help = "whether thresholds are parameters, which mr.fit trains with the model's" },
+}, pointwise_options)
 
 -- Raises unless these are numbers in rising order.
 local function check_rising(where, given)
@@ -71,22 +77,12 @@ local function check_rising(where, given)
 end
 
 local function checked_thresholds(where, o)
-  if o.levels ~= nil and (math.type(o.levels) ~= "integer" or o.levels < 1 or o.levels > most_levels) then
-    check.fail("%s: levels is %s, expected an integer from 1 to %d", where, tostring(o.levels), most_levels)
-  end
   local given = o.thresholds
   if given == nil then
     given = {}
     for k = 1, o.levels or 4 do given[k] = k - 0.5 end
   end
   local is_tensor = check.is_tensor(given)
-  if not is_tensor and (type(given) ~= "table" or #given == 0) then
-    check.fail("%s: thresholds is %s, expected a number for each grade", where, type(given) == "table" and "empty" or tostring(given))
-  end
-  if is_tensor and (given.dims ~= 1 or #given == 0 or given.dtype == "int64") then
-    check.fail("%s: thresholds is a tensor of sizes {%s} %s, expected a real number for each grade", where,
-      table.concat(given:shape(), ", "), given.dtype)
-  end
   check_rising(where, is_tensor and given:totable() or given)
   local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
   if o.levels and o.levels ~= #thresholds then
@@ -106,9 +102,8 @@ end
 ---Example: `mr.losses.ordinal{levels = 2, learn = true}:parameters()[1]   --> {0.5, 1.5}  mr.Tensor {2} float64`
 function M.ordinal(options)
   local where = "mr.losses.ordinal"
-  local o = check.options(where, options, { bound = none, metric = none, levels = none, thresholds = none, learn = none })
+  local o = ordinal_options:read(where, options)
   local thresholds = checked_thresholds(where, o)
-  if o.learn ~= nil and type(o.learn) ~= "boolean" then check.fail("%s: learn is %s, expected true or false", where, tostring(o.learn)) end
   if o.learn == false then thresholds = thresholds:detach() end
   o.learn = o.learn or thresholds.tracked
   if o.learn and not thresholds.tracked then thresholds = thresholds:requires_grad() end

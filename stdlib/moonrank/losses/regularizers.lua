@@ -1,24 +1,14 @@
 -- Regularisers of a model's factors that a loss asks for: mr.fit, which knows model and batch, adds them to the loss of each batch.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
----Refuses what is no table of names, each with a number of at least 0.
----@param where string
----@param regularize? table<string, number>
-function M.check(where, regularize)
-  if regularize == nil then return end
-  if type(regularize) ~= "table" or next(regularize) == nil then
-    check.fail("%s: regularize is %s, expected numbers by name, as in {users = 0.01, items = 0.001}", where,
-      type(regularize) == "table" and "empty" or tostring(regularize))
-  end
-  for name, lambda in pairs(regularize) do
-    check.choice(where, "regularize", name, { "users", "items" })
-    if type(lambda) ~= "number" or not (lambda >= 0 and lambda < math.huge) then
-      check.fail("%s: regularize.%s is %s, expected a number of at least 0", where, name, tostring(lambda))
-    end
-  end
-end
+---The factors of a loss's regularisers.
+M.factors = declare("mr.losses.RegularizeOptions", {
+  { "users", "number", least = 0, help = "factor of the squared norm of the factors of a list's user" },
+  { "items", "number", least = 0, help = "factor of the squared norms of the factors of the items of a list's rows" },
+})
 
 -- A parameter of a model, or of what a script gave in its place, by its name.
 local function parameter_of(model, name)

@@ -1,17 +1,17 @@
 -- Losses that relax a metric otherwise than by smooth ranks: by distributions of ranks, by a relaxed matrix of permutation, by each row's
 -- own score. Lists whose grades do not differ are 0, without gradient, and do not count.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.SoftRankOptions: mr.losses.SlopeOptions
----@field sd? number        standard deviation of a row's score, from 1e-15 to 1e15 (default 1)
----@field longest? integer  rows of the longest list that is taken (default 500)
+local soft_rank_options = declare("mr.losses.SoftRankOptions", {
+  shared.factor("sd", 1, "standard deviation of a row's score"),
+  { "longest", "integer", default = 500, least = 1, help = "rows of the longest list that is allowed" },
+}, shared.slope)
 
 ---SoftRank's negative nDCG (Taylor et al. 2008), one value per list: scores are normal with standard deviation `sd` around the model's, a
 ---row's rank has the distribution that the recursion over the other rows gives, and its gain is discounted by the expected discount. The
@@ -21,30 +21,18 @@ local M = {}
 ---@return mr.Loss
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.soft_rank(options)
-  local where = "mr.losses.soft_rank"
-  local o = check.options(where, options, { bound = none, slope_at = "value", sd = 1, longest = 500 })
-  check.factors(where, o, { "sd" })
-  check.integer_from(where, o, "longest", 1)
+  local o = soft_rank_options:read("mr.losses.soft_rank", options)
   local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
   return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
 
----@class mr.losses.NeuralOptions: mr.losses.SlopeOptions
----@field tau? number          temperature of the softmax, from 1e-15 to 1e100 (default 1)
----@field iterations? integer  at most, of Sinkhorn's scaling, up to 1000; 0: none (default 50)
----@field tolerance? number    scaling ends when all columns add up to 1 within this (default 1e-6)
-
-local least_tau, largest_tau = 1e-15, 1e100  -- distances of scores over less, and sums of distances of more, are beyond doubles
-
-local function check_scaling(where, o)
-  if not (o.tau >= least_tau and o.tau <= largest_tau) then
-    check.fail("%s: tau is %s, expected a positive number, from %g to %g", where, tostring(o.tau), least_tau, largest_tau)
-  end
-  check.integer_from(where, o, "iterations", 0, 1000)
-  if not (o.tolerance >= 0 and o.tolerance < math.huge) then
-    check.fail("%s: tolerance is %s, expected 0 or more", where, tostring(o.tolerance))
-  end
-end
+-- Doubles hold neither distances of scores over a smaller `tau` nor sums of distances over a larger one.
+local neural_options = declare("mr.losses.NeuralOptions", {
+  { "tau", "number", default = 1, least = 1e-15, most = 1e100, help = "temperature of the softmax" },
+  { "iterations", "integer", default = 50, least = 0, most = 1000, help = "most iterations of Sinkhorn's scaling" },
+  { "tolerance", "number", default = 1e-6, least = 0,
+    help = "scaling ends when the sum of every column is within this of 1" },
+}, shared.slope)
 
 ---NeuralNDCG (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et
 ---al. 2019), scaled by Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the
@@ -55,19 +43,15 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.neural_ndcg(options)
-  local where = "mr.losses.neural_ndcg"
-  local o = check.options(where, options, { bound = none, slope_at = "value", tau = 1, iterations = 50, tolerance = 1e-6 })
-  check_scaling(where, o)
+  local o = neural_options:read("mr.losses.neural_ndcg", options)
   local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
   return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
 
----@class mr.losses.OwnScoreOptions: mr.losses.SlopeOptions
----@field relevant? number  least grade of a relevant row (default 1)
+local own_score_options = declare("mr.losses.OwnScoreOptions", {}, shared.relevant, shared.slope)
 
 local function of_own_scores(name, metric, values, options)
-  local o = check.options("mr.losses." .. name, options, { bound = none, slope_at = "value", relevant = 1 })
-  check.positive("mr.losses." .. name, o, { "relevant" })
+  local o = own_score_options:read("mr.losses." .. name, options)
   local function of_relevant(scores, lists) return values(scores, lists, o.relevant) end
   local of = metrics.parse(metric, o.relevant ~= 1 and { relevant = o.relevant } or nil)
   return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant }, o)

@@ -2,38 +2,29 @@
 -- the row's place in the batch alone: not on threads or processes, on what ran before, or on whether training was resumed. Sums over the
 -- relevant rows of a list.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local random = require "moonrank.random"
 local regularizers = require "moonrank.losses.regularizers"
-
-local most_trials = 1000000
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.SampledOptions: mr.losses.SlopeOptions
----@field relevant? number  least grade of a relevant row; all others may be drawn (default 1)
----@field draws? integer    how many pairs are drawn for each relevant row, whose mean it counts (default 1)
----@field regularize? { users?: number, items?: number }  what mr.fit adds for a model with such parameters, as mr.models.mf: these times the
----   squared norm of the factors of a list's user, and of the items of its rows
----@field metric? string|mr.Metric  whose bounds these are (default the exact nRBP loss, the number of wrongly ordered pairs)
+local sampled_options = declare("mr.losses.SampledOptions", {
+  { "draws", "integer", default = 1, least = 1,
+    help = "pairs that are drawn for each relevant row; their mean counts" },
+  { "regularize", "mr.losses.RegularizeOptions",
+    accept = function(value) return type(value) == "table" and next(value) ~= nil end,
+    expected = "numbers by name, such as {users = 0.01, items = 0.001}",
+    help = "regularisers that mr.fit adds for a model with parameters `users` and `items`, such as mr.models.mf" },
+  metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
+}, shared.relevant, shared.slope)
 
--- The options, checked, with defaults of those that a loss has beside the common ones.
-local function checked(where, options, own)
-  local defaults = { relevant = 1, draws = 1, metric = none, regularize = none, bound = none, slope_at = "value" }
-  for name, default in pairs(own) do defaults[name] = default end
-  local o = check.options(where, options, defaults)
-  check.positive_integers(where, o, { "draws" })
-  regularizers.check(where, o.regularize)
-  check.factors(where, o, { o.margin and "margin" })
-  for _, name in ipairs{ "relevant", "rho" } do
-    if o[name] and not (o[name] > 0 and o[name] < math.huge) then
-      check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
-    end
-  end
+-- The options, checked. Rows below the grade `relevant` may be drawn.
+local function checked(where, declaration, options)
+  local o = declaration:read(where, options)
+  if o.regularize then o.regularize = regularizers.factors:read(where .. ": regularize", o.regularize) end
   o.metric = metrics.parse(o.metric or "nrbp_loss", o.metric == nil and o.relevant ~= 1 and { relevant = o.relevant } or nil)
   return o
 end
@@ -62,13 +53,15 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.bpr(options)
-  local o = checked("mr.losses.bpr", options, {})
+  local o = checked("mr.losses.bpr", sampled_options, options)
   return made("bpr", o, core.bpr_loss, core.bpr_curvature, {})
 end
 
----@class mr.losses.WarpOptions: mr.losses.SampledOptions
----@field margin? number   by how much a relevant row must be ahead, from 1e-15 to 1e15 (default 1)
----@field trials? integer  how often a row is drawn at most, up to 1000000 (default: as often as the list has rows that are not relevant)
+local warp_options = declare("mr.losses.WarpOptions", {
+  shared.factor("margin", 1, "how far the score of a relevant row must be ahead"),
+  { "trials", "integer", least = 1, most = 1000000, shown = "the list's number of rows that are not relevant",
+    help = "most draws for one relevant row" },
+}, sampled_options)
 
 ---WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
 ---s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
@@ -80,17 +73,15 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
 function M.warp(options)
-  local where = "mr.losses.warp"
-  local o = checked(where, options, { margin = 1, trials = none })
-  if o.trials ~= nil then
-    check.integer_from(where, o, "trials", 1, most_trials)
-  end
+  local o = checked("mr.losses.warp", warp_options, options)
   return made("warp", o, core.warp_loss, core.warp_curvature, { o.margin, o.trials or 0 })
 end
 
----@class mr.losses.LambdaFmOptions: mr.losses.SampledOptions
----@field candidates? integer  how many rows are drawn first, 1 to 128 (default 10)
----@field rho? number          how far down the candidates the one goes that is taken; small: the highest score; up to 1e6 (default 0.3)
+local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
+  { "candidates", "integer", default = 10, least = 1, most = 128, help = "rows that are drawn first" },
+  { "rho", "number", default = 0.3, above = 0, most = 1e6,
+    help = "how far down the candidates a row is taken: small values take the highest score, at 1e6 all are alike" },
+}, sampled_options)
 
 ---LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
 ---relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
@@ -102,10 +93,7 @@ end
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
 function M.lambdafm(options)
-  local where = "mr.losses.lambdafm"
-  local o = checked(where, options, { candidates = 10, rho = 0.3 })
-  check.integer_from(where, o, "candidates", 1, 128)
-  if o.rho > 1e6 then check.fail("%s: rho is %g, expected at most 1e6, where all candidates are alike", where, o.rho) end
+  local o = checked("mr.losses.lambdafm", lambdafm_options, options)
   return made("lambdafm", o, core.lambdafm_loss, core.lambdafm_curvature, { o.candidates, o.rho })
 end
 

@@ -1,15 +1,16 @@
 -- Losses of what stands at the top of a list: the first N rows, and the first relevant row.
 local core = require "moonrank.core"
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
-
-local none = check.none
+local shared = require "moonrank.losses.options"
 
 local M = {}
 
----@class mr.losses.TopOptions: mr.losses.SlopeOptions
----@field n? integer  how many rows are the top (default 10)
----@field above? "sigmoid"|"relu"  how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i) (default "sigmoid")
+local top_options = declare("mr.losses.TopOptions", {
+  { "n", "integer", default = 10, least = 1, help = "number of rows at the top", also = { "k" } },
+  { "above", "string", default = "sigmoid", choices = { "sigmoid", "relu" },
+    help = "how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i)" },
+}, shared.slope)
 
 ---Top-N-Rank (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list: the negative DCG of the rows that rank among the first
 ---`n` at the current scores (of equal ones the lower row first), the rank of each made differentiable: 1 + the sum over all other rows of
@@ -21,26 +22,19 @@ local M = {}
 ---@return mr.Loss
 ---Example: `mr.losses.top_n_rank{n = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
 function M.top_n_rank(options)
-  local where = "mr.losses.top_n_rank"
-  local o = check.options(where, options, { bound = none, slope_at = "value", n = 10, above = "sigmoid" })
-  check.integer_from(where, o, "n", 1)
-  check.choice(where, "above", o.above, { "sigmoid", "relu" })
+  local o = top_options:read("mr.losses.top_n_rank", options)
   local metric = ("dcg@%d"):format(o.n)
   local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.n, o.above == "relu") end
   return loss.by_slope({ name = "top_n_rank", metric = metric, of = metric, counted = "ndcg", values = values }, o)
 end
 
----@class mr.losses.LogOptions: mr.losses.SlopeOptions
----@field gain? number  gain of the sigmoid, from 1e-15 to 1e15 (default 1)
-
 ---The negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021, Eq. 16), one value per list: its gradient does not vanish where
 ---many rows are relevant, as that of mr.losses.rr does. Bounds are those of RR, by their slopes.
----@param options? mr.losses.LogOptions
+---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`
 function M.log_rr(options)
-  local o = check.options("mr.losses.log_rr", options, { bound = none, slope_at = "value", gain = 1 })
-  check.factors("mr.losses.log_rr", o, { "gain" })
+  local o = shared.pairs:read("mr.losses.log_rr", options)
   local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.gain, 1) end
   return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
 end

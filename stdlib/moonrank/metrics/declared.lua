@@ -1,13 +1,16 @@
 -- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the tables that LambdaRank reads.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
----@class mr.metrics.Declared
----@field gain fun(grade: number): number      what a row of this grade brings
----@field discount fun(rank: number): number   what it is multiplied by at a rank from 1; between whole ranks, too, where rows are tied
----@field ideal? boolean  whether the sum is divided by that of the ranking by gain (default false)
+local declared_options = declare("mr.metrics.Declared", {
+  { "gain", "fun(grade: number): number", required = true, help = "gain of a row of this grade" },
+  { "discount", "fun(rank: number): number", required = true,
+    help = "factor of the gain at a rank from 1; tied rows also ask for ranks between whole numbers" },
+  { "ideal", "boolean", default = false, help = "divide the sum by that of the ranking by gain" },
+})
 
 local function number_of(name, what, f, x)
   local value = f(x)
@@ -17,26 +20,13 @@ local function number_of(name, what, f, x)
   return value
 end
 
----The definition, checked.
----@param name string
----@param definition mr.metrics.Declared
----@return mr.metrics.Declared
-function M.checked(name, definition)
-  local o = check.options("mr.metrics.define", definition, { gain = check.none, discount = check.none, ideal = false })
-  for _, field in ipairs{ "gain", "discount" } do
-    if type(o[field]) ~= "function" then
-      check.fail("mr.metrics.define: %s of '%s' is a %s, expected a function", field, name, type(o[field]))
-    end
-  end
-  return o
-end
-
 ---What is read of a declared metric: `values(ranks, lists)`, one value per list; `tables(lists)`, the gains of rows, the discounts of ranks 1,
 ---3/2, 2, ... and the norms of lists, float64.
 ---@param name string
----@param o mr.metrics.Declared
+---@param definition mr.metrics.Declared
 ---@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
-function M.made(name, o)
+function M.made(name, definition)
+  local o = declared_options:read("mr.metrics.define", definition)
   local known = {}  -- discounts asked for so far
 
   local function discounts(longest)

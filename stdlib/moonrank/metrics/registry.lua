@@ -1,11 +1,11 @@
 -- What an exact metric is: a handle of the core's registry, which metrics, bounds, losses and evaluations share. mr.metrics shows them.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local definitions = require "moonrank.definitions"
 
 local M = {}
 
-local none = check.none
 local registry = core.metric_registry()
 local on_ranks = {}  -- what scripts defined, by the number of their function
 local declared = {}  -- of those that they declared by gain and discount, what mr.losses.lambdarank reads
@@ -23,6 +23,41 @@ local methods, getters = class.methods, class.getters
 ---@param x any
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
+
+---Conventions of metrics, which mr.evaluate takes for all of them.
+M.conventions = declare("mr.EvaluateOptions", {
+  { "ties", "string", choices = { "mean", "stable", "worst", "trec" }, shown = '"mean"',
+    help = "value of tied rows: the mean over all their orders, or that of one order, with the lower row, the less "
+      .. "relevant row, or the larger document id first" },
+  { "empty", "string", choices = { "skip", "zero", "one", "nan" }, shown = '"skip"; of letor_ndcg "zero"',
+    help = "value of a list without relevant rows; skip leaves it out of means" },
+  { "relevant", "number", infinite = true, shown = "1", help = "smallest grade of a relevant row" },
+  { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" }, shown = '"exp2"',
+    help = "gain of a grade y in dcg and ndcg: 2^y - 1, y, or 2^(y + 1) - 1" },
+  { "denominator", "string", choices = { "relevant", "cutoff" }, shown = '"relevant"',
+    help = "what ap divides by: P, the number of relevant rows, or min(P, k)" },
+})
+
+local metric_options = declare("mr.metrics.Options", {
+  { "name", "string", shown = 'such as "ndcg@10"', help = "the metric's name in evaluations" },
+  { "k", "integer", least = 1, shown = "all", help = "ranks that count, where the metric takes k" },
+  { "p", "number", above = 0, below = 1, shown = "0.95",
+    help = "probability, in rbp and nrbp, that a user goes on to the next rank" },
+  { "half_life", "number", above = 1, below = 1e6, shown = "224", help = "half-life of tbg in seconds" },
+  { "top", "number", least = 0, most = 1000, shown = "the largest grade there is",
+    help = "largest possible grade, for err" },
+}, M.conventions)
+
+---The row of an option `metric`.
+---@param default? string
+---@param help string
+---@param shown? string  the default in words
+---@return mr.options.Row
+function M.option(default, help, shown)
+  return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
+    accept = function(value) return type(value) == "string" or M.is(value) end,
+    expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
+end
 
 -- Metrics that read where relevant rows (of DCG those that gain) stand, and of the others only how many they are.
 local of_relevant_rows = {}
@@ -117,34 +152,37 @@ function M.names(having)
   return names
 end
 
----Whether the metric of this name takes an option.
----@param text string
----@param option string
----@return boolean
----Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
-function M.takes(text, option)
-  for _, name in ipairs(registry:parse(base_of(text)):option_names()) do
+local function takes(metric, option)
+  for _, name in ipairs(metric:option_names()) do
     if name == option then return true end
   end
   return false
 end
 
-local type_of = { name = "string", ties = "string", empty = "string", gain = "string", denominator = "string" }
+---Whether the metric of this name takes an option.
+---@param text string
+---@param option string
+---@return boolean
+---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
+function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
-local function checked_options(text, metric, options)
-  local defaults = { ties = "mean", empty = "skip", relevant = 1, name = none }
-  for _, name in ipairs(metric:option_names()) do defaults[name] = none end
-  check.options("mr.metrics." .. text, options, defaults)
+local of_all = { "ties", "empty", "relevant", "name" }  -- options that every metric takes
+for _, name in ipairs(of_all) do of_all[name] = true end
+
+-- Raises where an option is not allowed, is not one of this metric, or differs from what the name says.
+local function check_options(text, metric, options)
+  local where = "mr.metrics." .. text
+  metric_options:read(where, options)
   for name, value in pairs(options) do
+    if not of_all[name] and not takes(metric, name) then
+      local known = metric:option_names()
+      check.unknown("option of " .. where, name, table.move(of_all, 1, #of_all, #known + 1, known))
+    end
     local said = metric[name == metric.parameter_name and "parameter" or name]
     local in_name = name == "k" and text:find "@" or name == metric.parameter_name and text:find "%("
     if in_name and said ~= value then
       check.fail("metric '%s': %s = %s among the options says otherwise", text, name, tostring(value))
     end
-    if name == "k" and math.type(value) ~= "integer" then check.fail("metric '%s': k is %s, expected an integer", text, tostring(value)) end
-    local wanted = type_of[name] or "number"
-    if type(value) ~= wanted then check.fail("metric '%s': option %s is a %s, expected a %s", text, name, type(value), wanted) end
-    if name == "relevant" and value ~= value then check.fail("metric '%s': relevant is NaN, expected a grade", text) end
   end
 end
 
@@ -176,7 +214,7 @@ function M.parse(text, options)
   base_of(text)
   local metric = registry:parse(text)
   if options then
-    checked_options(text, metric, options)
+    check_options(text, metric, options)
     for name, value in pairs(options) do
       if name ~= "name" then metric = metric:with(name, value) end
     end
@@ -214,8 +252,8 @@ end
 ---@return table
 ---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
-  local for_all, taken = { ties = true, empty = true, relevant = true }, {}
-  for name, value in pairs(options) do taken[name] = (for_all[name] or M.takes(text, name)) and value or nil end
+  local taken = {}
+  for name, value in pairs(options) do taken[name] = (of_all[name] or M.takes(text, name)) and value or nil end
   return taken
 end
 

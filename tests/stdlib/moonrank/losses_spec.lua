@@ -135,23 +135,23 @@ describe("losses", function()
   end)
 
   it("refuse what they cannot use, by name", function()
-    raises(function() mr.losses.ap{ bond = "minmax" } end, "no option of mr.losses.ap 'bond', did you mean 'bound'?")
+    raises(function() mr.losses.ap{ bond = "minmax" } end, "did you mean 'bound'?")
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
     for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs", "direct_ranker",
       "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
-      raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0, expected a positive number"):format(name))
+      raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0"):format(name))
     end
     for name, option in pairs{ ndcg = "gain", log_rr = "gain", ranknet = "gain", lambdarank = "gain", hinge = "margin",
       ndcg_loss_2pp = "mu", direct_ranker = "gain", ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end,
-          ("mr.losses.%s: %s is %s, expected a number from 1e-15 to 1e+15"):format(name, option, tostring(value)))
+          ("mr.losses.%s: %s is %s"):format(name, option, tostring(value)))
       end
     end
-    raises(function() mr.losses.neural_ndcg{ tau = 1e305 } end, "tau is 1e+305, expected a positive number, from 1e-15 to 1e+100")
-    raises(function() mr.losses.hinge{ margin = 0 } end, "mr.losses.hinge: margin is 0, expected a positive number")
-    raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mr.losses.ndcg_loss_2pp: mu is -1, expected a positive number")
-    raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "mr.losses.approx_ndcg: alpha is -1, expected a positive number")
+    raises(function() mr.losses.neural_ndcg{ tau = 1e305 } end, "tau is 1e+305")
+    raises(function() mr.losses.hinge{ margin = 0 } end, "margin is 0")
+    raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mu is -1")
+    raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "alpha is -1")
     raises(function() mr.losses.ndcg()(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
     raises(function() mr.losses.ap()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "scores has 3 entries but lists have 2 rows")
   end)
@@ -205,12 +205,12 @@ describe("a loss that a script defines", function()
     local f = function(s, l) return l:sum(s) end
     raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "there is a loss 'ap' already")
     raises(function() mr.losses.define("a-b", { direction = "maximize", smooth = f }) end, "name is a-b, expected a word")
-    raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "mr.losses.define: direction is 'up'")
-    raises(function() mr.losses.define("x", { direction = "maximize" }) end, "smooth is a nil, expected a function")
+    raises(function() mr.losses.define("x", { direction = "up", smooth = f }) end, "direction is 'up'")
+    raises(function() mr.losses.define("x", { direction = "maximize" }) end, "smooth is missing")
     raises(function() mr.losses.define("x", { direction = "maximize", smoth = f, smooth = f }) end, "did you mean 'smooth'?")
     local unbounded = mr.losses.define("spec_unknown", { direction = "minimize", smooth = f })
     raises(function() unbounded{ bound = "minmax" } end, "bound is minmax, expected 'none' or a function of the score")
-    raises(function() mr.losses.define("x", { direction = "minimize", smooth = f, exact = 1 }) end, "exact is a number")
+    raises(function() mr.losses.define("x", { direction = "minimize", smooth = f, exact = 1 }) end, "exact is 1")
     raises(function() mr.losses.define("err", { direction = "maximize", smooth = f, exact = f }) end, "there is a metric 'err' already")
     local wrong = mr.losses.define("spec_wrong", { direction = "minimize", smooth = function(s) return s end })
     raises(function() wrong()(scores, lists) end,

@@ -189,10 +189,10 @@ describe("smooth metrics", function()
     for _, gain in ipairs{ 1e-46, 1e300 } do
       for _, name in ipairs{ "rank", "rank_among_relevant", "ndcg", "ap", "rr", "log_rr", "nrbp_loss" } do
         raises(function() mr.smooth[name](mr.tensor{ 1, 2 }, lists, { gain = gain }) end,
-          ("mr.smooth.%s: gain is %s, expected a number from 1e-15 to 1e+15"):format(name, gain))
+          ("mr.smooth.%s: gain is %s"):format(name, gain))
       end
     end
-    raises(function() mr.smooth.ndcg(mr.tensor{ 1, 2 }, lists, { relevant = 1 }) end, "no option of mr.smooth.ndcg 'relevant'")
+    raises(function() mr.smooth.ndcg(mr.tensor{ 1, 2 }, lists, { relevant = 1 }) end, "'relevant'")
     raises(function() mr.smooth.rr(mr.tensor({ 1, 2 }, { dtype = "int64" }), lists) end, "int64 tensors hold indices")
     raises(function() mr.smooth.nrbp_loss({ 1, 2 }, lists) end, "bad argument 'scores'")
   end)

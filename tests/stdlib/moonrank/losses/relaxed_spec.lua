@@ -213,9 +213,9 @@ describe("relaxed losses", function()
       raises(function() mr.losses.climf{ relevant = value } end, "climf: relevant is")
       raises(function() mr.losses.tfmap{ relevant = value } end, "tfmap: relevant is")
     end
-    raises(function() mr.losses.neural_ndcg{ tau = 1e-300 } end, "tau is 1e-300, expected a positive number, from 1e-15")
+    raises(function() mr.losses.neural_ndcg{ tau = 1e-300 } end, "tau is 1e-300")
     for _, value in ipairs{ 1.5, -1, 1001 } do
-      raises(function() mr.losses.neural_ndcg{ iterations = value } end, "expected an integer from 0 to 1000")
+      raises(function() mr.losses.neural_ndcg{ iterations = value } end, "iterations is " .. value)
     end
     for _, value in ipairs{ -1, 0 / 0, infinity } do
       raises(function() mr.losses.neural_ndcg{ tolerance = value } end, "tolerance is")

@@ -164,10 +164,10 @@ describe("pointwise and listwise losses", function()
     raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ 0 / 0, 1 } } end, "expected finite numbers")
     raises(function() mr.losses.ordinal{ levels = 0 } end, "levels")
     raises(function() mr.losses.ordinal{ levels = 3, thresholds = { 1, 2 } } end, "2 thresholds, but levels is 3")
-    raises(function() mr.losses.ordinal{ levels = 1000000000 } end, "levels is 1000000000, expected an integer from 1 to 10000")
+    raises(function() mr.losses.ordinal{ levels = 1000000000 } end, "levels is 1000000000")
     raises(function() mr.losses.ordinal{ levels = 3, thresholds = mr.tensor{ 1, 2 } } end, "2 thresholds, but levels is 3")
-    raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ { 1, 2 } } } end, "a tensor of sizes {1, 2} float32")
-    raises(function() mr.losses.ordinal{ thresholds = mr.lists{ { 1 } } } end, "expected a number for each grade")
+    raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ { 1, 2 } } } end, "thresholds is a mr.Tensor")
+    raises(function() mr.losses.ordinal{ thresholds = mr.lists{ { 1 } } } end, "thresholds is a mr.Lists")
     for _, name in ipairs{ "bce", "squared_hinge" } do
       for _, value in ipairs{ 0, -1, 0 / 0, infinity } do
         raises(function() mr.losses[name]{ relevant = value } end, name .. ": relevant is")

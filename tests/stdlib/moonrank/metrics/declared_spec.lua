@@ -73,7 +73,7 @@ describe("a metric declared by gain and discount", function()
   end)
 
   it("is checked, and so is what its functions give", function()
-    raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "discount of 'declared_wrong' is a nil, expected a function")
+    raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "discount is missing")
     raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end, "did you mean 'discount'?")
     raises(function() mr.metrics.define("declared_wrong", 3) end, "is a number, expected a function, or a table with gain and discount")
     local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }

@@ -1,0 +1,43 @@
+-- Options that several losses and smooth metrics take.
+local declare = require("moonrank.options").declare
+local metrics = require "moonrank.metrics.registry"
+
+local M = {}
+
+-- Derivatives by scores, multiplied by two such factors, stay within float32.
+local least_factor, largest_factor = 1e-15, 1e15
+
+---The row of an option that multiplies scores or derivatives.
+---@param name string
+---@param default? number
+---@param help string
+---@return mr.options.Row
+function M.factor(name, default, help)
+  return { name, "number", default = default, least = least_factor, most = largest_factor, help = help }
+end
+
+M.steepness = declare("mr.smooth.RankOptions", {
+  M.factor("gain", 1, "steepness of the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value"),
+})
+
+M.bound = declare("mr.losses.BoundOptions", {
+  { "bound", "string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor", default = "none",
+    help = "bound that rescales each list, or its name. It is applied to a smooth metric; other losses are multiplied "
+      .. "by its slope" },
+})
+
+M.slope = declare("mr.losses.SlopeOptions", {
+  { "slope_at", "string", default = "value", choices = { "value", "expectation" },
+    help = "where the slope of a bound that is not affine is taken: at the metric's exact value of the current scores, "
+      .. "without a gradient of its own, or at the metric's mean over random rankings" },
+}, M.bound)
+
+M.pairs = declare("mr.losses.PairOptions", {}, M.steepness, M.slope)
+
+M.ndcg_metric = declare("mr.losses.MetricOptions", { metrics.option("ndcg", "metric whose bounds are used") })
+
+M.relevant = declare("mr.losses.RelevantGradeOptions", {
+  { "relevant", "number", default = 1, above = 0, help = "smallest grade of a relevant row" },
+})
+
+return M
