@@ -18,7 +18,7 @@ local M = {}
 ---@field [1] string          name
 ---@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class, "integer[]", "A|B"
 ---@field default? any        value where the script passes none; a table is copied
----@field default_of? function  makes the default, where it is known only when the function is called
+---@field default_of? fun(o: table): any  makes the default at each call, from the options of the rows above
 ---@field shown? string       the default in words, where its value says less: "one per core"
 ---@field required? boolean   an error where the script passes none
 ---@field choices? any[]      the only values
@@ -125,15 +125,32 @@ local function check_row(declaration, row)
   assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
 end
 
+-- The row that each element of a list of numbers is checked by; nil of other types.
+local function element_row(row)
+  local kind = row[2]:match "^(%l+)%[%]$"
+  if kind ~= "integer" and kind ~= "number" then return nil end
+  local element = { row[1], kind }
+  for _, limit in ipairs{ "least", "most", "above", "below", "infinite" } do element[limit] = row[limit] end
+  element.is_of_type = test_of(element)
+  return element
+end
+
 local function add_row(declaration, row)
   check_row(declaration, row)
-  row.is_of_type = test_of(row)
+  row.is_of_type, row.element = test_of(row), element_row(row)
   declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+end
+
+local function include(declaration, other)
+  for _, row in ipairs(other.rows) do
+    assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
+    declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+  end
 end
 
 ---Declares a table of options.
 ---@param name string  of the class in the documentation: "mr.FitOptions"
----@param rows (mr.options.Row|string)[]  a text begins a group
+---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  others, whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
@@ -142,23 +159,36 @@ function M.declare(name, rows, ...)
   for _, row in ipairs(rows) do
     if type(row) == "string" then
       group = row
+    elseif getmetatable(row) == Declaration then
+      include(declaration, row)
     else
       add_row(declaration, row)
       row.group = group
     end
   end
-  for _, other in ipairs{ ... } do
-    for _, row in ipairs(other.rows) do
-      assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(name, row[1]))
-      declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
-    end
-  end
+  for _, other in ipairs{ ... } do include(declaration, other) end
   M.declared[name] = declaration
   return declaration
 end
 
+-- The first key of a list whose element is not allowed, or that no list has; nil where there is none.
+local function wrong_key(row, value)
+  local is_of_type, n = row.element.is_of_type, #value
+  for i = 1, n do
+    if not is_of_type(value[i]) then return i end
+  end
+  for key in next, value do
+    if math.type(key) ~= "integer" or key < 1 or key > n then return key end
+  end
+end
+
 local function refuse(where, row, value)
   if row.choices then check.choice(where, row[1], value, row.choices) end
+  local key = row.element and type(value) == "table" and wrong_key(row, value)
+  if key then
+    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
+    check.fail("%s: %s[%s] is %s, expected a list, each element %s", where, row[1], name, found(value[key]), expected)
+  end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
@@ -171,7 +201,8 @@ end
 
 local function allows(row, value)
   if row.choices then return among(value, row.choices) end
-  return row.is_of_type(value) and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
+  return row.is_of_type(value) and (not row.element or wrong_key(row, value) == nil)
+    and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
 end
 
 -- Raises that there is no such option, and proposes one.
@@ -186,11 +217,13 @@ local function refuse_unknown(self, where, name)
   check.unknown("option of " .. where, name, known)
 end
 
-local function default_of(row)
-  if row.default_of then return row.default_of() end
+local function default_of(row, o)
+  if row.default_of then return row.default_of(o) end
   local value = row.default
   return type(value) == "table" and not getmetatable(value) and table.move(value, 1, #value, 1, {}) or value
 end
+
+local none = {}
 
 ---The options with their defaults. Raises where the script passed an unknown option or a value that is not allowed, or lacks a required one.
 ---@param where string   the function, for messages
@@ -199,7 +232,7 @@ end
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(given)) end
   local o = {}
-  for name, value in pairs(given or {}) do
+  for name, value in next, given or none do
     local row = self.by_name[name]
     if not row then refuse_unknown(self, where, name) end
     if not allows(row, value) then refuse(where, row, value) end
@@ -209,7 +242,7 @@ function Declaration:read(where, given)
     local name = row[1]
     if o[name] == nil then
       if row.required then check.fail("%s: %s is missing, expected %s", where, name, expected_of(row)) end
-      o[name] = default_of(row)
+      o[name] = default_of(row, o)
     end
   end
   return o

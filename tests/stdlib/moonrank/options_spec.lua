@@ -52,6 +52,25 @@ it("a value that is not allowed is an error with the option and the value", func
   raises(function() declared:read("f", 3) end, "number")
 end)
 
+it("a list of numbers is one without gaps, each element within the limits", function()
+  local row = { "widths", "integer[]", default = {}, least = 1, help = "widths" }
+  local lists = options.declare("mr.test.ListOptions", { row })
+  equal(lists:read("f", { widths = { 3, 1 } }).widths[2], 1)
+  for key, widths in pairs{ ["[2] is 0"] = { 3, 0 }, ["[1] is 2.5"] = { 2.5 }, ["[2] is nil"] = { 1, nil, 2 },
+    ["[last] is 3"] = { 1, last = 3 } } do
+    raises(function() lists:read("f", { widths = widths }) end, "widths" .. key)
+  end
+  raises(function() lists:read("f", { widths = 3 }) end, "widths is 3")
+end)
+
+it("a default may depend on the options above it", function()
+  local sides = options.declare("mr.test.SideOptions", { { "width", "integer", default = 2, help = "width" },
+    { "height", "integer", default_of = function(o) return 2 * o.width end, help = "height" } })
+  equal(sides:read("f").height, 4)
+  equal(sides:read("f", { width = 5 }).height, 10)
+  equal(sides:read("f", { width = 5, height = 1 }).height, 1)
+end)
+
 it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
   raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
@@ -70,6 +89,8 @@ end)
 
 it("tables that share options declare them once", function()
   local more = options.declare("mr.test.MoreOptions", { { "extra", "integer", default = 1, help = "more" } }, declared)
+  local first = options.declare("mr.test.FirstOptions", { declared, { "extra", "integer", help = "more" } })
+  equal(first:fields()[1].name, "count")
   equal(more:read("g", { rate = 1 }).extra, 1)
   equal(more:read("g", { rate = 1 }).count, 3)
   raises(function() more:read("g", { rate = 1, count = 0 }) end, "count is 0")
