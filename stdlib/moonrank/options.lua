@@ -108,7 +108,7 @@ local function test_of(row)
   local kind = row[2]
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
-  if kind:match "%[%]$" or kind:match "^table" then return function(value) return type(value) == "table" end end
+  if kind:match "^[^|]+%[%]$" or kind:match "^table" then return function(value) return type(value) == "table" end end
   if kind:match "^fun[%(c]" and not kind:find("|", 1, true) then return function(value) return type(value) == "function" end end
   if articles[kind] then return function(value) return type(value) == kind end end
   return function() return true end
@@ -193,8 +193,8 @@ local function refuse(where, row, value)
 end
 
 local function among(value, choices)
-  for _, each in ipairs(choices) do
-    if each == value then return true end
+  for i = 1, #choices do
+    if choices[i] == value then return true end
   end
   return false
 end
@@ -238,7 +238,9 @@ function Declaration:read(where, given)
     if not allows(row, value) then refuse(where, row, value) end
     o[name] = value
   end
-  for _, row in ipairs(self.rows) do
+  local rows = self.rows
+  for i = 1, #rows do
+    local row = rows[i]
     local name = row[1]
     if o[name] == nil then
       if row.required then check.fail("%s: %s is missing, expected %s", where, name, expected_of(row)) end

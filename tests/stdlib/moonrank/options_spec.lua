@@ -124,7 +124,7 @@ it("public functions whose only argument is an option table refuse what it refus
   local seen = 0
   for _, entry in ipairs(entries.all()) do
     local item = not entry.item and type(entry.value) == "function" and docs.item(entry.value)
-    local kind = item and #item.params == 1 and item.params[1].type
+    local kind = item and not entry.path:find(":", 1, true) and #item.params == 1 and item.params[1].type
     for _, row in ipairs(kind and options.declared[kind] and options.declared[kind].rows or {}) do
       local bad = refused_by(row)
       if bad then
