@@ -1,6 +1,7 @@
 -- Long experiments resume: the results of a part are kept in a file and read back when the script runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local paths = require "moonrank.paths"
 local setting = require "moonrank.settings"
 
@@ -76,6 +77,11 @@ local function texts_of(settings)
   return texts
 end
 
+local checkpoint_options = declare("mr.CheckpointOptions", {
+  { "mix_numerics", "boolean", default = false,
+    help = "takes results of another numerics version, which may differ in their last digits" },
+})
+
 ---The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
 ---read from there afterwards. The file is written whole or not at all. Where Ctrl-C was pressed while `compute` ran, nothing is written and the
 ---error `interrupted` is raised, also if `compute` caught it, as mr.fit does. Settings (any name but `format` and
@@ -85,7 +91,7 @@ end
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
----@param options? { mix_numerics: boolean }  take results of other numerics, which may differ in their last digits (default false)
+---@param options? mr.CheckpointOptions
 ---@return table<string, mr.Tensor> results, boolean was_there
 ---Example:
 ---```lua
@@ -99,7 +105,7 @@ end
 ---```
 function M.checkpoint(path, settings, compute, options)
   check_arguments(path, settings, compute)
-  local o = check.options("mr.checkpoint", options, { mix_numerics = false })
+  local o = checkpoint_options:read("mr.checkpoint", options)
   settings = texts_of(settings)
   local results = stored(path, settings, o.mix_numerics)
   if results then return results, true end

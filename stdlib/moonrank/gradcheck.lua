@@ -1,18 +1,27 @@
 -- Derivatives against central differences.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
+
+local gradcheck_options = declare("mr.GradcheckOptions", {
+  { "step", "number", default = 1e-5, above = 0, also = { "eps" },
+    help = "distance that an entry is moved by, times its size where that is above 1" },
+  { "tolerance", "number", default = 1e-6, infinite = true, also = { "atol", "rtol", "tol" },
+    help = "largest error that is allowed" },
+  { "seed", "integer", default = 1, help = "seed of the combination of several results" },
+})
 
 ---Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is moved by +-step. A function with many results is
 ---checked by a fixed random combination of them.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
----@param options? { step?: number, tolerance?: number, seed?: integer }  defaults 1e-5, 1e-6, 1
+---@param options? mr.GradcheckOptions
 ---@return number  worst error, relative to 1 + |derivative|; more than `tolerance` is an error that names the entry
 ---Example: `mr.gradcheck(function(x) return (x * x):sum() end, mr.tensor{1, 2, 3}) < 1e-6   --> true`
 function M.gradcheck(f, x, options)
-  options = check.options("mr.gradcheck", options, { step = 1e-5, tolerance = 1e-6, seed = 1 })
+  options = gradcheck_options:read("mr.gradcheck", options)
   local point = core.numbers(x)
   local sizes = core.shape(x)
   local function at(numbers) return core.reshape(core.tensor(numbers, "float64", x.device), sizes) end

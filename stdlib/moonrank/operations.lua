@@ -2,6 +2,7 @@
 -- into their class here; the table that this returns holds the functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
@@ -22,38 +23,54 @@ function M.cat(tensors, dim) return core.cat(tensors, dim or 1) end
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
 function M.stack(tensors, dim) return core.stack(tensors, dim or 1) end
 
+local sort_options = declare("mr.SortOptions", {
+  { "descending", "boolean", default = false, help = "the largest first" },
+})
+
 ---Entries in order along a dimension, and their numbers in it. Of equal entries the first comes first, in either order. NaN is an error.
 ---@param dim? integer  default: the last
----@param options? { descending?: boolean }  default false: the smallest first
+---@param options? mr.SortOptions
 ---@return mr.Tensor    [as this one] differentiable
 ---@return mr.Tensor    [as this one] int64
 ---Example: `mr.tensor{3, 1, 2}:sort()   --> {1, 2, 3}  mr.Tensor {3} float32, {2, 3, 1}  mr.Tensor {3} int64`
 function tensor:sort(dim, options)
   if type(dim) == "table" then dim, options = nil, dim end
-  local o = check.options("sort", options, { descending = false })
+  local o = sort_options:read("sort", options)
   return core.sort(self, dim, o.descending)
 end
+
+local topk_options = declare("mr.TopkOptions", {
+  { "largest", "boolean", default = true, help = "the k largest entries; false: the k smallest, the smallest first" },
+})
 
 ---The k largest entries along a dimension, the largest first, and their numbers in it. Of equal entries the first comes first. NaN is
 ---an error.
 ---@param k integer
 ---@param dim? integer  default: the last
----@param options? { largest?: boolean }  default true; false: the k smallest, the smallest first
+---@param options? mr.TopkOptions
 ---@return mr.Tensor    differentiable
 ---@return mr.Tensor    int64
 ---Example: `mr.tensor{{3, 1, 2}, {5, 9, 7}}:topk(1):totable()[2][1]   --> 9.0`
 function tensor:topk(k, dim, options)
   if type(dim) == "table" then dim, options = nil, dim end
-  local o = check.options("topk", options, { largest = true })
+  local o = topk_options:read("topk", options)
   return core.topk(self, k, dim, o.largest)
 end
 
+local function is_pair(value)
+  if math.type(value) == "integer" then return true end
+  local is_two = type(value) == "table" and #value == 2
+  return is_two and math.type(value[1]) == "integer" and math.type(value[2]) == "integer"
+end
+local expected_pair = "an integer or two of them, down and across"
+
 -- n or {down, across} as the latter.
-local function pair(where, name, value)
-  if math.type(value) == "integer" then return { value, value } end
-  if type(value) == "table" and #value == 2 and math.type(value[1]) == "integer" and math.type(value[2]) == "integer" then return value end
-  check.fail("%s: %s is %s, expected an integer or two of them, down and across", where, name,
-    type(value) == "table" and "a table" or tostring(value))
+local function pair(value) return type(value) == "table" and value or { value, value } end
+
+-- An option that is one integer, or two of them.
+local function pair_row(name, help, default, shown)
+  return { name, "integer|integer[]", default = default, shown = shown, accept = is_pair, expected = expected_pair,
+    help = help }
 end
 
 -- Windows per axis: as many as fit.
@@ -78,10 +95,13 @@ local function in_blocks(pictures, at_once, f)
   return core.cat(parts, 1)
 end
 
----@class mr.ConvolutionOptions
----@field bias? mr.Tensor               [outputs]
----@field stride? integer|integer[]     from one window to the next, default 1; two integers: down and across
----@field padding? integer|integer[]    zeros on each side, default 0
+local stride_help = "entries from one window to the next; two integers: down and across"
+
+local convolution_options = declare("mr.ConvolutionOptions", {
+  { "bias", "mr.Tensor", accept = check.is_tensor, expected = "a tensor", help = "[outputs] added to the outputs" },
+  pair_row("stride", stride_help, 1),
+  pair_row("padding", "zeros on each side; two integers: down and across", 0),
+})
 
 ---Convolution of pictures with windows (cross-correlation, as networks call a convolution): the inner product of each output's weights with
 ---each window.
@@ -90,13 +110,13 @@ end
 ---@return mr.Tensor        [pictures, outputs, windows down, windows across] of this one's [pictures, channels, height, width]
 ---Example: `mr.ones(1, 1, 3, 3):conv2d(mr.ones(1, 1, 2, 2)):totable()[1][1][1][1]   --> 4.0`
 function tensor:conv2d(weight, options)
-  local o = check.options("conv2d", options, { bias = check.none, stride = check.none, padding = check.none })
+  local o = convolution_options:read("conv2d", options)
   local of, by = core.shape(self), core.shape(weight)
   if #of ~= 4 or #by ~= 4 or of[2] ~= by[2] then
     check.fail("conv2d: shapes {%s} and {%s}, expected {pictures, channels, height, width} and {outputs, channels, height, width}",
       table.concat(of, ", "), table.concat(by, ", "))
   end
-  local window, stride, padding = { by[3], by[4] }, pair("conv2d", "stride", o.stride or 1), pair("conv2d", "padding", o.padding or 0)
+  local window, stride, padding = { by[3], by[4] }, pair(o.stride), pair(o.padding)
   local length = by[2] * by[3] * by[4]
   local function products(pictures)
     local columns = core.unfold(pictures, window, stride, padding, 0)
@@ -110,9 +130,10 @@ function tensor:conv2d(weight, options)
   return out + core.reshape(o.bias, { by[1], 1, 1 })
 end
 
----@class mr.PoolingOptions
----@field stride? integer|integer[]   from one window to the next, default: the window's size
----@field padding? integer|integer[]  of -inf on each side, default 0, at most half of the window
+local pooling_options = declare("mr.PoolingOptions", {
+  pair_row("stride", stride_help, nil, "the window's size"),
+  pair_row("padding", "entries of -inf on each side, at most half of the window; two integers: down and across", 0),
+})
 
 ---The largest entry of each window of pictures; its derivative goes to the first of equals.
 ---@param size integer|integer[]  of a window; two integers: down and across
@@ -120,9 +141,13 @@ end
 ---@return mr.Tensor  [pictures, channels, windows down, windows across] of this one's [pictures, channels, height, width]
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
 function tensor:max_pool(size, options)
-  local o = check.options("max_pool", options, { stride = check.none, padding = check.none })
-  local window = pair("max_pool", "size", size)
-  local stride, padding = pair("max_pool", "stride", o.stride or window), pair("max_pool", "padding", o.padding or 0)
+  local o = pooling_options:read("max_pool", options)
+  if not is_pair(size) then
+    local found = type(size) == "table" and "a table" or tostring(size)
+    check.fail("max_pool: size is %s, expected %s", found, expected_pair)
+  end
+  local window = pair(size)
+  local stride, padding = pair(o.stride or window), pair(o.padding)
   for axis = 1, 2 do
     if 2 * padding[axis] > window[axis] then
       check.fail("max_pool: padding of %d, expected at most half of the window's %d", padding[axis], window[axis])
@@ -133,12 +158,16 @@ function tensor:max_pool(size, options)
   return core.reshape(columns:max(3), { of[1], of[2], down, across })
 end
 
----@class mr.BatchNormOptions
----@field mean mr.Tensor       [channels] running means
----@field variance mr.Tensor   [channels] running variances
----@field training? boolean    true: normalises by the batch, towards which the running numbers move; false (default): normalises by them
----@field momentum? number     how far they move, default 0.1
----@field epsilon? number      added to variances, default 1e-5
+local batch_norm_options = declare("mr.BatchNormOptions", {
+  { "mean", "mr.Tensor", required = true, accept = check.is_tensor, expected = "a tensor",
+    help = "[channels] running means", also = { "running_mean" } },
+  { "variance", "mr.Tensor", required = true, accept = check.is_tensor, expected = "a tensor",
+    help = "[channels] running variances", also = { "running_var", "var" } },
+  { "training", "boolean", default = false,
+    help = "normalises by the batch and moves running means and variances towards it; else normalises by these" },
+  { "momentum", "number", default = 0.1, help = "share of the way that running means and variances move" },
+  { "epsilon", "number", default = 1e-5, help = "added to variances", also = { "eps" } },
+})
 
 -- `running` moved towards what the batch has.
 local function moved(running, of_batch, momentum)
@@ -154,14 +183,13 @@ local function by_channel(x)
   return core.reshape(turned, { shape[1], count }), function(rows) return core.reshape(rows, shape):transpose(1, 2) end
 end
 
-local function batch_norm_options(x, gain, bias, options)
-  local o = check.options("batch_norm", options,
-    { mean = check.none, variance = check.none, training = false, momentum = 0.1, epsilon = 1e-5 })
+local function batch_norm_read(x, gain, bias, options)
   local of = core.shape(x)
   if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
+  if not check.is_tensor(gain) then check.fail("batch_norm: gain is a %s, expected a tensor", type(gain)) end
+  if not check.is_tensor(bias) then check.fail("batch_norm: bias is a %s, expected a tensor", type(bias)) end
+  local o = batch_norm_options:read("batch_norm", options)
   for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
-    if part[2] == nil then check.fail("batch_norm: %s is missing", part[1]) end
-    if not check.is_tensor(part[2]) then check.fail("batch_norm: %s is a %s, expected a tensor", part[1], type(part[2])) end
     if part[2]:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", part[1], part[2]:numel(), of[2]) end
   end
   return o, of
@@ -183,7 +211,7 @@ end
 ---y:totable()[2][1], mean:item(), variance:item()   --> 1.000, 0.200, 1.100
 ---```
 function tensor:batch_norm(gain, bias, options)
-  local o, of = batch_norm_options(self, gain, bias, options)
+  local o, of = batch_norm_read(self, gain, bias, options)
   local across = { of[2] }
   for d = 3, #of do across[d - 1] = 1 end
   local function per_channel(x) return core.reshape(x, across) end

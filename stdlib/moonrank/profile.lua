@@ -1,6 +1,7 @@
 -- Where time goes: operations, their derivatives, and phases of the library, while a function of a script runs.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
+local declare = require("moonrank.options").declare
 local frame = require "moonrank.sweep.frame"
 local make_table = require("moonrank.table").new
 local phase = require "moonrank.phase"
@@ -31,8 +32,6 @@ local M = {}
 ---@field events integer            operations and phases that the trace has, the first ones
 ---@field left_out integer          those that it does not have
 local Profile = check.class("mr.Profile")
-
-local most_events = 200000
 
 local function by_time(a, b)
   if a.ms ~= b.ms then return a.ms > b.ms end
@@ -167,6 +166,14 @@ local function run(profiler, f)
   return { false, closed and results[2] or message, n = 2 }
 end
 
+local profile_options = declare("mr.ProfileOptions", {
+  { "rows", "integer", default = 20, least = 0, help = "lines of operations that are printed" },
+  { "trace", "string", accept = function(path) return path ~= "" end, expected = "the name of a file", shown = "none",
+    help = "file for a trace (mr.Profile's save_trace), which is written after an error, too" },
+  { "events", "integer", default = 200000, least = 0, most = 10000000, help = "largest number of events in the trace" },
+  { "quiet", "boolean", default = false, help = "prints nothing" },
+})
+
 ---Runs a function and prints where its time went: a line per operation of the compiled core, on tensors, data or files (`NAME backward`: its
 ---derivative), with its number of calls, milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is
 ---outside of operations (Lua and its own library), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls
@@ -176,8 +183,7 @@ end
 ---profile has ended. Profiles may be nested; one pauses while its function has yielded. Worker processes of sweeps are not measured: `workers = 0`
 ---runs trials in this one, and a trial may have a profile of its own.
 ---@param f fun(): any
----@param options? { rows?: integer, trace?: string, events?: integer, quiet?: boolean }  rows: lines of operations that are printed (default 20);
----   trace: a file for a trace (mr.Profile's save_trace), of an error, too; events: the most that are kept for it (default 200,000); quiet: do not print
+---@param options? mr.ProfileOptions
 ---@return mr.Profile
 ---@return any ...  what f returns
 ---Example:
@@ -189,14 +195,8 @@ end
 ---calls.matmul, calls["matmul backward"], profile.phases[1].phase ~= nil, y:numel()   --> 1, 1, true, 1
 ---```
 function M.profile(f, options)
-  local o = check.options("mr.profile", options, { rows = 20, trace = check.none, events = most_events, quiet = false })
+  local o = profile_options:read("mr.profile", options)
   if type(f) ~= "function" then check.fail("mr.profile: f is a %s, expected a function", type(f)) end
-  check.integer_from("mr.profile", o, "rows", 0)
-  check.integer_from("mr.profile", o, "events", 0)
-  if o.events > 10000000 then check.fail("mr.profile: events is %d, expected at most 10000000", o.events) end
-  if o.trace ~= nil and (type(o.trace) ~= "string" or o.trace == "") then
-    check.fail("mr.profile: trace is %s, expected the name of a file", tostring(o.trace))
-  end
   local profiler = core.profiler(o.events)
   if o.trace then profiler:save_trace(o.trace) end  -- a name that cannot be written is found now
   local results = run(profiler, f)

@@ -1,6 +1,7 @@
 -- Tensors and judged lists: how scripts make them, and the methods that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 local room = require "moonrank.room"
@@ -11,15 +12,14 @@ local M = { seed = random.seed }
 local tensor = core.classes["mr.Tensor"].methods
 local tensor_getters = core.classes["mr.Tensor"].getters
 
----@class mr.TensorOptions
----@field dtype? string   "float32" (default), "float64" or "int64"
----@field device? string  "cpu" or "cuda"; default: what mr.device says
-
-local function kind(where, options, more)
-  local defaults = { dtype = "float32", device = check.none }
-  for name, default in pairs(more or {}) do defaults[name] = default end
-  return check.options(where, options, defaults)
+local function device_row()
+  return { "device", "string", choices = { "cpu", "cuda" }, shown = "mr.device()", help = "where the tensor is made" }
 end
+
+local tensor_options = declare("mr.TensorOptions", {
+  { "dtype", "string", default = "float32", choices = { "float32", "float64", "int64" }, help = "type of the entries" },
+  device_row(),
+})
 
 -- (2, 3), (2, 3, options), ({2, 3}, options): sizes and options.
 local function sizes_of(where, ...)
@@ -54,7 +54,7 @@ end
 ---@return mr.Tensor
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:sum():item()   --> 10.0`
 function M.tensor(values, options)
-  options = kind("mr.tensor", options)
+  options = tensor_options:read("mr.tensor", options)
   if type(values) == "number" then
     check_int64("mr.tensor", "values", values, options.dtype)
     return core.full({}, values, options.dtype, options.device)
@@ -69,7 +69,7 @@ end
 function M.zeros(...)
   local sizes, options = sizes_of("mr.zeros", ...)
   sizes = room.take("mr.zeros", sizes)
-  options = kind("mr.zeros", options)
+  options = tensor_options:read("mr.zeros", options)
   return core.full(sizes, 0, options.dtype, options.device)
 end
 
@@ -80,7 +80,7 @@ end
 function M.ones(...)
   local sizes, options = sizes_of("mr.ones", ...)
   sizes = room.take("mr.ones", sizes)
-  options = kind("mr.ones", options)
+  options = tensor_options:read("mr.ones", options)
   return core.full(sizes, 1, options.dtype, options.device)
 end
 
@@ -91,7 +91,7 @@ end
 ---@return mr.Tensor
 ---Example: `mr.full({2}, 0.5):sum():item()   --> 1.0`
 function M.full(sizes, value, options)
-  options = kind("mr.full", options)
+  options = tensor_options:read("mr.full", options)
   if type(value) ~= "number" then
     check.fail("mr.full: value is a %s (%s), expected a number: mr.full(sizes, value)", type(value), tostring(value))
   end
@@ -99,61 +99,86 @@ function M.full(sizes, value, options)
   return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
 end
 
+local arange_options = declare("mr.ArangeOptions", {
+  { "step", "number", default = 1, accept = function(step) return step ~= 0 end,
+    expected = "a finite number other than 0", help = "difference of two neighbours" },
+  tensor_options,
+})
+
 ---first, first + step, ... up to last, as a vector. int64 takes whole numbers below 2^53 in size.
 ---@param first number
 ---@param last number
----@param options? { step?: number, dtype?: string, device?: string }
+---@param options? mr.ArangeOptions
 ---@return mr.Tensor
 ---Example: `mr.arange(1, 4):sum():item()   --> 10.0`
 function M.arange(first, last, options)
-  options = kind("mr.arange", options, { step = 1 })
-  for _, each in ipairs{ { "first", first }, { "last", last }, { "step", options.step } } do
+  options = arange_options:read("mr.arange", options)
+  for _, each in ipairs{ { "first", first }, { "last", last } } do
     if type(each[2]) ~= "number" then
       check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last)", each[1], tostring(each[2]))
     end
     if each[2] - each[2] ~= 0 then
       check.fail("mr.arange: %s is %s, expected a finite number", each[1], each[2] ~= each[2] and "NaN" or tostring(each[2]))
     end
-    if each[1] ~= "last" then check_int64("mr.arange", each[1], each[2], options.dtype) end
   end
-  if options.step == 0 then check.fail("mr.arange: step is 0, expected another number") end
+  check_int64("mr.arange", "first", first, options.dtype)
+  check_int64("mr.arange", "step", options.step, options.dtype)
   local has_entries = (last - first) / options.step >= 0
   if has_entries and (last >= 2.0 ^ 53 or last <= -2.0 ^ 53) then check_int64("mr.arange", "last", last, options.dtype) end
   room.take("mr.arange", { math.abs((last - first) / options.step) + 1 })
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Options with a seed: without one, that of the next call in the scope (mr.seed).
-local function seeded(options)
+-- Fills in `stream`, and the seed: without one, that of the next call in the scope (mr.seed).
+local function seeded(options, stream)
+  options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end
   return options
 end
+
+local random_options = declare("mr.RandomTensorOptions", {
+  { "seed", "integer", shown = "that of the scope, see mr.seed",
+    help = "equal seeds and streams give equal numbers" },
+  { "stream", "string", shown = "the distribution's name", help = "name of a sequence of numbers under the seed" },
+  { "dtype", "string", default = "float32", choices = { "float32", "float64" }, help = "type of the entries" },
+  device_row(),
+})
+
+local uniform_options = declare("mr.UniformOptions", {
+  { "low", "number", default = 0, help = "smallest value", also = { "min", "a" } },
+  { "high", "number", default = 1, help = "values are below this", also = { "max", "b" } },
+  random_options,
+})
 
 ---Uniform random numbers in [low, high). The same on every device and for any number of threads. Without a seed every call gives
 ---others (mr.seed). Two numbers instead of sizes, low and high,
 ---make a part of a search space for mr.sweep; see `moonrank.sweep.parts.uniform`.
 ---@param sizes integer[]
----@param options? { low?: number, high?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
+---@param options? mr.UniformOptions
 ---@return mr.Tensor
 ---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, part_options)
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   if part_options ~= nil then check.fail("mr.uniform: argument 3 is %s, expected sizes and options alone", tostring(part_options)) end
-  options = seeded(kind("mr.uniform", options, { low = 0, high = 1, seed = check.none, stream = "uniform" }))
-  check.finite("mr.uniform", options, { "low", "high" })
+  options = seeded(uniform_options:read("mr.uniform", options), "uniform")
   sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
 end
 
+local normal_options = declare("mr.NormalOptions", {
+  { "mean", "number", default = 0, help = "mean", also = { "loc" } },
+  { "sd", "number", default = 1, help = "standard deviation", also = { "std", "stddev", "scale" } },
+  random_options,
+})
+
 ---Normal random numbers. The same on every device and for any number of threads. Without a seed every call gives others (mr.seed).
 ---@param sizes integer[]
----@param options? { mean?: number, sd?: number, seed?: integer, stream?: string, dtype?: string, device?: string }
+---@param options? mr.NormalOptions
 ---@return mr.Tensor
 ---Example: `mr.normal({3}, {seed = 7}):size(1)   --> 3`
 function M.normal(sizes, options)
-  options = seeded(kind("mr.normal", options, { mean = 0, sd = 1, seed = check.none, stream = "normal" }))
-  check.finite("mr.normal", options, { "mean", "sd" })
+  options = seeded(normal_options:read("mr.normal", options), "normal")
   sizes = room.take("mr.normal", sizes)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end
@@ -203,11 +228,16 @@ function tensor:reshape(...)
   return core.reshape(self, sizes)
 end
 
+local clamp_options = declare("mr.ClampOptions", {
+  { "min", "number", infinite = true, shown = "no limit", help = "smaller entries become this", also = { "low" } },
+  { "max", "number", infinite = true, shown = "no limit", help = "larger entries become this", also = { "high" } },
+})
+
 ---Each entry limited to [min, max]; either may be absent.
----@param options { min?: number, max?: number }
+---@param options mr.ClampOptions
 ---Example: `mr.tensor{-1, 0.5, 3}:clamp{min = 0, max = 1}   --> {0, 0.5, 1}  mr.Tensor {3} float32`
 function tensor:clamp(options)
-  options = check.options("clamp", options, { min = check.none, max = check.none })
+  options = clamp_options:read("clamp", options)
   return core.clamp(self, options.min, options.max)
 end
 
@@ -242,9 +272,14 @@ function tensor:requires_grad()
   return self
 end
 
+local backward_options = declare("mr.BackwardOptions", {
+  { "keep", "boolean", default = false, also = { "retain_graph" },
+    help = "keeps what the operations saved, for another call" },
+})
+
 ---Adds the derivatives of this number to the leaves it was computed from. Frees what the operations saved unless keep = true.
 ---@param seed? mr.Tensor  needed where this is not a single number
----@param options? { keep?: boolean }
+---@param options? mr.BackwardOptions
 ---Example:
 ---```lua
 ---local x = mr.tensor{1, 2}:requires_grad()
@@ -254,7 +289,7 @@ end
 ---```
 function tensor:backward(seed, options)
   if type(seed) == "table" then seed, options = nil, seed end
-  options = check.options("backward", options, { keep = false })
+  options = backward_options:read("backward", options)
   local _ <close> = phase.begin "backward"
   core.backward(self, seed, options.keep)
 end
@@ -299,16 +334,28 @@ local function flat_numbers(values)
   return type(values) == "userdata" and values or core.tensor(values, "float32", "cpu")
 end
 
+local function is_list(value) return type(value) == "table" or check.is_tensor(value) end
+local expected_list = "a tensor or a list"
+
+local lists_options = declare("mr.ListsOptions", {
+  { "relevance", "mr.Tensor|number[]", required = true, accept = is_list, expected = expected_list,
+    help = "[rows] grade of each row, list after list", also = { "grades", "labels" } },
+  { "sizes", "mr.Tensor|integer[]", accept = is_list, expected = expected_list,
+    help = "[lists] number of rows of each list; or give ids", also = { "group" } },
+  { "ids", "mr.Tensor|any[]", accept = is_list, expected = expected_list,
+    help = "[rows] list of each row, the rows of a list together; or give sizes", also = { "qid", "qids" } },
+  { "documents", "string[]", default = {}, help = "[rows] name of each row" },
+})
+
 ---Judged lists: which rows belong to which user or query, and how relevant each row is (binary or graded, 0 or more).
 ---`mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or flat: `mr.lists{ relevance = t, sizes = {4, 3} }`, or `mr.lists{ relevance = t, ids = qids }`.
----@param t table
+---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
 function M.lists(t)
   if type(t) ~= "table" then check.fail("mr.lists: a table expected, got a %s", type(t)) end
   if t.relevance ~= nil then
-    local options = check.options("mr.lists", t,
-      { relevance = check.none, sizes = check.none, ids = check.none, documents = {} })
+    local options = lists_options:read("mr.lists", t)
     local sizes, names = options.sizes, {}
     if sizes ~= nil and options.ids ~= nil then check.fail("mr.lists: sizes and ids given, expected one of them") end
     if sizes == nil and options.ids ~= nil then
@@ -346,23 +393,33 @@ local lists_methods = core.classes["mr.Lists"].methods
 ---```
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
----Rank of every row in its list, from 1. Under ties = "mean" (default) tied rows share the middle of their ranks.
+local tie_rules = { "mean", "stable", "worst", "trec" }
+
+local rank_options = declare("mr.RankOptions", {
+  { "ties", "string", default = "mean", choices = tie_rules, help = "rule for rows with equal scores" },
+})
+
+---Rank of every row in its list, from 1. Under ties = "mean" tied rows share the middle of their ranks.
 ---@param x mr.Tensor  [rows]
----@param options? { ties?: string }
+---@param options? mr.RankOptions
 ---@return mr.Tensor   [rows]
 ---Example: `mr.lists{{0, 1, 0}}:rank(mr.tensor{5, 7, 5})   --> {2.5, 1, 2.5}  mr.Tensor {3} float32`
 function lists_methods:rank(x, options)
-  local o = check.options("rank", options, { ties = "mean" })
+  local o = rank_options:read("rank", options)
   return core.ranks(core.ranking(x, self, o.ties, 1))
 end
 
+local order_options = declare("mr.OrderOptions", {
+  { "ties", "string", default = "stable", choices = tie_rules, help = "rule for rows with equal scores" },
+})
+
 ---Row numbers of each list from the first rank to the last; of tied rows the lower first.
 ---@param x mr.Tensor  [rows]
----@param options? { ties?: string }
+---@param options? mr.OrderOptions
 ---@return mr.Tensor   [rows] int64
 ---Example: `mr.lists{{0, 1, 0}}:order(mr.tensor{5, 7, 5})   --> {2, 1, 3}  mr.Tensor {3} int64`
 function lists_methods:order(x, options)
-  local o = check.options("order", options, { ties = "stable" })
+  local o = order_options:read("order", options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 

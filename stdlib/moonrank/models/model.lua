@@ -216,7 +216,7 @@ function Model:double() return converted(self, function(x) return x.dtype == "in
 
 ---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in float64.
 ---@param batch mr.Batch
----@param options? { step?: number, tolerance?: number, seed?: integer }
+---@param options? mr.GradcheckOptions
 ---@return number  the worst error
 ---Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
 function Model:gradcheck(batch, options)

@@ -104,7 +104,7 @@ describe("metrics", function()
     near(lists:rank(scores, { ties = "stable" }), { 1, 2, 3 })
     near(lists:rank(scores, { ties = "worst" }), { 2, 1, 3 })
     near(lists:rank(scores, { ties = "trec" }), { 2, 1, 3 })
-    raises(function() return lists:rank(scores, { ties = "best" }) end, "no tie rule 'best'")
+    raises(function() return lists:rank(scores, { ties = "best" }) end, "ties is 'best'")
     raises(function() return mr.lists{ { 1, 0, 1 } }:rank(scores, { ties = "trec" }) end, "these lists have none")
   end)
 

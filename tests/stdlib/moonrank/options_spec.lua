@@ -80,6 +80,17 @@ it("a value may be of one of several types, or one of some texts or of another t
   raises(function() several:read("g", { bandwidth = { 1, "a" } }) end, "bandwidth is {1, 'a'}")
 end)
 
+it("a list of numbers is one without gaps, each element within the limits", function()
+  local row = { "widths", "integer[]", default = {}, least = 1, help = "widths" }
+  local lists = options.declare("mr.test.ListOptions", { row })
+  equal(lists:read("f", { widths = { 3, 1 } }).widths[2], 1)
+  for key, widths in pairs{ ["[2] is 0"] = { 3, 0 }, ["[1] is 2.5"] = { 2.5 }, ["[2] is nil"] = { 1, nil, 2 },
+    ["[last] is 3"] = { 1, last = 3 } } do
+    raises(function() lists:read("f", { widths = widths }) end, "widths" .. key)
+  end
+  raises(function() lists:read("f", { widths = 3 }) end, "widths is 3")
+end)
+
 it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
   raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
@@ -98,6 +109,8 @@ end)
 
 it("tables that share options declare them once", function()
   local more = options.declare("mr.test.MoreOptions", { { "extra", "integer", default = 1, help = "more" } }, declared)
+  local first = options.declare("mr.test.FirstOptions", { declared, { "extra", "integer", help = "more" } })
+  equal(first:fields()[1].name, "count")
   equal(more:read("g", { rate = 1 }).extra, 1)
   equal(more:read("g", { rate = 1 }).count, 3)
   raises(function() more:read("g", { rate = 1, count = 0 }) end, "count is 0")
@@ -138,7 +151,7 @@ it("public functions whose only argument is an option table refuse what it refus
   local seen = 0
   for _, entry in ipairs(entries.all()) do
     local item = not entry.item and type(entry.value) == "function" and docs.item(entry.value)
-    local kind = item and #item.params == 1 and item.params[1].type
+    local kind = item and not entry.path:find(":", 1, true) and #item.params == 1 and item.params[1].type
     for _, row in ipairs(kind and options.declared[kind] and options.declared[kind].rows or {}) do
       local bad = refused_by(row)
       if bad then
