@@ -1,5 +1,5 @@
-// One parser under libFuzzer: MOONRANK_FUZZ names it. `MOONRANK_FUZZ_SEEDS=folder` writes its seeds there first,
-// `MOONRANK_FUZZ_CORPUS=folder` its corpus, `MOONRANK_FUZZ_LINES=file` the lines of Lua that ran at the end.
+// Runs one parser under libFuzzer. MOONRANK_FUZZ names the parser. Before the run, its seeds are written into the folder
+// MOONRANK_FUZZ_SEEDS and its corpus into the folder MOONRANK_FUZZ_CORPUS, where these variables are set.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -42,12 +42,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   write("MOONRANK_FUZZ_SEEDS", "/seed_", mr::fuzz::seeds().at(found->first));
   write("MOONRANK_FUZZ_CORPUS", "/kept_", mr::fuzz::corpus(found->first));
   mr::cpu::set_threads(1);  // the same input takes the same way
-  if (mr::fuzz::lua_targets().count(found->first) == 0) return 0;
-  if (const char* const path = std::getenv("MOONRANK_FUZZ_LINES"); path != nullptr) {
-    mr::fuzz::record_lines(mr::fuzz::lua_state(), path);
-  } else {
-    mr::fuzz::count_lines(mr::fuzz::lua_state());
-  }
+  if (mr::fuzz::lua_targets().count(found->first) == 1) mr::fuzz::count_lines(mr::fuzz::lua_state());
   return 0;
 }
 

@@ -1,17 +1,12 @@
-// Lines of Lua that run, which no compiler counts.
+// Coverage of Lua code for libFuzzer, whose compiler instruments C++ only.
 #pragma once
-
-#include <string>
 
 #include "runtime/lua/lua.h"
 
 namespace mr::fuzz {
 
-/// As counters for libFuzzer, beside those of compiled code: one for each line, but for collisions.
+/// Counts each Lua line that runs in one of libFuzzer's extra counters, so that an input that reaches a new line is
+/// kept. Two lines may share a counter.
 void count_lines(lua_State* L);
-
-/// At the end of the program into a file: "source:line 1" of each that ran, and 0 of the others of functions that were
-/// entered. What a file does as it is loaded is not among them.
-void record_lines(lua_State* L, const std::string& path);
 
 }  // namespace mr::fuzz

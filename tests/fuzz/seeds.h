@@ -9,8 +9,8 @@ namespace mr::fuzz {
 
 /// Small ones that it accepts, or refuses for a reason.
 std::map<std::string, std::vector<std::string>> seeds();
-/// Those of a parser that fuzzers found to reach more: tests/fuzz/corpus/<parser>, each after its length in four bytes,
-/// the lowest first.
+/// Inputs of a parser that fuzzers found to reach lines that no seed reaches. They are read from
+/// tests/fuzz/corpus/<parser>: each input follows its length, four bytes, the lowest first.
 std::vector<std::string> corpus(const std::string& parser);
 
 }  // namespace mr::fuzz
