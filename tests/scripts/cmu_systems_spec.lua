@@ -1,5 +1,5 @@
--- The systems of Li & Wu's Tables 2 and 3 and their data, scripts/cmu/systems.lua and faces.lua, on a few drawn faces: each training is repeated
--- by other code, and the margins of the test pairs are compared.
+-- The systems of Li & Wu's Tables 2 and 3 and their data, scripts/cmu/systems.lua and faces.lua, on a few drawn faces.
+-- Each training is repeated by other code, and the margins of the test pairs are compared.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local with_words = dofile "tests/support/words.lua"
@@ -9,7 +9,8 @@ local describe, it, equal, near, check = test.describe, test.it, test.equal, tes
 local faces, grids = dofile "scripts/cmu/faces.lua", dofile "scripts/cmu/grids.lua"
 local systems = faces.systems
 
-local options = { images = "", features = "", count = 60, size = 12, pairs = 120, kernel = 2, epochs = 2, widths = { 7, 3 }, table_3 = false }
+local options = { images = "", features = "", count = 60, size = 12, pairs = 120, kernel = 2, epochs = 2, widths = { 7, 3 },
+  table_3 = false }
 local data = faces.data(options, 2)
 
 local by_name = {}
@@ -41,7 +42,7 @@ local function convolutional() return mr.models.cnn{ height = 12, width = 12, ch
 -- Images of the training pairs one by one.
 local function single() return data.train.pairs:pointwise() end
 
--- A forest of 100 trees, which begin with two thirds of the rows and a third of the features; 100 rounds of boosting.
+-- A forest of 100 trees, each of 63 % of the rows, and 100 rounds of boosting.
 local function forest(objective, train, depth)
   return fitted(mr.models.trees{ objective = objective, seed = 2, depth = depth, trees = 100, rounds = 1, eta = 1, subsample = 0.63,
     colsample_bynode = 0.33 }, nil, train)
@@ -98,7 +99,7 @@ local function by_age(model)
   return older, younger, scores, ages
 end
 
--- The share of 1 minus the squares of the errors in those of the ages' differences from their mean.
+-- The coefficient of determination of ages that are predicted by scores times a scale.
 local function explained(scores, ages, scale)
   local mean, errors, all = 0, 0, 0
   for _, age in ipairs(ages) do mean = mean + age / #ages end
@@ -233,7 +234,8 @@ describe("data of Tables 2 and 3", function()
   end)
 end)
 
--- The rest of this file runs sweeps with a stub in place of trainings. It likes large settings of RankNet with seed 1, small ones with seed 2.
+-- The rest of this file runs sweeps with a stub in place of trainings. Its validation prefers large settings of RankNet
+-- with seed 1 and small ones with seed 2.
 local function stub(asked)
   return function(system, value, of, trial)
     asked[#asked + 1] = { name = system.name, setting = trial.setting, value = value, seed = trial.split, data = of }
