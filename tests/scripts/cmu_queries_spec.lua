@@ -1,10 +1,9 @@
 -- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. Their runs are tested with a stub in place
 -- of trainings.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local with_words = dofile "tests/support/words.lua"
+local data_folders, with_words = dofile "tests/support/data_folders.lua", dofile "tests/support/words.lua"
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local equal, check, near = test.equal, test.check, test.near
@@ -59,22 +58,6 @@ scripts.it("figure_1.lua --smoke: curves are what the runs reported", { "gnuplot
   check(sweeps.read(folder .. "/results/cmu/figure_1.svg"):lower():find("made-up", 1, true), "the figure says so")
 end)
 
--- Letor files of some folds: fold f has f + 1 test queries of four documents with labels 0 to 3.
-local function write_folds(folder, folds)
-  for f = 1, folds do
-    for part, count in pairs{ train = 3, vali = 2, test = f + 1 } do
-      local lines = {}
-      for query = 1, count do
-        for label = 0, 3 do
-          lines[#lines + 1] = ("%d qid:%d 1:%d 2:%g"):format(label, 100 * f + query, label * query, (7 * label + f) % 5)
-        end
-      end
-      sweeps.capture(("mkdir -p %s/Fold%d"):format(folder, f))
-      core.write_file(("%s/Fold%d/%s.txt"):format(folder, f, part), table.concat(lines, "\n") .. "\n")
-    end
-  end
-end
-
 -- In place of a training: notes what it was asked for. Validation likes one rate of each network and optimiser best, test another.
 local function stub(asked, best)
   return function(fold, o, trial)
@@ -97,8 +80,8 @@ local function counted(calls, text_of)
 end
 
 scripts.it("Table 1 by default: two data sets, rates on the first fold, all systems on all folds with three seeds", {}, function(folder)
-  write_folds(folder .. "/mslr-web-slice", 1)
-  write_folds(folder .. "/mq2008", 3)
+  data_folders.queries(folder .. "/mslr-web-slice", 1)
+  data_folders.queries(folder .. "/mq2008", 3)
   local queries = dofile "scripts/cmu/queries.lua"
   local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0" }
   local args = with_words(words, function() return queries.args{} end)
@@ -140,7 +123,7 @@ scripts.it("Table 1 by default: two data sets, rates on the first fold, all syst
 end)
 
 scripts.it("Table 1: what is kept of a run are the test queries of its fold by name", {}, function(folder)
-  write_folds(folder .. "/mq2008", 3)
+  data_folders.queries(folder .. "/mq2008", 3)
   local queries = dofile "scripts/cmu/queries.lua"
   local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", "--sets", "mq2008", "--seeds", "5,2" }
   local args = with_words(words, function() return queries.args{} end)
