@@ -3,7 +3,8 @@
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local data_folders, with_words = dofile "tests/support/data_folders.lua", dofile "tests/support/words.lua"
+local data_folders = dofile "tests/support/data_folders.lua"
+local with_words = dofile("tests/support/in_process.lua").with_words
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local equal, check, near = test.equal, test.check, test.near

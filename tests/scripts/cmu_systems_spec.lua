@@ -2,7 +2,7 @@
 -- Each training is repeated by other code, and the margins of the test pairs are compared.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
-local with_words = dofile "tests/support/words.lua"
+local with_words = dofile("tests/support/in_process.lua").with_words
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 

@@ -2,7 +2,8 @@
 -- seed and setting each one has.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
-local data_folders, with_words = dofile "tests/support/data_folders.lua", dofile "tests/support/words.lua"
+local data_folders = dofile "tests/support/data_folders.lua"
+local with_words = dofile("tests/support/in_process.lua").with_words
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
