@@ -53,21 +53,6 @@ function M.sentence_of(args)
   return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n" .. drawn or drawn
 end
 
--- Features of images by a convolutional network whose weights are random and stay so: two convolutions with ReLU and maxima of 2 x 2.
-local function random_network(images, args)
-  local kernels = math.min(3, args.kernel)
-  local function weights(outputs, inputs, stream)
-    return mr.normal({ outputs, inputs, kernels, kernels }, { sd = math.sqrt(2 / (inputs * kernels ^ 2)), seed = 1, stream = stream })
-  end
-  local first, second, parts = weights(24, images.images:size(2), "first"), weights(48, 24, "second"), {}
-  for at = 1, images.count, 256 do
-    local x = images.images:narrow(1, at, math.min(256, images.count - at + 1)) - 0.5
-    x = x:conv2d(first):relu():max_pool(2):conv2d(second):relu():max_pool(2)
-    parts[#parts + 1] = x:reshape(#x, x:numel() // #x)
-  end
-  return mr.cat(parts, 1)
-end
-
 -- Pixels of each part, or features of another kind.
 local function features_of(parts, args)
   local found = {}
@@ -75,7 +60,7 @@ local function features_of(parts, args)
     if args.features ~= "" then
       found[i] = mr.data.item_features(args.features):of(part.files)
     else
-      found[i] = args.table_3 and random_network(part, args) or part:features()
+      found[i] = args.table_3 and protocol.random_features(part, args.kernel) or part:features()
     end
   end
   return found

@@ -13,10 +13,21 @@ end
 ---Whether a corrected p-value is called significant.
 function M.significant(p) return p < 0.05 end
 
+-- A forest of deep trees, each of two thirds of the rows, and boosted trees.
+local function forest(trees, depth, seed)
+  return { rounds = 1, trees = trees, depth = depth, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33, seed = seed }
+end
+local function boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
+
 ---A fold of queries: labels of 2 and more are relevant (4.1), features are standardised by the training part.
 ---@param folds mr.Fold[]
 ---@return mr.Fold
 function M.fold(folds, number) return folds[number]:binarize(2):standardize() end
+
+---Names of a fold's test queries. Queries of different folds have different names.
+---@param fold mr.Fold
+---@param number integer  of the fold
+function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000 * number end
 
 ---nDCG@10 (4.1); queries without relevant documents have none and are left out.
 M.metric = "ndcg@10"
@@ -77,11 +88,7 @@ end
 ---@param o { system: string, seed: integer, rounds: integer, trees: integer }
 ---@return cmu.Trained
 function M.fit_trees(fold, o)
-  local options = { rounds = o.rounds, depth = 5, eta = 0.1, seed = o.seed }
-  if o.system == "Class RF" then
-    options = { rounds = 1, trees = o.trees, depth = 12, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33,
-      seed = o.seed }
-  end
+  local options = o.system == "Class RF" and forest(o.trees, 12, o.seed) or boosting(o.rounds, 5, o.seed)
   if o.system ~= "LambdaMART" then options.objective = "binary:logistic" end
   local loss = o.system == "LambdaMART" and mr.losses.lambdarank{} or nil
   return fitted({ model = mr.models.trees(options), loss = loss, train = fold.train }, fold)
@@ -124,7 +131,8 @@ end
 
 -- The rate of stochastic gradient descent that the paper gives (4.1).
 local paper_rate = 0.001
----Rates that are tried of each optimiser.
+---Optimisers whose best rate is sought, and the rates that are tried of each.
+M.optimisers = { "sgd", "adam" }
 M.rates = {
   sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
   adam = { 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1 },
@@ -236,6 +244,26 @@ function M.standardised(parts, features)
   return found
 end
 
+---Features of images by a network whose weights are random and stay so: two convolutions of 24 and 48 filters of at
+---most 3 x 3, each with ReLU and maxima of 2 x 2.
+---@param images mr.Images
+---@param kernel integer  side of the filters of other networks
+---@return mr.Tensor
+function M.random_features(images, kernel)
+  local side = math.min(3, kernel)
+  local function weights(outputs, inputs, stream)
+    return mr.normal({ outputs, inputs, side, side },
+      { sd = math.sqrt(2 / (inputs * side ^ 2)), seed = 1, stream = stream })
+  end
+  local first, second, parts = weights(24, images.images:size(2), "first"), weights(48, 24, "second"), {}
+  for at = 1, images.count, 256 do
+    local x = images.images:narrow(1, at, math.min(256, images.count - at + 1)) - 0.5
+    x = x:conv2d(first):relu():max_pool(2):conv2d(second):relu():max_pool(2)
+    parts[#parts + 1] = x:reshape(#x, x:numel() // #x)
+  end
+  return mr.cat(parts, 1)
+end
+
 local shares = { train = 9, valid = 1, test = 2 }  -- twelfths of the pairs
 
 ---Pairs of a part's images whose ages differ by more than five years (4.2).
@@ -258,6 +286,36 @@ function M.fit_face(o, data, trial)
   end
   mr.fit(o)
   return o.model
+end
+
+---Networks predict ages divided by this.
+M.oldest = 80
+
+---Images whose grades are what networks predict.
+---@param items mr.Dataset  with ages as grades
+---@return mr.Dataset
+function M.aged(items)
+  return mr.data.dataset{ lists = items.lists:with_relevance(items.lists.relevance * (1 / M.oldest)),
+    features = items.features }
+end
+
+---Epochs of networks that predict ages: an epoch of images has fewer steps than one of pairs.
+---@param epochs integer  of those that are trained on pairs
+function M.image_epochs(epochs) return 6 * epochs end
+
+---Linear regressions of ages. Both have penalties of one grid, so that the ridge's is scaled.
+---@param items mr.Dataset
+function M.lasso(items, penalty)
+  return mr.models.lasso{ train = items, alpha = penalty, tolerance = 1e-4, passes = 1000 }
+end
+function M.ridge(items, penalty) return mr.models.ridge{ train = items, alpha = 1000 * penalty } end
+
+---Trees that predict ages or classify images: a forest of 100, or 100 rounds of boosting.
+---@param o { forest: boolean, objective: string, depth: integer, seed: integer }
+function M.face_trees(o)
+  local options = o.forest and forest(100, o.depth, o.seed) or boosting(100, o.depth, o.seed)
+  options.objective = o.objective
+  return mr.models.trees(options)
 end
 
 -- Scores of the older and of the younger image of each pair, [pairs].

@@ -58,15 +58,15 @@ local function run_of(args, name, o, trial)
   o.epochs, o.rounds, o.trees, o.penalties = args.epochs, args.rounds, args.trees, args.smoke and { 1 } or nil
   local found = protocol.fit(fold, o, trial)
   return { valid = found.valid, epoch = found.epoch, alpha = found.alpha, [protocol.metric] = found.test.mean[protocol.metric],
-    per_list = { own = found.test[protocol.metric], list = mr.arange(1, fold.test.count) + 10000 * o.split } }
+    per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, o.split) } }
 end
 
 ---Validation of every network at every rate, with the first seed on the first fold; a rate that makes numbers infinite counts as 0.
 ---@return mr.Results
 function M.tuning(args, name)
   local number, seed = protocol.tuned_on(args.seeds)
-  local space = { system = mr.choice(protocol.networks), optimiser = mr.choice{ "sgd", "adam" }, split = mr.range(number, number) }
-  for _, optimiser in ipairs{ "sgd", "adam" } do
+  local space = { system = mr.choice(protocol.networks), optimiser = mr.choice(protocol.optimisers), split = mr.range(number, number) }
+  for _, optimiser in ipairs(protocol.optimisers) do
     space[#space + 1] = mr.when("optimiser", optimiser, { rate = mr.choice(args.smoke and { 0.01 } or protocol.rates[optimiser]) })
   end
   return kept.study(args, {

@@ -6,8 +6,6 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
-local oldest = 80  -- by which ages are divided for networks
-
 -- What settings 1, 2, 3 of a system are. A series goes on in both directions, as 0.3, 1, 3, 10 do: setting 0 is the
 -- value before that of setting 1, setting 4 the one after that of setting 3. `first` is the place of setting 1 in the
 -- series, in which 1 has place 0 and 3 has place 1.
@@ -27,15 +25,14 @@ local penalties = series("penalty", -1)
 local function by_steps(o)
   return function(rate, data, trial)
     return protocol.fit_face({ model = o.model(data, trial.split), loss = mr.losses[o.loss]{}, train = o.train(data),
-      epochs = o.epochs and o.epochs(data), rate = rate }, data, trial)
+      epochs = o.epochs and o.epochs(data.epochs), rate = rate }, data, trial)
   end
 end
 
 local function by_trees(o)
   return function(depth, data, trial)
-    local options = { objective = o.objective, seed = trial.split, depth = depth }
-    for name, value in pairs(o.options) do options[name] = value end
-    return protocol.fit_face({ model = mr.models.trees(options), train = o.train(data) }, data, trial)
+    local model = protocol.face_trees{ forest = o.forest, objective = o.objective, depth = depth, seed = trial.split }
+    return protocol.fit_face({ model = model, train = o.train(data) }, data, trial)
   end
 end
 
@@ -49,10 +46,7 @@ local function noted_items(data)
   data.train.items:batches{}()
   return data.train.items
 end
-local function aged_items(data)
-  local items = data.train.items
-  return mr.data.dataset{ lists = items.lists:with_relevance(items.lists.relevance * (1 / oldest)), features = items.features }
-end
+local function aged_items(data) return protocol.aged(data.train.items) end
 
 local function network(data, seed) return mr.models.mlp{ inputs = width(data), hidden = data.widths, seed = seed } end
 local function direct(data, seed)
@@ -63,23 +57,17 @@ local function convolutional(data, seed)
   return mr.models.cnn{ height = data.size, width = data.size, channels = data.images.images:size(2), kernel = data.kernel, seed = seed }
 end
 
-local forest = { trees = 100, rounds = 1, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33 }
-local boosting = { rounds = 100, eta = 0.1 }
-
 local all = {
   { name = "Reg. NN", family = "regression", grid = rates.regression,
-    run = by_steps{ model = network, loss = "mse", train = aged_items,
-      epochs = function(data) return 6 * data.epochs end } },  -- an epoch has fewer steps than one of pairs
+    run = by_steps{ model = network, loss = "mse", train = aged_items, epochs = protocol.image_epochs } },
   { name = "Reg. LR-l1", family = "regression", grid = penalties, coefficients = true,
-    run = function(penalty, data)
-      return mr.models.lasso{ train = noted_items(data), alpha = penalty, tolerance = 1e-4, passes = 1000 }
-    end },
+    run = function(penalty, data) return protocol.lasso(noted_items(data), penalty) end },
   { name = "Reg. LR-l2", family = "regression", grid = penalties, coefficients = true,
-    run = function(penalty, data) return mr.models.ridge{ train = noted_items(data), alpha = 1000 * penalty } end },
+    run = function(penalty, data) return protocol.ridge(noted_items(data), penalty) end },
   { name = "Reg. RF", family = "regression", grid = depths{ 6, 9, 12 },
-    run = by_trees{ objective = "reg:squarederror", train = items_of, options = forest } },
+    run = by_trees{ objective = "reg:squarederror", train = items_of, forest = true } },
   { name = "Reg. Boost", family = "regression", grid = depths{ 2, 3, 4 },
-    run = by_trees{ objective = "reg:squarederror", train = items_of, options = boosting } },
+    run = by_trees{ objective = "reg:squarederror", train = items_of } },
   { name = "RankNet", family = "ranking", grid = rates.network,
     run = by_steps{ model = network, loss = "ranknet", train = pairs_of } },
   { name = "DirectRanker", family = "ranking", grid = rates.network,
@@ -95,9 +83,9 @@ local all = {
   { name = "Class LR", family = "classification", grid = rates.linear, coefficients = true,
     run = by_steps{ model = linear, loss = "bce", train = rows_of } },
   { name = "Class RF", family = "classification", grid = depths{ 4, 6, 8 },
-    run = by_trees{ objective = "binary:logistic", train = rows_of, options = forest } },
+    run = by_trees{ objective = "binary:logistic", train = rows_of, forest = true } },
   { name = "Class Boost", family = "classification", grid = depths{ 2, 3, 4 },
-    run = by_trees{ objective = "binary:logistic", train = rows_of, options = boosting } },
+    run = by_trees{ objective = "binary:logistic", train = rows_of } },
 }
 
 ---The systems of Table 2 (pixels) or 3 (features), in the order of the tables.
@@ -128,7 +116,7 @@ function M.run(system, value, data, trial)
   if not model then return found end
   local function score(part) return scores_of(model, part) end
   local margins
-  found, margins = protocol.judge(system.family, score, data, system.name == "Reg. NN" and oldest or nil)
+  found, margins = protocol.judge(system.family, score, data, system.name == "Reg. NN" and protocol.oldest or nil)
   found.per_list = { margin = margins }
   if system.coefficients then found.per_list.weights = model:parameters()[1]:reshape(width(data)) end
   return found

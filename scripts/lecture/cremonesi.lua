@@ -44,7 +44,8 @@ local function chosen()
     run = function(trial)
       local each, fold = tried[trial.setting], fold_of(protocol.tuned_on)
       local model = each.predictor.make(fold, each.setting, args.seed)
-      return { valid = protocol.quality(model, fold, each.predictor.predicts, args) }
+      local o = { unseen = args.unseen, seed = args.seed }
+      return { valid = protocol.quality(model, fold, each.predictor.predicts, o) }
     end })
   local columns, trials = results:columns(), {}
   local setting, valid = columns:column("runs", "setting"), columns:column("runs", "valid")
@@ -55,7 +56,13 @@ local function chosen()
   return protocol.choose(trials)
 end
 local best = chosen()
-local function setting_of(each) return best[each.name] and best[each.name].setting or each.settings[1] end
+local function setting_of(each)
+  if #each.settings == 1 then return each.settings[1] end
+  if not best[each.name] then
+    error(("no setting of %s has a result; the errors are in the store (moonrank results)"):format(each.name), 0)
+  end
+  return best[each.name].setting
+end
 
 local every_name, said = {}, {}
 for i, each in ipairs(predictors.all) do

@@ -3,6 +3,8 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local in_process = dofile "tests/support/in_process.lua"
+local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local describe, it, equal, check, near = test.describe, test.it, test.equal, test.check, test.near
 
@@ -31,6 +33,66 @@ describe("tables of faces", function()
     local svg = sweeps.read(folder .. "/results/cmu/figure_3.svg")
     local _, pictures = svg:gsub("<image ", "")
     equal(pictures, 4)
+  end)
+
+  -- The run of a system that is best on validation, the first of equal ones.
+  local function best_run(faces, results, system)
+    local best
+    for _, each in ipairs(faces.runs(results, system, 1)) do
+      if not best or each.values.valid > best.values.valid then best = each end
+    end
+    return best
+  end
+
+  local few = { "--count", "60", "--size", "12", "--pairs", "60", "--kernel", "3", "--epochs", "1", "--extensions", "0", "--workers", "0" }
+
+  local function words_of(...) return table.move({ ... }, 1, select("#", ...), #few + 1, { table.unpack(few) }) end
+
+  scripts.it("Table 2 has the numbers that validation chose, and their means by family", {}, function(folder)
+    local words, faces = words_of("--store", folder .. "/runs.db"), dofile "scripts/cmu/faces.lua"
+    local section, by_family = in_process.section("scripts/cmu/table_2.lua", words), {}
+    local args = in_process.with_words(words, function() return faces.args() end)
+    args.kept = true
+    local results = faces.results(args)
+    for _, row in ipairs(section.tables[1].rows) do
+      local best = best_run(faces, results, row[2]).values
+      near(row[4], best.accuracy, 1e-9, row[2])
+      equal({ row[5] ~= "", row[6] ~= "" }, { row[1] == "classification", row[1] == "regression" }, row[2])
+      by_family[row[1]] = by_family[row[1]] or { scores = {}, labels = {} }
+      table.insert(by_family[row[1]].scores, row[4])
+      table.insert(by_family[row[1]].labels, row[5])
+    end
+    local said, expected = {}, {}
+    for number in section.text:match("By scores the means.-printed"):gmatch "0%.%d+" do said[#said + 1] = number end
+    for i, family in ipairs{ "regression", "ranking", "classification" } do expected[i] = mean(by_family[family].scores) end
+    expected[4] = mean(by_family.classification.labels)
+    for i, number in ipairs(said) do near(tonumber(number), expected[i], { atol = 5e-5 }) end
+    equal(#said, 4)
+  end)
+
+  scripts.it("Figures 6 and 7 divide the test pairs of Rank LR by the signs of their margins, and count them by age", {}, function(folder)
+    local words, faces = words_of("--store", folder .. "/runs.db", "--out", folder .. "/a.svg"), dofile "scripts/cmu/faces.lua"
+    local shown = {}
+    for i, figure in ipairs{ 6, 7 } do shown[i] = in_process.section(("scripts/cmu/figure_%d.lua"):format(figure), words) end
+    local own = words_of("--store", folder .. "/runs.db")
+    local args = in_process.with_words(own, function() return faces.args({}, { features = true }) end)
+    args.kept = true
+    local best, data = best_run(faces, faces.results(args), "Rank LR"), faces.data(args, 1)
+    local margins, items = best.results:per_list(best.number, "margin"):totable(), data.test.pairs.items:totable()
+    local ages, right, counts = data.test.images.labels:totable(), 0, { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } }
+    for i, margin in ipairs(margins) do
+      local years = math.abs(ages[items[2 * i - 1]] - ages[items[2 * i]])
+      local band = counts[years <= 10 and 1 or years <= 20 and 2 or years <= 40 and 3 or 4]
+      band[1], band[2], right = band[1] + 1, band[2] + (margin > 0 and 1 or 0), right + (margin > 0 and 1 or 0)
+    end
+    for i, section in ipairs(shown) do
+      equal({ section.text:match "Of (%d+) test pairs.- orders (%d+) (%l+)" },
+        { tostring(#margins), tostring(i == 1 and right or #margins - right), i == 1 and "right" or "wrong" })
+      for b, row in ipairs(section.tables[1].rows) do
+        equal(row[2], counts[b][1])
+        if row[2] > 0 then near(row[3], counts[b][2] / row[2], 1e-9) end
+      end
+    end
   end)
 
   scripts.it("take images of a folder, and features of a table", {}, function(folder)

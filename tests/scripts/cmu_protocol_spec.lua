@@ -52,6 +52,16 @@ describe("web queries", function()
     near(metric(mr.tensor(scores), mr.lists{ grades }):item(), (1 / math.log(11, 2)) / (1 + 1 / math.log(3, 2)), 1e-6)
   end)
 
+  it("test queries have names, other ones in each fold", function()
+    local seen, folds = {}, { 1, 2, 5 }
+    for _, number in ipairs(folds) do
+      for _, name in ipairs(protocol.list_names({ test = { count = 6000 } }, number):totable()) do seen[name] = true end
+    end
+    local count = 0
+    for _ in pairs(seen) do count = count + 1 end
+    equal(count, 3 * 6000)
+  end)
+
   -- Queries whose rows with a larger first feature are relevant, or with `sign` -1 the others.
   local function queries(count, rows, sign, seed)
     local lists, features, u = {}, {}, mr.uniform({ count * rows, 4 }, { seed = seed, dtype = "float64" }):totable()

@@ -1,7 +1,10 @@
--- Table 1 and Figure 1 of Li & Wu with --smoke, on made-up data: what they show is what the store holds.
+-- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. Their runs are tested with a stub in place
+-- of trainings.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local data_folders = dofile "tests/support/data_folders.lua"
+local with_words = dofile("tests/support/in_process.lua").with_words
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local equal, check, near = test.equal, test.check, test.near
@@ -54,4 +57,97 @@ scripts.it("figure_1.lua --smoke: curves are what the runs reported", { "gnuplot
     equal(#reports["valid_ndcg@10"].values, 2)
   end
   check(sweeps.read(folder .. "/results/cmu/figure_1.svg"):lower():find("made-up", 1, true), "the figure says so")
+end)
+
+-- In place of a training: notes what it was asked for. Validation likes one rate of each network and optimiser best, test another.
+local function stub(asked, best)
+  return function(fold, o, trial)
+    local call = { fold = fold, reports = trial ~= nil }
+    for name, value in pairs(o) do call[name] = value end
+    asked[#asked + 1] = call
+    if o.rate == 10 and not trial then error "mr.fit: the loss is NaN in epoch 1" end
+    local distance = o.rate and math.abs(math.log(o.rate / best[o.system .. " " .. o.optimiser])) or 0
+    local values = {}
+    for l = 1, fold.test.count do values[l] = distance + l / 8 + fold.number end
+    return { valid = 1 - distance, test = { mean = { ["ndcg@10"] = distance }, ["ndcg@10"] = mr.tensor(values, { dtype = "float64" }) } }
+  end
+end
+
+-- How often each text occurs that `text_of` gives of a call.
+local function counted(calls, text_of)
+  local found = {}
+  for _, call in ipairs(calls) do found[text_of(call)] = (found[text_of(call)] or 0) + 1 end
+  return found
+end
+
+scripts.it("Table 1 by default: two data sets, rates on the first fold, all systems on all folds with three seeds", {}, function(folder)
+  data_folders.queries(folder .. "/mslr-web-slice", 1)
+  data_folders.queries(folder .. "/mq2008", 3)
+  local queries = dofile "scripts/cmu/queries.lua"
+  local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0" }
+  local args = with_words(words, function() return queries.args{} end)
+  equal(args.sets, { "mslr", "mq2008" })
+  equal({ queries.set(args, "mslr").folds, queries.set(args, "mq2008").folds }, { 1, 3 })
+  local best, asked = { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.001, ["DirectRanker sgd"] = 1, ["DirectRanker adam"] = 0.01,
+    ["Class NN sgd"] = 3, ["Class NN adam"] = 0.03 }, {}
+  queries.protocol.fit = stub(asked, best)
+  local _, rates = queries.runs(args, "mq2008")
+  equal(rates, best)
+  equal(mr.results(args.store, "rates, mq2008"):counts(), { done = 45 }, "a rate that diverges is no failure")
+  local tuning, rest = table.move(asked, 1, 45, 1, {}), table.move(asked, 46, #asked, 1, {})
+  equal(counted(tuning, function(c) return ("%s %s on fold %d, seed %d"):format(c.system, c.optimiser, c.fold.number, c.seed) end), {
+    ["RankNet sgd on fold 1, seed 1"] = 7, ["DirectRanker sgd on fold 1, seed 1"] = 7, ["Class NN sgd on fold 1, seed 1"] = 7,
+    ["RankNet adam on fold 1, seed 1"] = 8, ["DirectRanker adam on fold 1, seed 1"] = 8, ["Class NN adam on fold 1, seed 1"] = 8 })
+  local tried = {}
+  for _, call in ipairs(tuning) do tried[("%s %g"):format(call.optimiser, call.rate)] = true end
+  for _, name in ipairs{ "sgd 0.001", "sgd 10", "adam 3e-05", "adam 0.1" } do check(tried[name], name) end
+  -- 3 networks in 3 recipes and the forest, with 3 seeds on 3 folds; the 4 others draw nothing
+  equal(#rest, 3 * 3 * (3 * 3 + 1) + 3 * 4)
+  local data, protocol = mr.data.letor_folds(folder .. "/mq2008"), dofile "scripts/cmu/protocol.lua"
+  for _, call in ipairs(asked) do
+    equal({ call.epochs, call.rounds, call.trees, call.penalties }, { 60, 200, 300 })
+    equal(call.fold.test.fingerprint, protocol.fold(data, call.fold.number).test.fingerprint)
+  end
+  for _, call in ipairs(rest) do equal(call.reports, call.rate ~= nil, "networks report every epoch: " .. call.system) end
+  local seeds = counted(rest, function(c)
+    return ("%s%s: fold %d, seed %d"):format(c.system, c.rate and " " .. c.rate or "", c.fold.number, c.seed)
+  end)
+  for fold = 1, 3 do
+    for seed = 1, 3 do
+      local where = (": fold %d, seed %d"):format(fold, seed)
+      for _, name in ipairs{ "RankNet 0.001", "RankNet 0.1", "Class NN 0.03", "Class RF", "Rank LR" } do
+        -- RankNet's best rate of Adam is that of the paper's descent
+        local often = name == "Rank LR" and seed > 1 and 0 or name == "RankNet 0.001" and 2 or 1
+        equal(seeds[name .. where] or 0, often, name .. where)
+      end
+    end
+  end
+end)
+
+scripts.it("Table 1: what is kept of a run are the test queries of its fold by name", {}, function(folder)
+  data_folders.queries(folder .. "/mq2008", 3)
+  local queries = dofile "scripts/cmu/queries.lua"
+  local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", "--sets", "mq2008", "--seeds", "5,2" }
+  local args = with_words(words, function() return queries.args{} end)
+  local asked, best = {}, {}
+  for _, network in ipairs{ "RankNet", "DirectRanker", "Class NN" } do best[network .. " sgd"], best[network .. " adam"] = 0.1, 0.1 end
+  queries.protocol.fit = stub(asked, best)
+  local results, names = queries.runs(args, "mq2008"), {}
+  for split = 1, 3 do
+    local number = trial_of(results, { system = "Class LR", split = split })
+    local values, lists = results:per_list(number, "own"):totable(), results:per_list(number, "list"):totable()
+    equal({ #values, #lists }, { split + 1, split + 1 })
+    for l, name in ipairs(lists) do
+      near(values[l], l / 8 + split, 1e-12)
+      check(not names[name], "queries of two folds have two names")
+      names[name] = true
+    end
+  end
+  for _, call in ipairs(asked) do
+    check(call.seed == 5 or call.seed == 2 and (call.rate or call.system == "Class RF"), call.system .. call.seed)
+  end
+  local columns = results:columns()
+  local row = columns:rows("runs", { system = "RankNet", recipe = "paper", split = 1, draw = 2 })[1]
+  near(columns:column("runs", "ndcg@10")[row], math.log(100), 1e-9)
+  near(columns:column("runs", "valid")[row], 1 - math.log(100), 1e-9)
 end)

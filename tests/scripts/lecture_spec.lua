@@ -96,7 +96,11 @@ it("PureSVD keeps the largest singular vectors", function()
   near((predictors.projected(thin, 2, 5, 1) - thin):abs():max():item(), 0, 1e-9)
 end)
 
-local function run(folder, name, words) return (scripts.run(folder, ("lecture/%s.lua"):format(name), words, "MOONRANK_DATA=.")) end
+local function run(folder, name, words)
+  local out, err = scripts.run(folder, ("lecture/%s.lua"):format(name), words, "MOONRANK_DATA=.")
+  check(not err:find "failed", err)
+  return out
+end
 
 scripts.it("worked_numbers.lua prints the slides' numbers beside the computed ones", {}, function(folder)
   local out = run(folder, "worked_numbers", "")

@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local data_folders = dofile "tests/support/data_folders.lua"
 local program = dofile "tests/support/program.lua"
 local mean_without_nan = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
@@ -77,16 +78,6 @@ scripts.it("all.lua --smoke: a report of its own, the same when it runs again, w
   scripts.run(folder, "thesis/all.lua", "--smoke --workers 1 --recipe published")
 end)
 
--- Made-up ratings in a file and a folder of MovieLens' names.
-local function like_movielens(folder, seed)
-  local r = mr.data.synthetic{ kind = "ratings", users = 30, items = 120, mean_activity = 60, seed = seed }
-  local lines = { "userId,movieId,rating" }
-  local users, items, values = r.user:totable(), r.item:totable(), r.value:totable()
-  for i = 1, #users do lines[i + 1] = ("%d,%d,%g"):format(users[i], items[i], values[i]) end
-  os.execute(("mkdir -p %s/ml-latest-small"):format(folder))
-  sweeps.write(folder .. "/ml-latest-small/ratings.csv", table.concat(lines, "\n") .. "\n")
-end
-
 -- Table 5.1 with fewer runs.
 local few_runs = ([[
 local compared = dofile "%s/scripts/thesis/compared.lua"
@@ -97,8 +88,8 @@ compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
 ]]):format(here)
 
 scripts.it("Table 5.1 on other data than its runs are of: an error that has both, and no table", {}, function(folder)
-  for i, name in ipairs{ "a", "b" } do like_movielens(folder .. "/" .. name, i) end
-  like_movielens(folder .. "/c", 1)
+  for i, name in ipairs{ "a", "b" } do data_folders.movielens(folder .. "/" .. name, { seed = i }) end
+  data_folders.movielens(folder .. "/c", { seed = 1 })
   local function run(data) return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data) end
   local status, first, err = run "a"
   equal(status, 0, err)

@@ -1,0 +1,196 @@
+-- The runs of the lecture's families.lua, scripts/lecture/learners.lua, with a stub in place of trainings: which loss, fold,
+-- seed and setting each one has.
+local mr = require "moonrank"
+local scripts = dofile "tests/support/scripts.lua"
+local data_folders = dofile "tests/support/data_folders.lua"
+local with_words = dofile("tests/support/in_process.lua").with_words
+local mean = dofile("tests/support/numbers.lua").mean
+local test = require "moonrank.test"
+local it, equal, near, check = test.it, test.equal, test.near, test.check
+
+local protocol = dofile "scripts/lecture/protocol.lua"
+
+-- The lecture's names of losses, and those of the library.
+local library = { ["squared error"] = "mse", ["cross entropy"] = "bce", RankNet = "ranknet", LambdaRank = "lambdarank", BPR = "bpr",
+  hinge = "hinge", ["hinge of distances (CML)"] = "hinge", ListNet = "listnet", ListMLE = "listmle", ["smooth nDCG"] = "ndcg",
+  ["smooth AP"] = "ap", NeuralNDCG = "neural_ndcg", LambdaMART = "lambdarank" }
+
+it("each name of a learner trains the loss of this name", function()
+  local lists, scores, trained = mr.lists{ { 2, 0, 1, 0, 1 } }, mr.tensor{ 0.3, 0.9, -0.4, 0.1, 1.2 }, 0
+  for _, each in ipairs(dofile("scripts/lecture/learners.lua").learners) do
+    local name = library[each.name]
+    trained = trained + (each.loss and 1 or 0)
+    if name then near(each.loss()(scores, lists), mr.losses[name]()(scores, lists), 1e-6, each.name) end
+  end
+  equal(trained, 14)
+end)
+
+it("WARP draws twenty rows for each relevant one, and gives up where none scores higher", function()
+  -- In 1000 lists 29 of 399 rows score higher than the relevant one.
+  local grades, one, scores = {}, {}, {}
+  for i = 1, 400 do one[i] = i == 1 and 1 or 0 end
+  for l = 1, 1000 do
+    grades[l] = one
+    for i = 1, 400 do scores[#scores + 1] = i == 1 and 0 or i <= 30 and 2 or -9 end
+  end
+  for _, each in ipairs(dofile("scripts/lecture/learners.lua").learners) do
+    if each.name == "WARP" then
+      local without = each.loss()(mr.tensor(scores), mr.lists(grades)):eq(0):double():mean():item()
+      near(without, (370 / 399) ^ 20, { atol = 0.05 })
+    end
+  end
+end)
+
+-- In place of a training: notes what it was asked for. Validation prefers the largest rate and the least decay.
+local function stub(asked)
+  return function(set, fold, o)
+    local at = {}
+    for _, name in ipairs{ "rate", "decay", "eta" } do
+      local has, value = pcall(function() return o.at[name] end)
+      at[name] = has and value or nil
+    end
+    asked[#asked + 1] = { set = set, fold = fold, at = at, kind = o.kind, seed = o.seed, short = o.short, test = o.test }
+    local valid = (at.rate or at.eta) - (at.decay or 0)
+    local run = { best = { metrics = { ["ndcg@10"] = valid, ap = -valid, auc = -valid } } }
+    if o.test then
+      run.scores, run.test = {}, { mean = { ["ndcg@10"] = -valid, ap = 0.25, auc = 0.125 } }
+      for m, name in ipairs{ "ndcg@10", "ap", "auc" } do
+        run.scores[name] = mr.arange(1, fold.test.count):double() + 100 * fold.number + 1000 * m
+      end
+    end
+    return run
+  end
+end
+
+-- The learners of a script with these words, with a stub in place of trainings; models that were made are noted.
+local function learners_of(words)
+  local found, asked, made = dofile "scripts/lecture/learners.lua", {}, {}
+  local args = with_words(words, function() return found.args{} end)
+  found.protocol.fit = stub(asked)
+  found.protocol.model = function(kind, o)
+    made[#made + 1] = { kind = kind, o = o }
+    return protocol.model(kind, o)
+  end
+  return found, args, asked, made
+end
+
+local function words_of(folder, ...) return { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", ... } end
+
+-- How often each text occurs that `text_of` gives of a call.
+local function counted(calls, text_of)
+  local found = {}
+  for _, call in ipairs(calls) do found[text_of(call)] = (found[text_of(call)] or 0) + 1 end
+  return found
+end
+
+local function setting_text(call, own)
+  local text = call.kind or own
+  for _, name in ipairs{ "rate", "decay", "eta" } do
+    if call.at[name] then text = ("%s, %s %g"):format(text, name, call.at[name]) end
+  end
+  return text
+end
+
+-- Calls for the choice of settings, and those after them.
+local function divided(asked)
+  local choice, rest = {}, {}
+  for _, call in ipairs(asked) do table.insert(call.test and rest or choice, call) end
+  return choice, rest
+end
+
+local function check_made(calls, made, seed)
+  equal(#made, #calls)
+  for i, call in ipairs(calls) do
+    local o = made[i].o
+    equal({ o.seed, o.short, o.eta, call.seed, call.short }, { seed, false, call.at.eta, seed, false })
+  end
+end
+
+scripts.it("ratings: settings are chosen on the first fold, then every learner is trained on each of five", {}, function(folder)
+  local ratings = protocol.liked(data_folders.movielens(folder), false)
+  local learners, args, asked, made = learners_of(words_of(folder, "--losses", "BPR,hinge of distances (CML)"))
+  local values, folds = learners.values(args, "movielens", 3), {}
+  local found = values("BPR", "ndcg@10")
+  for number = 1, 5 do folds[number] = protocol.liked_fold(ratings, number, 3) end
+  local choice, rest = divided(asked)
+  check_made(asked, made, 3)
+  equal(counted(choice, function(c) return (c.kind or "mf") .. " " .. c.fold.number end), { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
+  equal(counted(rest, function(c) return setting_text(c, "mf") end), { ["mf, rate 0.03, decay 0"] = 2 * 5, ["cml, rate 0.03"] = 5 })
+  equal(counted(rest, function(c) return "fold " .. c.fold.number end),
+    { ["fold 1"] = 3, ["fold 2"] = 3, ["fold 3"] = 3, ["fold 4"] = 3, ["fold 5"] = 3 })
+  for _, call in ipairs(asked) do equal(call.fold.train.fingerprint, folds[call.fold.number].train.fingerprint) end
+  -- a user's value is the mean over folds in which it is tested
+  local by_user = {}
+  for number, fold in ipairs(folds) do
+    for l, user in ipairs(fold.test.users:totable()) do
+      by_user[user] = by_user[user] or {}
+      table.insert(by_user[user], l + 100 * number + 1000)
+    end
+  end
+  local users, expected = {}, {}
+  for user in pairs(by_user) do users[#users + 1] = user end
+  table.sort(users)
+  for i, user in ipairs(users) do expected[i] = mean(by_user[user]) end
+  near(found, expected, 1e-9)
+  -- the most liked items for everyone
+  local sums, counts = {}, {}
+  for _, fold in ipairs(folds) do
+    local ndcg = protocol.catalogue(fold, mr.models.popularity{ fold = fold }):totable()
+    for l, user in ipairs(fold.test.users:totable()) do
+      sums[user], counts[user] = (sums[user] or 0) + ndcg[l], (counts[user] or 0) + 1
+    end
+  end
+  for i, user in ipairs(users) do expected[i] = sums[user] / counts[user] end
+  near(values("popularity", "catalogue"), expected, 1e-6)
+end)
+
+scripts.it("queries: features are standardised; each of the folds has its own test queries", {}, function(folder)
+  data_folders.queries(folder .. "/mq2008", 4)
+  local learners, args, asked, made = learners_of(words_of(folder, "--losses", "ListNet,LambdaMART", "--folds", "3"))
+  local values = learners.values(args, "mq2008", 2)
+  equal({ learners.describe(args, "mq2008") }, { "MQ2008", 3 })
+  local folds = mr.data.letor_folds(folder .. "/mq2008")
+  local choice, rest = divided(asked)
+  check_made(asked, made, 2)
+  equal(counted(choice, function(c) return (c.kind or "mlp") .. " " .. c.fold.number end), { ["mlp 1"] = 2 * 9, ["trees 1"] = 3 })
+  equal(counted(choice, function(c) return c.at.rate and "rate" or "eta" end), { rate = 2 * 9, eta = 3 })
+  equal(counted(rest, function(c) return setting_text(c, "mlp") end), { ["mlp, rate 0.01, decay 0"] = 2 * 3, ["trees, eta 0.2"] = 3 })
+  for _, call in ipairs(asked) do
+    equal(call.fold.train.fingerprint, protocol.query_fold(folds, call.fold.number).train.fingerprint)
+  end
+  -- queries of fold f are named apart from those of other folds: no values are averaged
+  local expected = {}
+  for number = 1, 3 do
+    for l = 1, number + 1 do expected[#expected + 1] = l + 100 * number + 2000 end
+  end
+  near(values("ListNet", "ap"), expected, 1e-9)
+  local at_random = {}
+  for number = 1, 3 do
+    local lists = folds[number].test.lists
+    local scores = mr.uniform({ lists.rows }, { seed = 2 })
+    local ap = mr.evaluate(scores, lists, { "ap" }).ap:totable()
+    table.move(ap, 1, #ap, #at_random + 1, at_random)
+  end
+  near(values("random", "ap"), at_random, 1e-6)
+end)
+
+scripts.it("squared error, with which others are compared, is always trained; by default all losses on five folds", {}, function(folder)
+  local learners, args = learners_of(words_of(folder, "--losses", "ListMLE"))
+  local function trained(of_args, set)
+    local names = {}
+    for _, each in ipairs(learners.of(of_args, set)) do names[#names + 1] = each.loss and each.name end
+    return names
+  end
+  equal(trained(args, "movielens"), { "squared error", "ListMLE" })
+  local all = with_words({}, function() return learners.args{} end)
+  equal({ #trained(all, "movielens"), #trained(all, "mq2008"), all.folds }, { 12, 13, 5 })
+  local on_both = {}
+  for _, set in ipairs{ "movielens", "mq2008" } do
+    for _, name in ipairs(trained(all, set)) do on_both[name] = (on_both[name] or 0) + 1 end
+  end
+  for name, count in pairs(on_both) do
+    local is_of_one = name:find "CML" or name == "NeuralNDCG" or name == "LambdaMART"
+    equal(count, is_of_one and 1 or 2, name)
+  end
+  check(not on_both.random, "what needs no training has no loss")
+end)

@@ -1,0 +1,97 @@
+-- What the lecture's cremonesi.lua ranks by, scripts/lecture/predictors.lua, on a few ratings. The answers are worked out
+-- beside each test.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, check = test.it, test.equal, test.near, test.check
+
+local predictors, protocol = dofile "scripts/lecture/predictors.lua", dofile "scripts/lecture/protocol.lua"
+local by_name = {}
+for _, each in ipairs(predictors.all) do by_name[each.name] = each end
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, mean_activity = 30, noise = 0.3 }
+local fold = protocol.graded_fold(ratings, 2, 1)
+
+local function scores_of(model, set)
+  return mr.no_grad(function() return model(set:batches{ size = set.count }()) end)
+end
+
+-- Of a number in the settings of a predictor: the least, the largest, and how many there are.
+local function range_of(name, key)
+  local values, seen = {}, {}
+  for _, setting in ipairs(by_name[name].settings) do
+    if not seen[setting[key]] then values[#values + 1], seen[setting[key]] = setting[key], true end
+  end
+  table.sort(values)
+  return ("%g to %g, %d"):format(values[1], values[#values], #values)
+end
+
+it("settings that validation chooses from: every choice of rate, decay and epochs", function()
+  equal({ range_of("item kNN", "k"), range_of("PureSVD", "factors") }, { "20 to 200, 4", "5 to 50, 4" })
+  local name = "biased MF, squared errors"
+  equal({ range_of(name, "rate"), range_of(name, "decay"), range_of(name, "epochs") },
+    { "0.003 to 0.01, 2", "1e-05 to 0.0003, 3", "10 to 30, 3" })
+  equal(#by_name[name].settings, 2 * 3 * 3)
+  for _, each in ipairs{ "MF, BPR", "MF, LambdaRank" } do
+    equal({ range_of(each, "rate"), range_of(each, "decay"), range_of(each, "epochs") },
+      { "0.003 to 0.01, 2", "0.0001 to 0.001, 2", "20 to 40, 2" })
+    equal(#by_name[each].settings, 2 * 2 * 2)
+  end
+  local texts = {}
+  for _, each in ipairs(predictors.all) do
+    for _, setting in ipairs(each.settings) do
+      local text = each.name .. ": " .. predictors.text(setting)
+      check(not texts[text], text)
+      texts[text] = true
+    end
+  end
+end)
+
+-- Ratings of a training part.
+---@param users integer[]
+---@param items integer[]  a user's, in the order of users
+---@param lists number[][]
+local function trained_on(users, items, lists)
+  return { users = 3, items = 4, train = mr.data.dataset{ lists = mr.lists(lists),
+    users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) } }
+end
+
+it("movie mean: the mean rating of training, of a movie without ratings that of all", function()
+  local small = trained_on({ 1, 2 }, { 1, 2, 1, 3 }, { { 5, 2 }, { 4, 1 } })
+  near(by_name["movie mean"].make(small, {}, 1){ items = mr.arange(1, 4):long() }:totable(), { 4.5, 2, 1, 3 }, 1e-6)
+end)
+
+it("neighbours and factors are made by their setting and seed, and learn by the loss of their name", function()
+  for _, k in ipairs{ 2, 60 } do
+    near(scores_of(by_name["item kNN"].make(fold, { k = k }, 1), fold.test),
+      scores_of(mr.models.item_knn{ fold = fold, k = k }, fold.test), 1e-6)
+  end
+  local setting = { rate = 0.02, decay = 1e-3, epochs = 2 }
+  for name, loss in pairs{ ["MF, BPR"] = mr.losses.bpr, ["MF, LambdaRank"] = mr.losses.lambdarank } do
+    near(scores_of(by_name[name].make(fold, setting, 5), fold.test),
+      scores_of(protocol.fit_ranking(fold, setting, 5, loss()), fold.test), 1e-5, name)
+  end
+  for seed = 1, 2 do
+    near(scores_of(by_name.random.make(fold, {}, seed), fold.test), scores_of(mr.models.random{ seed = seed }, fold.test), 1e-6)
+  end
+  near(scores_of(by_name["most rated"].make(fold), fold.test), scores_of(mr.models.popularity{ fold = fold }, fold.test), 1e-6)
+end)
+
+it("PureSVD: of ratings by three users of a movie each the highest is kept, those that are close to it are not", function()
+  -- Singular values are 5, 4.9 and 1. After n iterations what is left of the second one falls by (4.9 / 5)^(2 n).
+  local small = trained_on({ 1, 2, 3 }, { 1, 2, 3 }, { { 5 }, { 4.9 }, { 1 } })
+  local model = by_name.PureSVD.make(small, { factors = 1 }, 2)
+  local cells = { row_users = mr.tensor({ 1, 1, 2, 2, 3 }, { dtype = "int64" }), items = mr.tensor({ 1, 2, 1, 2, 3 }, { dtype = "int64" }) }
+  near(model(cells):totable(), { 5, 0, 0, 0, 0 }, { atol = 0.01 })
+  -- with more factors than users all ratings are kept
+  local all = by_name.PureSVD.make(small, { factors = 20 }, 1)
+  near(all(cells):totable(), { 5, 0, 0, 4.9, 1 }, { atol = 1e-6 })
+end)
+
+it("settings are chosen by RMSE where scores are ratings, which have errors of about one star", function()
+  for _, each in ipairs(predictors.all) do
+    local setting = {}
+    for name, value in pairs(each.settings[1]) do setting[name] = value end
+    local rmse = protocol.rmse(each.make(fold, setting, 1), fold, "test")
+    equal(each.predicts or false, rmse < 1.3, ("%s %g"):format(each.name, rmse))
+  end
+end)

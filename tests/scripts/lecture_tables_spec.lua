@@ -1,0 +1,174 @@
+-- The tables of the lecture's scripts, which are run in this process: each number is that of a training or an evaluation that
+-- is made again by other code.
+local mr = require "moonrank"
+local scripts = dofile "tests/support/scripts.lua"
+local data_folders, in_process = dofile "tests/support/data_folders.lua", dofile "tests/support/in_process.lua"
+local mean = dofile("tests/support/numbers.lua").mean
+local test = require "moonrank.test"
+local equal, near, check = test.equal, test.near, test.check
+
+local protocol, data = dofile "scripts/lecture/protocol.lua", dofile "scripts/lecture/data.lua"
+protocol.define_profit()
+
+local function words_of(folder, ...) return { "--store", folder .. "/runs.db", "--workers", "0", ... } end
+
+-- Means of each user's values over folds, and over users.
+local function mean_of_users(evaluations, metric)
+  local by_user, means = {}, {}
+  for _, found in ipairs(evaluations) do
+    local values = found[metric]:totable()
+    for l, user in ipairs(found.users:totable()) do
+      by_user[user] = by_user[user] or {}
+      table.insert(by_user[user], values[l])
+    end
+  end
+  for _, values in pairs(by_user) do means[#means + 1] = mean(values) end
+  return (mean(means))
+end
+
+scripts.it("profit.lua: settings of the first fold, and what users of all five folds bring", {}, function(folder)
+  local ratings = data_folders.movielens(folder, { users = 20, items = 100, mean_activity = 70 })
+  local rows = in_process.section("scripts/lecture/profit.lua", words_of(folder, "--data", folder, "--seed", "2")).tables[1].rows
+  local liked, all_profits, folds = protocol.liked(ratings, false), protocol.profits(ratings, 2), {}
+  for number = 1, 5 do folds[number] = protocol.liked_fold(liked, number, 2) end
+  local function scored(name, kind, row, fold)
+    local profits, popular = all_profits[kind], mr.models.popularity{ fold = fold }
+    if name == "most liked" then return popular end
+    if name == "most liked, times profit" then return function(batch) return popular(batch) * profits:rows(batch.items) end end
+    return protocol.fit_profit(name, fold, { profits = profits, rate = row[3], epochs = row[4], seed = 2 })
+  end
+  equal(#rows, 10)
+  local base = {}
+  for i, row in ipairs(rows) do
+    local kind, name, evaluations = row[1], row[2], {}
+    equal(kind, i <= 5 and "at random" or "more for rare movies")
+    for number, fold in ipairs(folds) do
+      local score = scored(name, kind, row, fold)
+      evaluations[number] = protocol.earned(protocol.priced(fold, all_profits[kind]), score)
+    end
+    near({ row[5], row[6] }, { mean_of_users(evaluations, "profit_10"), mean_of_users(evaluations, "recall@10") }, 1e-4, name)
+    if name == "relevance" then base[kind] = row[5] end
+  end
+  for _, row in ipairs(rows) do
+    if row[2] == "relevance" then equal({ row[7], row[8] }, { "", "" })
+    else near(row[7], row[5] - base[row[1]], 1e-6, row[2]) end
+  end
+  for _, row in ipairs{ rows[3], rows[10] } do
+    local best
+    for _, rate in ipairs(protocol.profit_rates) do
+      local found = protocol.epochs_of(row[2], folds[1], { profits = all_profits[row[1]], rate = rate, seed = 2 })
+      if not best or found.valid > best.valid then best = { valid = found.valid, rate = rate, epochs = found.epochs } end
+    end
+    equal({ row[3], row[4] }, { best.rate, best.epochs }, row[2])
+  end
+end)
+
+scripts.it("families.lua: changes are against squared errors, of ratings among all items", {}, function(folder)
+  local words = words_of(folder, "--smoke", "--losses", "cross entropy,RankNet,BPR,LambdaMART")
+  local section = in_process.section("scripts/lecture/families.lua", words)
+  -- column of the metric that is compared: nDCG@10 among all items, nDCG@10
+  for i, column in ipairs{ 8, 5 } do
+    local rows, base = section.tables[i].rows, nil
+    for _, row in ipairs(rows) do base = row[2] == "squared error" and row or base end
+    for _, row in ipairs(rows) do
+      local change, p = row[#row - 1], row[#row]
+      if row == base then equal({ change, p }, { "", "" })
+      else
+        near(change, row[column] - base[column], 1e-6, row[2])
+        check(p >= 0 and p <= 1, row[2])
+      end
+    end
+  end
+  check(not section.text:find "random" and not section.text:find "untrained", "words are of those that are trained: " .. section.text)
+end)
+
+local forest = { rounds = 1, trees = 10, depth = 12, eta = 1, subsample = 0.63, colsample_bynode = 0.33, seed = 1 }
+
+-- The losses and objectives of lambdamart.lua by their names in its table.
+local trees = {
+  ["LambdaMART, nDCG"] = { loss = mr.losses.lambdarank{} }, ["LambdaMART, AP"] = { loss = mr.losses.lambdarank{ metric = "ap" } },
+  ["LambdaMART, nDCG, minmax"] = { loss = mr.losses.lambdarank{ bound = "minmax" } }, RankNet = { loss = mr.losses.ranknet{} },
+  ["smooth nDCG"] = { loss = mr.losses.ndcg{} }, ["smooth AP, minmax"] = { loss = mr.losses.ap{ bound = "minmax" } },
+  ["XGBoost rank:ndcg"] = { objective = "rank:ndcg" }, ["XGBoost rank:map"] = { objective = "rank:map" },
+  MART = { objective = "reg:squarederror" }, McRank = { objective = "multi:softprob" },
+  ["random forest"] = { objective = "reg:squarederror", options = forest },
+}
+
+scripts.it("lambdamart.lua: what each ranker is trained on, and means over folds of their test queries", { "xgboost" }, function()
+  local folds, by_name = data.queries{ smoke = true, data = "" }, {}
+  for _, row in ipairs(in_process.section("scripts/lecture/lambdamart.lua", { "--smoke" }).tables[1].rows) do
+    local own, sums = trees[row[1]], { 0, 0, 0, 0 }
+    by_name[row[1]] = true
+    for _, fold in ipairs(folds) do
+      local options = { objective = own.objective }
+      for name, value in pairs(own.options or { rounds = 5, depth = 5, eta = 0.1, seed = 1 }) do options[name] = value end
+      local model = mr.models.trees(options)
+      mr.fit{ model = model, loss = own.loss, train = fold.train, valid = fold.valid, metrics = { "ap" }, progress = false }
+      local scores = model{ lists = fold.test.lists, features = fold.test.features }
+      for c, value in ipairs{ protocol.judge_trees(scores, fold.test.lists) } do sums[c] = sums[c] + value / #folds end
+    end
+    near({ row[2], row[3], row[4], row[5] }, sums, 1e-5, row[1])
+  end
+  for name in pairs(trees) do check(by_name[name], name) end
+end)
+
+scripts.it("lambdamart.lua by default: 200 rounds, forests of 300 trees", { "xgboost" }, function(folder)
+  data_folders.queries(folder .. "/mq2008", 2)
+  local make, fit, made = mr.models.trees, mr.fit, {}
+  mr.models.trees = function(options)
+    made[#made + 1] = ("%d rounds, %d trees"):format(options.rounds, options.trees or 1)
+    return function(batch) return mr.zeros({ batch.lists.rows }) end
+  end
+  mr.fit = function() end
+  local ok, problem = pcall(in_process.section, "scripts/lecture/lambdamart.lua", { "--data", folder })
+  mr.models.trees, mr.fit = make, fit
+  check(ok, problem)
+  local counts = {}
+  for _, text in ipairs(made) do counts[text] = (counts[text] or 0) + 1 end
+  equal(counts, { ["200 rounds, 1 trees"] = 2 * 10, ["1 rounds, 300 trees"] = 2 })
+end)
+
+-- Recall of all folds at a depth: each test item counts once.
+---@param n integer
+---@param o table  as in protocol.recalls
+local function recall_of(models, folds, n, o)
+  local hits, items = 0, 0
+  for number, fold in ipairs(folds) do
+    local recalls, count = protocol.recalls(models[number], fold, "test", o)
+    hits, items = hits + recalls[n] * count, items + count
+  end
+  return hits / items
+end
+
+scripts.it("cremonesi.lua: settings of the first fold, recall of all items and of the long tail, RMSE over five folds", { "gnuplot" },
+  function(folder)
+  local ratings, fit = data_folders.movielens(folder, { users = 20, items = 60, mean_activity = 25 }), mr.fit
+  local predictors, folds = dofile "scripts/lecture/predictors.lua", {}
+  for number = 1, 5 do folds[number] = protocol.graded_fold(ratings, number, 3) end
+  mr.fit = function() end  -- models are as they begin: their numbers are those of seed and size
+  local ok, problem = pcall(function()
+    local words = words_of(folder, "--data", folder, "--seed", "3", "--unseen", "10", "--head", "0.5", "--out", folder .. "/a.svg")
+    local rows = in_process.section("scripts/lecture/cremonesi.lua", words).tables[1].rows
+    local o, tail = { unseen = 10, seed = 3 }, protocol.long_tail(ratings, 0.5)
+    for i, each in ipairs(predictors.all) do
+      local best, models, row, squares, rated = nil, {}, rows[i], 0, 0
+      for _, setting in ipairs(each.settings) do
+        local valid = protocol.quality(each.make(folds[1], setting, 3), folds[1], each.predicts, o)
+        if not best or valid > best.valid then best = { valid = valid, setting = setting } end
+      end
+      equal({ row[1], row[2] }, { each.name, predictors.text(best.setting) })
+      for number, fold in ipairs(folds) do models[number] = each.make(fold, best.setting, 3) end
+      for c, n in ipairs{ 1, 10, 20 } do
+        near(row[3 + c], recall_of(models, folds, n, o), 1e-6, each.name)
+        near(row[6 + c], recall_of(models, folds, n, { unseen = 10, seed = 3, tail = tail }), 1e-6, each.name)
+      end
+      for number, fold in ipairs(each.predicts and folds or {}) do
+        local _, count = protocol.recalls(models[number], fold, "test", o)
+        squares, rated = squares + protocol.rmse(models[number], fold, "test") * count, rated + count
+      end
+      if each.predicts then near(row[3], squares / rated, 1e-6, each.name) else equal(row[3], "") end
+    end
+  end)
+  mr.fit = fit
+  check(ok, problem)
+end)
