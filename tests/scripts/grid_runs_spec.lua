@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
+local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local search, findings = dofile "scripts/grid/search.lua", dofile "scripts/grid/findings.lua"
 local picture, protocol = dofile "scripts/grid/picture.lua", dofile "scripts/grid/protocol.lua"
@@ -280,4 +281,16 @@ it("lists without a metric, or without chance, do not count beyond chance", func
   local nan = 0 / 0
   local found = protocol.beyond({ 0.5, nan, 0.75 }, { 0.25, 0.25, nan })
   equal({ found.mean, found.low, found.high }, { 0.25, 0.25, 0.25 })
+end)
+
+it("networks take as many features as the data have", function()
+  local data, any = dofile "scripts/grid/data.lua", false
+  for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice" } do
+    if program.has_data(folder) then
+      local set = data.open(name, "", false)
+      equal(set.model(1):parameters()[1]:size(1), set.fold(1).test.features:size(2), name)
+      any = true
+    end
+  end
+  if not any then test.skip "no queries in MOONRANK_DATA or ../shared/data" end
 end)
