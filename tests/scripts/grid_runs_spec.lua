@@ -5,6 +5,7 @@ local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local numbers = dofile("tests/support/sections.lua").numbers
 local search, findings = dofile "scripts/grid/search.lua", dofile "scripts/grid/findings.lua"
 local picture, protocol = dofile "scripts/grid/picture.lua", dofile "scripts/grid/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
@@ -182,13 +183,6 @@ local function two_grids()
   b.missing["mse minmax"] = "why"
   table.move(second, 1, #second, #first + 1, first)
   return { a, b }, first
-end
-
--- Numbers of a text that are words of their own.
-local function numbers(text)
-  local found = {}
-  for word in text:gmatch "%f[%w+-][+-]?%d[%d.]*" do found[#found + 1] = tonumber((word:gsub("%.$", ""))) end
-  return found
 end
 
 it("summaries count changes of sound cells, once each", function()

@@ -2,39 +2,15 @@
 -- and curves make of the kept runs. Runs are made up; the answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local sections = dofile "scripts/sections.lua"
+local sections = dofile "tests/support/sections.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
+local records = sections.records
 
 local folder_of_scripts = "scripts/objectives/"
 local protocol, measures = dofile(folder_of_scripts .. "protocol.lua"), dofile(folder_of_scripts .. "measures.lua")
 
--- What a script returns. `patches`: functions that change a module once it is loaded, by the name of its file.
-local function section_of(name, words, patches)
-  local load, said = dofile, print
-  rawset(_G, "dofile", function(path)
-    local module = load(path)
-    local patch = patches[path:match "([^/]+)%.lua$"]
-    if patch then patch(module) end
-    return module
-  end)
-  rawset(_G, "print", function() end)
-  local ok, found = pcall(sections.call, folder_of_scripts .. name .. ".lua", words)
-  rawset(_G, "dofile", load)
-  rawset(_G, "print", said)
-  if not ok then error(found, 0) end
-  return found
-end
-
--- Rows of a table as records by column.
-local function records(one)
-  local found = {}
-  for r, row in ipairs(one.rows) do
-    found[r] = {}
-    for c, name in ipairs(one.columns) do found[r][name] = row[c] end
-  end
-  return found
-end
+local function section_of(name, words, patches) return sections.of(folder_of_scripts .. name .. ".lua", words, patches) end
 
 -- Whether a text has these numbers as they are formatted.
 local function says(text, ...)
