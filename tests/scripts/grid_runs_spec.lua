@@ -33,6 +33,16 @@ it("rates go by half decades, first upwards, as far as the ends and no further",
     { { nil, false }, { nil, true }, { nil, true }, { nil, true } })
 end)
 
+it("a rate at which a loss has no result is not tried again", function()
+  local calls = {}
+  local means = search.run({ rates = { 0.01 }, least = 0.001, most = 1 }, { "ap" }, function(rate)
+    calls[#calls + 1] = rate
+    check(#calls < 5, "the search goes on for ever")
+    return rate < 0.03 and { ap = 0.5 } or {}
+  end)
+  equal({ calls, means.ap }, { { 0.01, 0.03 }, { [0.01] = 0.5 } })
+end)
+
 -- Runs of a made-up setting. `train(o)` takes the place of a training; os.clock says what `clock` has, and `step` more
 -- with each call.
 local function with_runs(body)
@@ -287,4 +297,14 @@ it("networks take as many features as the data have", function()
     end
   end
   if not any then test.skip "no queries in MOONRANK_DATA or ../shared/data" end
+end)
+
+it("chosen rates are of losses of the grid, and among those that the search can try", function()
+  local chosen, data = dofile "scripts/grid/rates.lua", dofile "scripts/grid/data.lua"
+  local names, rates = {}, {}
+  for _, name in ipairs(protocol.rate_names(protocol.losses())) do names[name] = true end
+  for k = -10, 2 do rates[tonumber(("%.0e"):format(10 ^ (k / 2)))] = true end  -- 0.00001 to 10 by half decades
+  for _, set in ipairs(data.names) do
+    for name, rate in pairs(chosen[set]) do check(names[name] and rates[rate], ("%s, %s: %g"):format(set, name, rate)) end
+  end
 end)

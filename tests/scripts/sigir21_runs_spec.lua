@@ -150,6 +150,28 @@ it("a trial has the options of its study; each split and each --seeds has a seed
   end)
 end)
 
+it("a training has the parts, factors, seed, rate and epochs of its trial, and keeps its loss's own models", function()
+  local runs, asked = dofile "scripts/sigir21/runs.lua", {}
+  rawset(runs.protocol, "fold", function(recipe, set, o)
+    asked.fold = { recipe, set, o.split, o.nsr, o.seed }
+    return "the fold"
+  end)
+  rawset(runs.protocol, "model", function(set, factors, seed)
+    asked.model = { set, factors, seed }
+    return "the model"
+  end)
+  rawset(runs.protocol, "train", function(recipe, o)
+    asked.train = { recipe, o.kind, o.loss, o.rate, o.fold, o.model, o.seed, o.epochs }
+    return "the run"
+  end)
+  rawset(runs.protocol, "outcome", function(run, fold, own) return { run, fold, table.concat(own, " ") } end)
+  local found = runs.train({ recipe = "published", epochs = 0, rates = {}, smoke = false },
+    { set = "the set", split = 1, nsr = 2, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01, factors = 8, seed = 2002 })
+  equal(asked, { fold = { "published", "the set", 1, 2, 2002 }, model = { "the set", 8, 2002 },
+    train = { "published", "lambda", "nrbp(0.9)", 0.01, "the fold", "the model", 2002, 120 } })
+  equal(found, { "the run", "the fold", "rbp(0.9)" })
+end)
+
 -- A place for each metric, so that a score says which metric it is of and which one chose its epoch.
 local place = {}
 for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place[metric] = i end

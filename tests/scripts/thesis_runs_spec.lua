@@ -125,6 +125,17 @@ it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and 
   equal(runs.train(args, { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
 
+it("every loss has under every bound a rate among those that are tried", function()
+  local data, chosen = dofile "scripts/thesis/data.lua", dofile "scripts/thesis/rates.lua"
+  for _, name in ipairs(data.names) do
+    local tried = {}
+    for _, rate in ipairs(data.open(name, "", true).rates) do tried[rate] = true end
+    for _, loss in ipairs(losses) do
+      for _, bound in ipairs(bounds) do check(tried[chosen[name][loss][bound]], ("%s, %s, %s"):format(name, loss, bound)) end
+    end
+  end
+end)
+
 it("networks take as many features as the data have", function()
   local data, any = dofile "scripts/thesis/data.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice", clueweb = "clueweb09-ltr" } do
