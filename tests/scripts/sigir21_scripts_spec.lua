@@ -68,15 +68,15 @@ it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves,
   near({ of_x[1]:item(), of_x[#of_x]:item() }, { 2 ^ 3.05, 2 ^ 7.95 }, 1e-3)
   -- seven of fourteen curves rise and none falls; with few positives seven are above and seven below 0, with many all above
   local counts = table.concat(sections.numbers(section.text:match "\n\n(.*)$"), " ")
-  check(counts:find "7 14 0" and counts:find "7 7 14 0", counts)
+  check(counts:find "^7 14 0 " and counts:find " 7 7 14 0", counts)
 end)
 
 -- The models of a loss at a rate, under two seeds, of split 0: less what is published, nDCG is 0.001 or 0.005 by seed, AP
--- 0.004 and RBP(0.95) -0.002; other metrics are those that are published.
+-- 0.004 (at the rate 0.001 it is 0.01) and RBP(0.95) -0.002; other metrics are those that are published.
 local function near_models(published, o)
   local models = {}
   for i, by in ipairs(protocol.own_metrics(o.loss)) do
-    local less = { ndcg = o.seed == 1 and 0.001 or 0.005, ap = 0.004, ["rbp(0.95)"] = -0.002 }
+    local less = { ndcg = o.seed == 1 and 0.001 or 0.005, ap = o.rate == 0.001 and 0.01 or 0.004, ["rbp(0.95)"] = -0.002 }
     models[i] = { split = 0, by = by, epoch = 5, scores = {} }
     for _, metric in ipairs(protocol.metrics) do
       local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = 0, by = by, metric = metric }
@@ -106,22 +106,23 @@ it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) 
   end
   local one = records(section.tables[2])[1]
   near({ one["nDCG, less published"], one["AP, less published"], one["sd of nDCG"], one.largest },
-    { 0.003, 0.004, 0.004 / math.sqrt(2), 0.004 }, 1e-9)
+    { 0.003, 0.01, 0.004 / math.sqrt(2), 0.01 }, 1e-9)
   check(one["within 0.003"]:find("RBP(0.95)", 1, true) and not one["within 0.003"]:find "AP", one["within 0.003"])
   check(section.agreement.of > 0 and section.agreement.within <= section.agreement.of)
 end)
 
 it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split", function()
+  local epochs = { [0] = { 5, 5, 5 }, { 5, 10, 15 }, { 5, 15, 15 }, { 15, 5, 15 } }  -- by split and persistence
   local section = section_of("models_of_nrbp", { "--nsr", "1", "--sets", "movielens", "--recipe", "code" }, { runs = function(runs)
-    rawset(runs, "set", function() return { title = "made", splits = { 0, 1 } } end)
+    rawset(runs, "set", function() return { title = "made", splits = { 0, 1, 2, 3 } } end)
     rawset(runs, "models", function(_, o)
       local models = {}
-      for split = 0, 1 do
+      for split = 0, 3 do
         for i, by in ipairs(protocol.own_metrics "nrbp") do
           local best = by == "rbp(0.95)" and o.rate == (split == 0 and 3 or 0.1) or by ~= "rbp(0.95)" and o.rate == 10
-          local model = { split = split, by = by, epoch = split == 0 and 5 or 5 * i, chosen_by = best and 0.9 or 0.5, scores = {} }
+          local model = { split = split, by = by, epoch = epochs[split][i], chosen_by = best and 0.9 or 0.5, scores = {} }
           for m, metric in ipairs(protocol.own_metrics "nrbp") do
-            model.scores[metric] = o.rate / 100 + m / 10 + (by == metric and metric == "rbp(0.8)" and 0.02 * (split == 1 and -1 or 1) or 0)
+            model.scores[metric] = o.rate / 100 + m / 10 + (by == metric and metric == "rbp(0.8)" and (split == 1 and -0.05 or 0.02) or 0)
           end
           models[#models + 1] = model
         end
@@ -132,10 +133,10 @@ it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split
   local first, second = table.unpack(section.tables[1].rows)
   equal({ first[3], first[4], second[3], second[4] }, { 0, 3, 1, 0.1 })
   equal({ first[5], first[7], second[5], second[6], second[7] }, { 5, 5, 5, 10, 15 })
-  near({ first[8], first[9], first[10], first[11], first[12], second[9] }, { 0.15, 0.02, 0.23, 0, 0.33, -0.02 }, 1e-9)
-  local found = {}
-  for _, each in ipairs(sections.numbers(section.text)) do found[each] = true end
-  check(found[1] and found[2] and found[0.02], "one of two trainings has one epoch; 0.02 is lost at most: " .. section.text)
+  near({ first[8], first[9], first[10], first[11], first[12], second[9] }, { 0.15, 0.02, 0.23, 0, 0.33, -0.05 }, 1e-9)
+  local counts = table.concat(sections.numbers(section.text), " ")
+  check(counts:find("1 4", 1, true), "one of four trainings has one epoch: " .. counts)
+  check(counts:find("0.05", 1, true), "0.05 is lost at most: " .. counts)
 end)
 
 it("the number of factors: one split at NSR 1, each loss at the authors' rate, by nDCG", function()
@@ -145,9 +146,9 @@ it("the number of factors: one split at NSR 1, each loss at the authors' rate, b
     rawset(runs, "of", function(_, o)
       asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
       local scores = { 0.1, o.loss == "ap" and 0.5 + o.factors / 100 or 0.62 }  -- of splits 7 and 4
-      return { counts = function() return { done = 2 } end, columns = function()
-        return { rows = function(_, _, where) return { where.split == 4 and 2 or 1 } end, column = function() return scores end }
-      end }
+      local columns = { rows = function(_, _, where) return { where.split == 4 and 2 or 1 } end,
+        column = function(_, _, name) return name == "ndcg" and scores or { 0.0, 0.0 } end }
+      return { counts = function() return { done = 2 } end, columns = function() return columns end }
     end)
   end })
   equal(asked, { { 1, "listwise", "ap", true, 8 }, { 1, "listwise", "ndcg", true, 8 }, { 1, "listwise", "ap", true, 16 },
