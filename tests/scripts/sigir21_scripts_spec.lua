@@ -4,6 +4,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local sections = dofile "tests/support/sections.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
 local protocol = dofile "scripts/sigir21/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 local records = sections.records
@@ -43,11 +44,14 @@ it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves,
   local lines, facets, shown = mr.plot.lines, mr.plot.facets, {}
   rawset(mr.plot, "lines", function(o) shown[#shown + 1] = o end)
   rawset(mr.plot, "facets", function() return { save = function() end } end)
-  local ok, section = pcall(section_of, "figure_5", { "--kinds", "listwise", "--nsr", "1,5,2", "--out", os.tmpname() .. ".svg" },
-    { runs = function(runs) rawset(runs, "rows", curve_rows) end })
+  local section
+  local ok, problem = pcall(sweeps.in_folder, function(folder)
+    section = section_of("figure_5", { "--kinds", "listwise", "--nsr", "1,5,2", "--out", folder .. "/x.svg" },
+      { runs = function(runs) rawset(runs, "rows", curve_rows) end })
+  end)
   rawset(mr.plot, "lines", lines)
   rawset(mr.plot, "facets", facets)
-  check(ok, section)
+  check(ok, problem)
   local found = records(section.tables[1])
   equal(#found, 14)
   local sums = { x = 0, y = 0, xx = 0, xy = 0, yy = 0 }
