@@ -5,7 +5,8 @@ local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local numbers = dofile("tests/support/sections.lua").numbers
+local sections = dofile "tests/support/sections.lua"
+local numbers = sections.numbers
 local search, findings = dofile "scripts/grid/search.lua", dofile "scripts/grid/findings.lua"
 local picture, protocol = dofile "scripts/grid/picture.lua", dofile "scripts/grid/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
@@ -41,6 +42,37 @@ it("a rate at which a loss has no result is not tried again", function()
     return rate < 0.03 and { ap = 0.5 } or {}
   end)
   equal({ calls, means.ap }, { { 0.01, 0.03 }, { [0.01] = 0.5 } })
+end)
+
+it("a rate is chosen by the mean on validation over the bounds of its name; one at the end of the search is said", function()
+  local peaks = { ap = 0.003, mse = 0.1 }
+  local set = { title = "made", rates = { 0.001, 0.003, 0.01 }, least = 0.001, most = 0.03 }
+  -- under min-max bounding ap is far better at 0.001, which the mean over three bounds does not follow
+  local function trials_at(rate, names)
+    local found = {}
+    for _, name in ipairs(names) do
+      local loss, bounds = protocol.tuned(name)
+      for _, bound in ipairs(bounds) do
+        local less = math.abs(math.log(rate / peaks[loss])) - (loss == "ap" and bound == "minmax" and rate == 0.001 and 2 or 0)
+        found[#found + 1] = { loss = loss, bound = bound, valid = -less }
+      end
+    end
+    return { count = #found, column = function(_, _, field)
+      local values = {}
+      for i, each in ipairs(found) do values[i] = each[field] end
+      return values
+    end }
+  end
+  local section = sections.of("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { runs = function(runs)
+    rawset(runs, "set", function() return set end)
+    rawset(runs, "losses", function() return { "ap", "mse" } end)
+    rawset(runs, "at_rate", function(_, _, rate, names) return { columns = function() return trials_at(rate, names) end } end)
+  end })
+  local chosen = {}
+  for _, row in ipairs(sections.records(section.tables[1])) do chosen[row.loss .. ": " .. row.bounds] = row.chosen end
+  equal(chosen, { ["mse: minmax, none"] = 0.03, ["ap: distribution_logit, minmax, none"] = 0.003, ["ap: distribution"] = 0.003,
+    ["ap: distribution_log"] = 0.003 })
+  check(section.text:find("mse in made", 1, true) and not section.text:find("ap in made", 1, true), section.text)
 end)
 
 -- Runs of a made-up setting. `train(o)` takes the place of a training; os.clock says what `clock` has, and `step` more
