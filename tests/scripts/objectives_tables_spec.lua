@@ -209,18 +209,20 @@ it("recipe code: a study has the algorithms that the authors ran, as evaluated, 
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, "code")
     local seen = {}
-    -- the relevant document is last; MseNetQbQ is evaluated by the first one, MseNetBatched upside down
+    -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are evaluated
     rawset(runs.protocol, "fit_code", function(_, trial)
       seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
-      return { lists = mr.lists{ { 0, 0, 1 } } }, mr.tensor{ 3, 2, 1 }, 11
+      return { lists = mr.lists{ { 0, 0, 0, 1 } } }, mr.tensor{ 4, 3, 1, 2 }, 11
     end)
     local results = runs.of(args, "mslr")
     equal(seen, { [7] = 5, [8] = 5, [9] = 5 })
     local columns = results:columns()
-    local row = columns:rows("spec", { algorithm = "MseNetBatched" })[1]
-    local function of(name) return columns:column("spec", name)[row] end
-    near({ of "ap", of "meant ap", of "random ap", of "trained_on" }, { 1, 1 / 3, (1 + 1 / 2 + 1 / 3) / 3, 11 }, 1e-6)
-    near(results:best().value, 1, 1e-6)
+    for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
+      local row = columns:rows("spec", { algorithm = name })[1]
+      local function of(field) return columns:column("spec", field)[row] end
+      near({ of "ap", of "meant ap", of "random ap", of "trained_on" }, { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11 }, 1e-6)
+      check(of "value" == of "ndcg+1" and of "value" ~= of "ndcg", "a study's metric is nDCG+1")
+    end
     for _, name in ipairs(column(results, "algorithm")) do check(name ~= "RankNet" and name ~= "NeuralNDCGQbQ", name) end
     rawset(runs.protocol, "fit_curves", function()
       return { best = { metrics = { ndcg = 0.25 } }, history = { { loss = 4, valid_loss = 5 } } }
@@ -282,4 +284,22 @@ it("seeds: changes at equal seed with their p-values, and how far trainings of e
     near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] }, { 0, 0.01, 0.01, 0.02 }, 1e-9)
     equal({ chosen.trainings, chosen.differ }, { 4, 1 })
   end)
+end)
+
+it("seeds: a training has the seed of its study, a changed last bit where asked, and keeps nDCG and both curves", function()
+  local asked
+  local trainings = sections.load(folder_of_scripts .. "seeds_runs.lua", { protocol = function(own)
+    rawset(own, "fit_paper", function(_, trial, seed, short, change)
+      asked = { trial.rate, seed, short, change or false }
+      return { best = { epoch = 2, metrics = { ndcg = 0.75 } }, scores = { ndcg = mr.tensor{ 0.25, 0.5 } },
+        history = { { metrics = { ndcg = 0.5 }, valid_loss = 3 }, { metrics = { ndcg = 0.75 }, valid_loss = 2 } } }
+    end)
+  end })
+  for start, change in pairs{ ["as drawn"] = false, ["last bit"] = trainings.change_last_bit } do
+    local found = trainings.study(two_folds "mq2008", { algorithm = "RankNet", start = start, seed = 4, version = "v", name = "made",
+      short = false }).run{ algorithm = "RankNet", rate = 0.01, split = 2 }
+    equal(asked, { 0.01, 4, false, change })
+    equal({ found.valid, found.epoch, found.ndcg, found.per_list.ndcg:totable() }, { 0.75, 2, 0.375, { 0.25, 0.5 } })
+    equal({ found.per_list.curve:totable(), found.per_list.held_out:totable() }, { { 0.5, 0.75 }, { 3.0, 2.0 } })
+  end
 end)

@@ -4,6 +4,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"
 local protocols = dofile "tests/support/protocols.lua"
+local sections = dofile "tests/support/sections.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
@@ -181,10 +182,9 @@ local function table_of(folder, o, options)
   local ok, section = pcall(compared.table, options or { recipe = "honest" }, o)
   rawset(_G, "print", said)
   check(ok, section)
-  local shown, rows = section.tables[1], {}
-  for r, row in ipairs(shown.rows) do
-    local one = { at = r }
-    for c, name in ipairs(shown.columns) do one[name] = row[c] end
+  local rows = {}
+  for r, one in ipairs(sections.records(section.tables[1])) do
+    one.at = r
     rows[one.loss .. " " .. one.bound] = one
   end
   return section, rows
@@ -272,14 +272,8 @@ end)
 -- cutoffs.lua with made-up sets: lists of MovieLens have three relevant rows, of which the model puts one on top and two
 -- at the bottom, and three others; MQ2008 has in its first fold the lists of `shapes`, in its second one of four rows.
 local function made_cutoffs(shapes)
-  local load, runs, asked = dofile, nil, {}
-  rawset(_G, "dofile", function(path)
-    local module = load(path)
-    if path:find "runs%.lua$" then runs = module end
-    return module
-  end)
-  local cutoffs = load "scripts/thesis/cutoffs.lua"
-  rawset(_G, "dofile", load)
+  local runs, asked = nil, {}
+  local cutoffs = sections.load("scripts/thesis/cutoffs.lua", { runs = function(module) runs = module end })
   local scores = { 9, -9, -9, 0, 0, 0 }
   local function fold_of(name, number)
     local lists, rows = name == "mq2008" and (number == 1 and shapes or { { 1, 0, 0, 0 } }) or {}, {}

@@ -3,22 +3,37 @@ local sections = dofile "scripts/sections.lua"
 
 local M = {}
 
----What a script returns that runs in this process, without what it prints.
----@param path string
----@param words string[]  its arguments
----@param patches table<string, function>  called with a module once the script has loaded it, by the name of its file
----@return table
-function M.of(path, words, patches)
-  local load, said = dofile, print
+---What body(...) returns while modules are changed as they are loaded.
+---@param patches table<string, function>  called with a module once it is loaded, by the name of its file
+function M.patched(patches, body, ...)
+  local load = dofile
   rawset(_G, "dofile", function(file)
     local module = load(file)
     local patch = patches[file:match "([^/]+)%.lua$"]
     if patch then patch(module) end
     return module
   end)
-  rawset(_G, "print", function() end)
-  local ok, found = pcall(sections.call, path, words)
+  local ok, found = pcall(body, ...)
   rawset(_G, "dofile", load)
+  if not ok then error(found, 0) end
+  return found
+end
+
+---A module whose own modules are changed as they are loaded.
+---@param path string
+---@param patches table<string, function>  as in M.patched
+---@return table
+function M.load(path, patches) return M.patched(patches, dofile, path) end
+
+---What a script returns that runs in this process, without what it prints.
+---@param path string
+---@param words string[]  its arguments
+---@param patches table<string, function>  as in M.patched
+---@return table
+function M.of(path, words, patches)
+  local said = print
+  rawset(_G, "print", function() end)
+  local ok, found = pcall(M.patched, patches, sections.call, path, words)
   rawset(_G, "print", said)
   if not ok then error(found, 0) end
   return found
