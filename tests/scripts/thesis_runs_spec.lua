@@ -101,27 +101,28 @@ it("a training has the bound, rate, size, seed and recipe of its run; the loss's
   equal(bound_of, { "distribution_log", false })
 end)
 
--- The second of three rows is relevant on test, beside a list without relevant rows; the first is on validation.
+-- The second of three rows is relevant on test, beside two lists without relevant rows; the first is on validation.
 it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and rows and relevant rows of every list", function()
   local runs, args = made_runs("")
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
   local rows = {}
-  for i = 1, 6 do rows[i] = identity[(i - 1) % 3 + 1] end
+  for i = 1, 9 do rows[i] = identity[(i - 1) % 3 + 1] end
   local set = { batch = 1, epochs = 1, model = function() return protocols.places{ 3, 2, 1 } end,
     fold = function()
       return { train = protocols.alike{ 1, 0, 0 }, valid = protocols.alike{ 1, 0, 0 },
-        test = mr.data.dataset{ lists = mr.lists{ { 0, 1, 0 }, { 0, 0, 0 } }, features = mr.tensor(rows, { dtype = "float64" }) } }
+        test = mr.data.dataset{ lists = mr.lists{ { 0, 1, 0 }, { 0, 0, 0 }, { 0, 0, 0 } },
+          features = mr.tensor(rows, { dtype = "float64" }) } }
     end }
   local second = math.log(2) / math.log(3)
   for loss, own in pairs{ ndcg = second, ap = 1 / 2, nrbp = 0.95 } do
     local found = runs.train(args, { set = set, value = 1, loss = loss, bound = "none", fold = 1, seed = 1, rate = 1e-9, curve = true })
     near({ found.valid, found.own, found.ndcg, found.ap, found["nrbp(0.95)"], found.rr }, { 1, own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
     near({ found["ndcg@1"], found["ndcg@2"], found["ndcg@50"] }, { 0, second, second }, 1e-6)
-    equal({ found["ndcg@51"], found.lists, found.skipped }, { nil, 1, 1 })
+    equal({ found["ndcg@51"], found.lists, found.skipped }, { nil, 1, 2 })
     local lists = found.per_list
     near({ lists.own[1]:item(), lists.ndcg[1]:item(), lists.ap[1]:item(), lists["nrbp(0.95)"][1]:item(), lists.rr[1]:item() },
       { own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
-    equal({ lists.rows:totable(), lists.relevant:totable() }, { { 3.0, 3.0 }, { 1.0, 0.0 } })
+    equal({ lists.rows:totable(), lists.relevant:totable() }, { { 3.0, 3.0, 3.0 }, { 1.0, 0.0, 0.0 } })
   end
   equal(runs.train(args, { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
@@ -137,6 +138,20 @@ it("every loss has under every bound a rate among those that are tried", functio
   end
 end)
 
+it("a study says of how many random orders the distribution bound is drawn, where it takes part", function()
+  sweeps.in_folder(function(folder)
+    local runs, args = made_runs(folder, function() return { valid = 0 } end)
+    args.samples = 77
+    check(runs.of(args, "made", 1).study.settings:find("77", 1, true))
+    check(not runs.sizes(args, "made").study.settings:find("77", 1, true))
+  end)
+end)
+
+it("MovieLens has 412 users with 25 relevant items", function()
+  if not program.has_data "ml-latest-small" then return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data" end
+  equal(dofile("scripts/thesis/data.lua").open("movielens", "", false).fold(1, 1, 1).test.count, 412)
+end)
+
 it("networks take as many features as the data have", function()
   local data, any = dofile "scripts/thesis/data.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice", clueweb = "clueweb09-ltr" } do
@@ -150,10 +165,10 @@ it("networks take as many features as the data have", function()
 end)
 
 -- Twelve users, each tested in both folds with a value of their own, and a 13th whose lists have no relevant rows. Under
--- minmax all are 0.125 better, under expectation worse, under expectation_max the first six are better and the others worse.
+-- minmax all are 0.125 better, under expectation worse, under expectation_max ten are 1/16 better and two are worse.
 local function change_of(bound, user)
   if bound == "minmax" then return 0.125 elseif bound == "expectation" then return -0.125 end
-  return bound == "expectation_max" and (user <= 6 and 0.125 or -0.0625) or 0
+  return bound == "expectation_max" and (user <= 10 and 1 / 16 or -1 / 16) or 0
 end
 
 local function made_study(folder)
@@ -197,14 +212,15 @@ it("Table 5.1: means, changes by user against no bound, Holm over the table, dif
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
     equal(#section.tables[1].rows, 21)
     local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
-    near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] }, { usual, usual + 0.125, usual + 1 / 32, 0.1 / math.sqrt(2) }, 1e-6)
+    near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] }, { usual, usual + 0.125, usual + 1 / 24, 0.1 / math.sqrt(2) }, 1e-6)
     near({ free.published, free.difference, minmax.difference }, { 0.36, usual - 0.36, usual + 0.125 - 0.5 }, 1e-6)
     equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped }, { nil, nil, 12, 24, 2 })
-    near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 32 }, 1e-6)
+    near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 24 }, 1e-6)
     -- all of twelve signs are alike in 2 of 4096 choices; the three losses have six such comparisons of 18
     near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] }, { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
-    check(mixed["p, Holm"] > 0.05)
-    near(mixed.d, (1 / 32) / (3 / 32 * math.sqrt(12 / 11)), 1e-6)  -- differences 1/8 and -1/16, six of each
+    near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- 0.039: none, one or two of twelve signs differ from the others
+    near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
+    near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
     equal(section.agreement, { of = 2, within = 1, tolerance = "0.01" })
   end)
 end)
