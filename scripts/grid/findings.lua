@@ -131,8 +131,10 @@ function M.flaws(grids)
   return { columns = { "setting", "loss", "bound", "what is wrong" }, rows = rows }
 end
 
--- How many cells there are, and of how many the cap ended a run, did not converge, or are not shown to be above chance; and without a result.
-local function health(grids)
+---How many cells there are, of how many the cap ended a run, how many others did not converge, how many are not shown to be above chance,
+---and how many have no result.
+---@return { count: integer, capped: integer, open: integer, chance: integer, missing: integer }
+function M.health(grids)
   local found = { count = 0, capped = 0, open = 0, chance = 0, missing = 0 }
   for _, each in ipairs(grids) do
     for _, cell in pairs(each.cells) do
@@ -146,36 +148,63 @@ local function health(grids)
   return found
 end
 
--- The losses by what bounding does to them over all settings: in how many settings one gains, and in how many one loses.
-local function sorted_losses(grids, losses, bounds)
-  local gain, mixed, lose, same = {}, {}, {}, {}
+---The losses by what bounding does to them over all settings, each with the number of settings where some bound is significantly better, and
+---of those where some bound is worse. Losses without a change that summaries have are left out.
+---@return table<"better"|"mixed"|"worse"|"same", { loss: string, better: integer, worse: integer }[]>
+function M.effects(grids, losses, bounds)
+  local found = { better = {}, mixed = {}, worse = {}, same = {} }
   for _, loss in ipairs(losses) do
     local up, down, count = 0, 0, 0
     for _, each in ipairs(grids) do
-      local found = tally(of_loss(each.cells, loss, bounds))
-      up, down, count = up + (found.gains > 0 and 1 or 0), down + (found.loses > 0 and 1 or 0), count + found.count
+      local one = tally(of_loss(each.cells, loss, bounds))
+      up, down, count = up + (one.gains > 0 and 1 or 0), down + (one.loses > 0 and 1 or 0), count + one.count
     end
-    if up > 0 and down > 0 then mixed[#mixed + 1] = ("%s (%d, %d)"):format(loss, up, down)
-    elseif up > 0 then gain[#gain + 1] = ("%s (%d)"):format(loss, up)
-    elseif down > 0 then lose[#lose + 1] = ("%s (%d)"):format(loss, down)
-    elseif count > 0 then same[#same + 1] = loss end
+    local kind = up > 0 and (down > 0 and "mixed" or "better") or down > 0 and "worse" or "same"
+    if count > 0 then table.insert(found[kind], { loss = loss, better = up, worse = down }) end
   end
-  return list(gain, "none"), list(mixed, "none"), list(lose, "none"), list(same, "none")
+  return found
+end
+
+---The changes of each setting that summaries have: how many gain and lose significantly, and their sum.
+---@return { gains: integer, loses: integer, count: integer, sum: number }[]
+function M.by_setting(grids, losses, bounds)
+  local found = {}
+  for i, each in ipairs(grids) do
+    found[i] = { gains = 0, loses = 0, count = 0, sum = 0.0 }
+    for _, loss in ipairs(losses) do
+      local one = tally(of_loss(each.cells, loss, bounds))
+      for name in pairs(found[i]) do found[i][name] = found[i][name] + one[name] end
+    end
+  end
+  return found
+end
+
+---The changes that summaries have: how many gain and lose significantly.
+---@param compared grid.Cell[]
+---@return { gains: integer, loses: integer, count: integer }
+function M.overall(compared)
+  local found = {}
+  for _, cell in ipairs(compared) do found[#found + 1] = cell.summarised and cell or nil end
+  return tally(found)
+end
+
+-- Losses with their counts, by a format that has `loss` and some of these.
+local function losses_text(effects, words)
+  local parts = {}
+  for i, each in ipairs(effects) do
+    parts[i] = words:gsub("%a+", { loss = each.loss, better = each.better, worse = each.worse })
+  end
+  return list(parts, "none")
 end
 
 -- One sentence for each setting.
-local function by_setting(grids, losses, bounds)
+local function settings_text(grids, tallies)
   local parts = {}
   for i, each in ipairs(grids) do
-    local found, total = { gains = 0, loses = 0, count = 0 }, 0
-    for _, loss in ipairs(losses) do
-      local one = tally(of_loss(each.cells, loss, bounds))
-      for name in pairs(found) do found[name] = found[name] + one[name] end
-      total = total + one.sum
-    end
+    local found = tallies[i]
     parts[i] = found.count == 0 and ("In the setting %s there is no change to summarise."):format(each.set.title) or ([[
 In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]):format(
-      each.set.title, found.gains, found.count, found.loses, total / found.count)
+      each.set.title, found.gains, found.count, found.loses, found.sum / found.count)
   end
   return table.concat(parts, " ")
 end
@@ -213,30 +242,24 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
--- The changes that summaries have.
-local function summarised(compared)
-  local found = {}
-  for _, cell in ipairs(compared) do found[#found + 1] = cell.summarised and cell or nil end
-  return found
-end
-
 ---What came out, in a sentence.
 function M.sentence(compared)
-  local all = tally(summarised(compared))
+  local all = M.overall(compared)
   return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
     all.gains, all.loses)
 end
 
 ---The page of what came out; `left`: sentences on settings whose runs are not all there.
 function M.text(args, grids, compared, losses, bounds, left)
-  local all, found = tally(summarised(compared)), health(grids)
-  local gain, mixed, lose, same = sorted_losses(grids, losses, bounds)
+  local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
     or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
   local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
-  return text:format(#compared, #compared - all.count, all.count, all.gains, all.loses, by_setting(grids, losses, bounds), gain, mixed,
-    lose, same, found.count, found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap,
-    found.open, found.missing, found.count - found.chance) .. more
+  return text:format(#compared, #compared - all.count, all.count, all.gains, all.loses,
+    settings_text(grids, M.by_setting(grids, losses, bounds)), losses_text(effects.better, "loss (better)"),
+    losses_text(effects.mixed, "loss (better, worse)"), losses_text(effects.worse, "loss (worse)"), losses_text(effects.same, "loss"),
+    found.count, found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open,
+    found.missing, found.count - found.chance) .. more
 end
 
 return M

@@ -9,7 +9,8 @@ local M = {}
 
 M.protocol = [[
 Every algorithm is evaluated on the same test queries, those of the official folds, where the paper splits off a tenth of all queries at
-random; features are standardised by the training part.
+random; features are standardised by the training part. RankNet is trained query by query, where the paper has batches of 64 (section
+4.2.1).
 Each network is trained at four learning rates (0.0001 to 0.1) and its epoch is chosen on the validation part, by nDCG with the gain
 2^y - 1; the lines "rate of the text" have the learning rate of section 4.2 and those called "rate chosen" the rate that is best on the
 validation part of each fold. Of equal scores the mean over their orders counts. Queries without relevant documents have no metric and

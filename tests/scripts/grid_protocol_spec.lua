@@ -192,6 +192,11 @@ it("learning rates are sought from three on, between a least and a largest", fun
   for name, rates in pairs(starts) do
     local found = tried(sets[name], rates[2])
     equal({ name, found }, { name, rates })
+    for _, peak in ipairs(rates) do  -- all three are tried, whichever is the best
+      local all = {}
+      for _, rate in ipairs((tried(sets[name], peak))) do all[rate] = true end
+      for _, rate in ipairs(rates) do check(all[rate], ("%s: %g, the best is %g"):format(name, rate, peak)) end
+    end
     local _, lowest = tried(sets[name], 1e-9)
     local _, highest = tried(sets[name], 1e9)
     near({ lowest / 0.00001, highest }, { 1, starts[name][1] == 0.003 and 10 or 1 }, 1e-9)

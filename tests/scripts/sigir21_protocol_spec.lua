@@ -34,6 +34,7 @@ it("4.2: three different splits; of 25 relevant items 20 are in train and 5 in t
   local ratings, seen = protocol.relevant.graded(three_users(4, 1)), {}
   for number = 1, protocol.splits do
     local fold = protocol.split(ratings, number, 2, 0)
+    equal(fold.number, number)
     local trained, others = protocols.counts(fold.train)
     equal({ trained, others }, { { 20.0, 40.0 }, { 40.0, 80.0 } })
     equal({ protocols.counts(fold.test) }, { { 5.0, 10.0 }, { 10.0, 20.0 } })

@@ -1,0 +1,240 @@
+-- Decisions of the SIGIR'21 scripts that stand beside protocol.lua, on small made-up data: which data a set has, which
+-- negatives the authors draw, what a trial is trained with, and which of the kept runs a row is made of.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local protocols = dofile "tests/support/protocols.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local data, negatives = dofile "scripts/sigir21/data.lua", dofile "scripts/sigir21/negatives.lua"
+local it, check, equal, near = test.it, test.check, test.equal, test.near
+
+-- Calls body with a function of a table replaced.
+local function with(place, name, replacement, body)
+  local was = rawget(place, name)
+  rawset(place, name, replacement)
+  local ok, problem = pcall(body)
+  rawset(place, name, was)
+  if not ok then error(problem, 0) end
+end
+
+-- Lists of one user each that have these relevant items.
+local function part(users, items)
+  local grades, rows = {}, {}
+  for l, own in ipairs(items) do
+    grades[l] = {}
+    for i, item in ipairs(own) do grades[l][i], rows[#rows + 1] = 1, item end
+  end
+  return mr.data.dataset{ lists = mr.lists(grades), users = mr.tensor(users, { dtype = "int64" }),
+    items = mr.tensor(rows, { dtype = "int64" }) }
+end
+
+-- Rows of lists whose negatives are drawn one after the other from a single stream: a number u is item floor(u items) + 1,
+-- and is passed over where the list has it or `known` does. `lists`: {relevant items, known items} of each.
+local function by_hand(lists, nsr, items, seed)
+  local stream, at, rows = {}, 0, {}
+  for block = 1, 3 do
+    local some = mr.uniform({ 100000 }, { seed = seed * 1000003 + block, dtype = "float64" }):totable()
+    table.move(some, 1, #some, #stream + 1, stream)
+  end
+  for _, list in ipairs(lists) do
+    local taken = {}
+    for _, item in ipairs(list[2]) do taken[item] = true end
+    table.move(list[1], 1, #list[1], #rows + 1, rows)
+    local wanted = #rows + nsr * #list[1]
+    while #rows < wanted do
+      at = at + 1
+      local item = math.floor(stream[at] * items) + 1
+      if not taken[item] then rows[#rows + 1], taken[item] = item, true end
+    end
+  end
+  return rows
+end
+
+local function rows_of(fold)
+  local rows = fold.train.items:totable()
+  return table.move(fold.test.items:totable(), 1, fold.test.lists.rows, #rows + 1, rows)
+end
+
+it("code: negatives of train may be relevant in test; those of test are relevant in neither part", function()
+  local fold = { train = part({ 3, 1 }, { { 1, 2 }, { 5 } }), test = part({ 1, 3 }, { { 6 }, { 3 } }) }
+  for seed = 1, 20 do  -- of seven items and few free ones, so that each rule decides some draws
+    local expected = by_hand({ { { 1, 2 }, { 1, 2 } }, { { 5 }, { 5 } }, { { 6 }, { 5, 6 } }, { { 3 }, { 1, 2, 3 } } }, 2, 7, seed)
+    equal(rows_of(negatives.drawn(fold, 2, 7, seed)), expected)
+  end
+end)
+
+it("code: the stream of negatives does not repeat after 100,000 numbers", function()
+  local fold = { train = part({ 1, 2 }, { { 7 }, { 8 } }), test = part({ 1, 2 }, { { 9 }, { 10 } }) }
+  local expected = by_hand({ { { 7 }, { 7 } }, { { 8 }, { 8 } }, { { 9 }, { 7, 9 } }, { { 10 }, { 8, 10 } } }, 60000, 1000000, 5)
+  local found = rows_of(negatives.drawn(fold, 60000, 1000000, 5))
+  local different = #found == #expected and 0 or 1
+  for i, item in ipairs(expected) do different = different + (found[i] == item and 0 or 1) end
+  equal(different, 0)
+end)
+
+-- Relevant rows of each user in train and test of a split, in falling order.
+local function relevant_in(fold)
+  local sums = {}
+  for _, each in ipairs{ fold.train, fold.valid, fold.test } do
+    for l, n in ipairs((protocols.counts(each))) do sums[l] = (sums[l] or 0) + n end
+  end
+  table.sort(sums, function(a, b) return a > b end)
+  return sums
+end
+
+it("4.1: MovieLens has relevant ratings of 4 and more, CiteULike-a all; 25 of each user", function()
+  local cases = { movielens = { "movielens", 4, 3.5, "ml-latest-small" }, citeulike_splits = { "citeulike", 1, 0.5, "citeulike-a" } }
+  for name, case in pairs(cases) do
+    local users, asked = {}, nil
+    for i, count in ipairs{ 25, 24, 50 } do users[i] = { relevant = count, value = case[2], other = case[3] } end
+    local ratings = protocols.liking(users, 400)
+    with(mr.data, case[1], function(path)
+      asked = path
+      return ratings
+    end, function()
+      local set = data.open({ data = "there", smoke = false }, name)
+      equal({ asked, set.splits, set.users, set.items }, { "there/" .. case[4], { 1, 2, 3 }, ratings.users, ratings.items })
+      local fold = set.fold(2, 5, 0.1)
+      equal({ fold.number, relevant_in(fold) }, { 2, { 50.0, 25.0 } })
+      -- 20 of 25 relevant items are in train, a tenth of which validates; five negatives for each
+      local relevant, others = protocols.counts(fold.train)
+      table.sort(relevant)
+      table.sort(others)
+      equal({ relevant, others }, { { 18.0, 36.0 }, { 90.0, 180.0 } })
+    end)
+  end
+end)
+
+it("a published split has its own files, the ratio and the share of validation that are asked for", function()
+  sweeps.in_folder(function(folder)
+    for split = 0, 1 do
+      os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
+      for name, first in pairs{ train = 1, test = 31 } do
+        local lines = { "user,item,rating,user_id,item_id" }
+        for i = first, first + (name == "train" and 9 or 1 + split) do lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i) end
+        for i = first + 40, name == "train" and 70 or 71 do lines[#lines + 1] = ("1,%d,0.5,1,%d"):format(i, i) end
+        sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
+      end
+    end
+    local set = data.open({ folder = folder, smoke = false }, "folder")
+    equal(set.splits, { 0, 1 })
+    for split = 0, 1 do
+      local fold, counts = set.fold(split, 0, 0.2), {}
+      for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
+      equal(counts, { 8.0, 2.0, 2.0 + split })
+    end
+    local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
+    equal({ relevant[1], others[1] }, { 3.0, 6.0 })
+  end)
+end)
+
+-- Runs whose trainings are replaced, and the options of a script that reads them.
+local function made_runs(folder, train)
+  local runs = dofile "scripts/sigir21/runs.lua"
+  rawset(runs.data, "open", function() return { title = "made", splits = { 0, 1 } } end)
+  rawset(runs, "train", function(_, o) return train(o) end)
+  return runs, { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
+    rates = runs.all_rates, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" }, losses = { "nrbp" } }
+end
+
+it("a trial has the options of its study; each split and each --seeds has a seed of its own", function()
+  sweeps.in_folder(function(folder)
+    local asked = {}
+    local runs, args = made_runs(folder, function(o)
+      asked[#asked + 1] = { o.split, o.seed, o.nsr, o.kind, o.loss, o.rate, o.factors, o.set.title }
+      return { valid = 0.5 }
+    end)
+    runs.of(args, { set = "movielens", nsr = 5, kind = "lambda", loss = "ap", rate = 0.01 })
+    runs.of(args, { set = "movielens", nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
+    equal(asked, { { 0, 1, 5, "lambda", "ap", 0.01, 32, "made" }, { 1, 2, 5, "lambda", "ap", 0.01, 32, "made" },
+      { 0, 2001, 2, "listwise", "rr", 3, 8, "made" }, { 1, 2002, 2, "listwise", "rr", 3, 8, "made" } })
+  end)
+end)
+
+it("a training has the parts, factors, seed, rate and epochs of its trial, and keeps its loss's own models", function()
+  local runs, asked = dofile "scripts/sigir21/runs.lua", {}
+  rawset(runs.protocol, "fold", function(recipe, set, o)
+    asked.fold = { recipe, set, o.split, o.nsr, o.seed }
+    return "the fold"
+  end)
+  rawset(runs.protocol, "model", function(set, factors, seed)
+    asked.model = { set, factors, seed }
+    return "the model"
+  end)
+  rawset(runs.protocol, "train", function(recipe, o)
+    asked.train = { recipe, o.kind, o.loss, o.rate, o.fold, o.model, o.seed, o.epochs }
+    return "the run"
+  end)
+  rawset(runs.protocol, "outcome", function(run, fold, own) return { run, fold, table.concat(own, " ") } end)
+  local found = runs.train({ recipe = "published", epochs = 0, rates = {}, smoke = false },
+    { set = "the set", split = 1, nsr = 2, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01, factors = 8, seed = 2002 })
+  equal(asked, { fold = { "published", "the set", 1, 2, 2002 }, model = { "the set", 8, 2002 },
+    train = { "published", "lambda", "nrbp(0.9)", 0.01, "the fold", "the model", 2002, 120 } })
+  equal(found, { "the run", "the fold", "rbp(0.9)" })
+end)
+
+-- A place for each metric, so that a score says which metric it is of and which one chose its epoch.
+local place = {}
+for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place[metric] = i end
+
+local function score_of(rate, split, metric, by) return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000 end
+
+-- What a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split 1, and
+-- RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
+local function kept_of(o)
+  local result = { valid = 0.5, per_list = { positives = mr.tensor{ 20.0 + o.split }, user = mr.tensor{ 7.0 } } }
+  for metric in pairs(place) do
+    result[metric], result["epoch by " .. metric], result["chosen by " .. metric] = 0.99, 5 * place[metric], 0.1
+    for by in pairs(place) do
+      local name = ("%s, epoch by %s"):format(metric, by)
+      result[name] = score_of(o.rate, o.split, metric, by)
+      result.per_list[name] = mr.tensor{ result[name] }
+    end
+  end
+  result["chosen by rbp(0.8)"] = (o.rate == (o.split == 0 and 0.1 or 3)) and 0.9 or 0.2
+  result["chosen by rbp(0.95)"] = (o.rate == (o.split == 0 and 3 or 0.1)) and 0.8 or 0.3
+  return result
+end
+
+it("4.2: rows are of the epoch and the rate that the model's own metric chose, for each split", function()
+  sweeps.in_folder(function(folder)
+    local runs, args = made_runs(folder, kept_of)
+    local seen = 0
+    for _, row in ipairs(runs.rows(args)) do
+      local by = row.loss:gsub("^n", "")
+      local rate = by == "rbp(0.9)" and 1 or (by == "rbp(0.8)") == (row.split == 0) and 0.1 or 3
+      local score, lists = score_of(rate, row.split, row.metric, by), row.per_list()
+      equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate, 5 * place[by],
+        by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
+      near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
+      equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
+      seen = seen + 1
+    end
+    equal(seen, 3 * 7 * 2)  -- models, metrics, splits
+  end)
+end)
+
+it("models are in the order of splits and metrics, each with its epoch and scores", function()
+  sweeps.in_folder(function(folder)
+    local runs, args = made_runs(folder, kept_of)
+    local models, order = runs.models(args, { set = "movielens", nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
+    for i, model in ipairs(models) do
+      order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
+      near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
+    end
+    equal(order, { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
+    near({ models[3].chosen_by, models[4].chosen_by }, { 0.8, 0.9 }, 1e-9)
+  end)
+end)
+
+it("options take some of a recipe's rates and other epochs; made-up data have the first two rates", function()
+  local runs = dofile "scripts/sigir21/runs.lua"
+  local function training(o)
+    local how = runs.training({ recipe = "code", smoke = o.smoke or false, rates = o.rates or runs.all_rates, epochs = o.epochs or 0 },
+      "lambda", "ap")
+    return { how.rates, how.epochs }
+  end
+  equal(training{}, { { 0.001, 0.01, 0.1 }, 120 })
+  equal(training{ smoke = true }, { { 0.001, 0.01 }, 120 })
+  equal(training{ rates = { 0.1, 10 }, epochs = 7 }, { { 0.1 }, 7 })
+  check(#runs.losses_of({ losses = { "rr", "nrbp" } }, "lambda") == 1 and #runs.losses_of({ losses = { "rr", "nrbp" } }, "listwise") == 2)
+end)
