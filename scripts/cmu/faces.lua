@@ -131,12 +131,13 @@ end
 function M.runs(studies, system, seed)
   local found = {}
   for _, results in ipairs(studies) do
-    local columns = results:columns()
+    local columns, known = results:columns(), {}
+    for _, name in ipairs(columns:numbers()) do known[name] = columns:column("runs", name) end
     for _, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
       local run = { results = results, values = {} }
       for _, name in ipairs{ "number", "setting" } do run[name] = columns:column("runs", name)[row] end
-      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do
-        run.values[name] = columns:column("runs", name)[row]
+      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do  -- both: of classifiers alone; r2: of regressions
+        run.values[name] = known[name] and known[name][row]
       end
       found[#found + 1] = run
     end
