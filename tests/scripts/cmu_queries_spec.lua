@@ -39,6 +39,12 @@ scripts.it("table_1.lua --smoke: means and differences are those of the store, c
     end
   end
   near(tonumber(out:match "Class LR +Rank LR +([+-][%d.]+)"), found["Class LR"] - found["Rank LR"], 5e-5)
+  local higher = 0
+  for _, pair in ipairs{ { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" }, { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" },
+    { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" }, { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" } } do
+    higher = higher + (found[pair[1]] > found[pair[2]] and 1 or 0)
+  end
+  equal({ out:match "in (%d+) of (%d+) pairs" }, { tostring(higher), "5" })
   local queries = dofile "scripts/cmu/queries.lua"
   local lists = queries.set({ smoke = true, data = "" }, "mslr").fold(1).test.lists
   local tied = mr.metrics.ndcg(mr.zeros({ lists.rows }), lists, { k = 10 }):totable()
