@@ -92,11 +92,11 @@ describe("mr.bounds.check", function()
     raises(function() mr.bounds.check("minmax", { metrics = {} }) end, "need an entry")
     raises(function() mr.bounds.check("minmax", { metric = "ap" }) end, "did you mean 'metrics'?")
     for _, bad in ipairs{ -1, 0 / 0, 1e300, math.maxinteger, 1 / 0, "1" } do
-      raises(function() mr.bounds.check("minmax", { nsr = { bad } }) end, "nsr has")
+      raises(function() mr.bounds.check("minmax", { nsr = { bad } }) end, "nsr")
     end
     for _, bad in ipairs{ 0, -1, 1.5, 0 / 0, math.maxinteger, "1" } do
-      raises(function() mr.bounds.check("minmax", { relevant = { bad } }) end, "relevant has")
-      raises(function() mr.bounds.plot("minmax", { relevant = { bad } }) end, "relevant has")
+      raises(function() mr.bounds.check("minmax", { relevant = { bad } }) end, "relevant")
+      raises(function() mr.bounds.plot("minmax", { relevant = { bad } }) end, "relevant")
     end
     check(mr.bounds.check("minmax", { metrics = { "ap" }, relevant = { 1 }, nsr = { 0.5 }, quiet = true }).ok)
   end)

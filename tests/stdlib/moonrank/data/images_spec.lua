@@ -121,7 +121,7 @@ describe("a folder of images", function()
     end
     with_labels("file,label\na.png,1\n", function(place)
       raises(function() mr.data.images(place, { size = 0 }) end, "size is 0")
-      raises(function() mr.data.images(place, { size = { 3 } }) end, "size is a table")
+      raises(function() mr.data.images(place, { size = { 3 } }) end, "size is {3}")
       raises(function() mr.data.images(place, { sizes = 3 }) end, "did you mean 'size'")
       raises(function() mr.data.images(place .. "/labels.csv") end, "is a file, expected a folder of images")
       raises(function() mr.data.images(place .. "/nowhere") end, "no data")
