@@ -51,8 +51,9 @@ M.declared = {}  -- declarations by name
 local function written(value)
   if type(value) ~= "number" then return tostring(value) end
   if value >= 2 ^ 20 and value < math.huge then
-    local exponent = math.floor(math.log(value, 2) + 0.5)
-    if 2 ^ exponent == value then return ("2^%d"):format(exponent) end
+    local exponent, rest = 0, value
+    while rest >= 2 do exponent, rest = exponent + 1, rest / 2 end
+    if rest == 1 then return ("2^%d"):format(exponent) end
   end
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.15g"):format(value)
