@@ -1,6 +1,7 @@
 -- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, gives it parameters.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local phase = require "moonrank.phase"
 
 local M = {}
@@ -14,26 +15,24 @@ local function optimizer(name, options, step)
   return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
-local function is_share(x) return x >= 0 and x < 1 end
-local function is_amount(x) return x >= 0 and x < math.huge end
+-- Options that several optimizers have. The core checks the limits again in each step, because `options` may change.
+local function lr(default)
+  return { "lr", "number", default = default, above = 0, also = { "learning_rate", "eta" }, help = "learning rate" }
+end
+local function share(name, default, help, also)
+  return { name, "number", default = default, least = 0, below = 1, help = help, also = also }
+end
+local function epsilon(default)
+  return { "epsilon", "number", default = default, least = 0, also = { "eps" }, help = "added to the denominator" }
+end
+local function weight_decay(default, help)
+  return { "weight_decay", "number", default = default, least = 0, also = { "l2" },
+    help = help or "adds this times the parameter to its gradient" }
+end
 
--- What each option may be; a step asks again, since `options` may change.
-local expected = {
-  lr = { "a positive number", function(x) return x > 0 and x < math.huge end },
-  weight_decay = { "a number from 0 on", is_amount }, epsilon = { "a number from 0 on", is_amount },
-  momentum = { "a number from 0 to below 1", is_share }, alpha = { "a number from 0 to below 1", is_share },
-  beta1 = { "a number from 0 to below 1", is_share }, beta2 = { "a number from 0 to below 1", is_share },
-}
-
--- A new optimiser of a kind, with the options that a script gave and `defaults` for others.
-local function made(kind, given, defaults, step)
-  local where = "mr.optim." .. kind
-  local o = check.options(where, given, defaults)
-  for _, name in ipairs(check.names(o)) do
-    local rule = expected[name]
-    if rule and not rule[2](o[name]) then check.fail("%s: %s is %s, expected %s", where, name, tostring(o[name]), rule[1]) end
-  end
-  return optimizer(kind, o, step)
+-- A new optimizer of a kind, with the options that a script gave.
+local function made(kind, declaration, given, step)
+  return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
 
 ---The same optimiser for these parameters, with no state yet.
@@ -149,19 +148,32 @@ end
 
 local function sgd_step(state, o) core.sgd_step(state, o.lr, o.momentum, o.weight_decay) end
 
+local sgd_options = declare("mr.optim.SgdOptions", {
+  lr(0.01), share("momentum", 0, "momentum"), weight_decay(0),
+})
+
 ---Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
 ---Rows without gradient are not touched where neither momentum nor decay moves them; what momentum does to them is put off in
 ---large parameters, as with Adam.
----@param options? { lr?: number, momentum?: number, weight_decay?: number }  defaults 0.01, 0, 0
+---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
 function M.sgd(options)
-  return made("sgd", options, { lr = 0.01, momentum = 0, weight_decay = 0 }, sgd_step)
+  return made("sgd", sgd_options, options, sgd_step)
 end
 
 local function adam_step(state, o)
   core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
+
+local function beta1() return share("beta1", 0.9, "decay of the mean of gradients") end
+local function beta2() return share("beta2", 0.999, "decay of the mean of squared gradients") end
+
+local adam_options = declare("mr.optim.AdamOptions", {
+  lr(1e-3), beta1(), beta2(), epsilon(1e-8), weight_decay(0),
+  { "sparse", "boolean", default = false,
+    help = "updates only rows that have a gradient in this step; takes no weight_decay" },
+})
 
 ---Adam (Kingma & Ba 2015, algorithm 1). Of a parameter with millions of entries, or fewer of which a step moves few, a step costs the rows that have
 ---a gradient in it: what others do without one is put off until they have one or somebody reads them, and then is what all these steps add up to
@@ -170,11 +182,11 @@ end
 ---`sparse = true` updates only rows that have a gradient in this step, and only their moments; steps are counted for all rows together and
 ---epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: rows do not change in
 ---steps in which they have no gradient. It takes no weight decay.
----@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number, sparse?: boolean }  defaults 1e-3, 0.9, 0.999, 1e-8, 0, false
+---@param options? mr.optim.AdamOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
 function M.adam(options)
-  local adam = made("adam", options, { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0, sparse = false }, adam_step)
+  local adam = made("adam", adam_options, options, adam_step)
   local o = adam.options
   if o.sparse and o.weight_decay ~= 0 then
     check.fail("mr.optim.adam: weight_decay is %g, expected 0 with sparse = true, which leaves rows without gradient alone", o.weight_decay)
@@ -186,35 +198,47 @@ local function adamw_step(state, o)
   core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, false, true)
 end
 
+local adamw_options = declare("mr.optim.AdamwOptions", {
+  lr(1e-3), beta1(), beta2(), epsilon(1e-8),
+  weight_decay(0.01, "each step multiplies the parameter by 1 - lr weight_decay"),
+})
+
 ---AdamW (Loshchilov & Hutter 2019, algorithm 2 with their schedule in lr, as torch.optim.AdamW): before each step of Adam every parameter is
 ---multiplied by 1 - lr weight_decay, which is no part of the gradient and of its means. It moves all rows of a parameter that has a gradient.
----@param options? { lr?: number, beta1?: number, beta2?: number, epsilon?: number, weight_decay?: number }  defaults 1e-3, 0.9, 0.999, 1e-8, 0.01
+---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
 function M.adamw(options)
-  return made("adamw", options, { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0.01 }, adamw_step)
+  return made("adamw", adamw_options, options, adamw_step)
 end
 
 local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, o.weight_decay) end
 
+local adagrad_options = declare("mr.optim.AdagradOptions", { lr(0.01), epsilon(1e-10), weight_decay(0) })
+
 ---Adagrad (Duchi, Hazan & Singer 2011, as torch.optim.Adagrad): s = s + g^2, p = p - lr g / (sqrt(s) + epsilon), g with weight_decay p added.
 ---Rows without a gradient stay, so that a step costs those that have one, unless weights decay.
----@param options? { lr?: number, epsilon?: number, weight_decay?: number }  defaults 0.01, 1e-10, 0
+---@param options? mr.optim.AdagradOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.adagrad{lr = 0.1})   --> adagrad{epsilon = 1e-10, lr = 0.1, weight_decay = 0}`
 function M.adagrad(options)
-  return made("adagrad", options, { lr = 0.01, epsilon = 1e-10, weight_decay = 0 }, adagrad_step)
+  return made("adagrad", adagrad_options, options, adagrad_step)
 end
 
 local function rmsprop_step(state, o) core.rmsprop_step(state, o.lr, o.alpha, o.momentum, o.epsilon, o.weight_decay) end
 
+local rmsprop_options = declare("mr.optim.RmspropOptions", {
+  lr(0.01), share("alpha", 0.99, "decay of the mean of squared gradients", { "rho" }), share("momentum", 0, "momentum"),
+  epsilon(1e-8), weight_decay(0),
+})
+
 ---RMSProp (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha) g^2, d = g / (sqrt(s) + epsilon), p = p - lr d, or with momentum
 ---v = momentum v + d, p = p - lr v; g with weight_decay p added. A step visits all rows that ever had a gradient.
----@param options? { lr?: number, alpha?: number, momentum?: number, epsilon?: number, weight_decay?: number }  defaults 0.01, 0.99, 0, 1e-8, 0
+---@param options? mr.optim.RmspropOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`
 function M.rmsprop(options)
-  return made("rmsprop", options, { lr = 0.01, alpha = 0.99, momentum = 0, epsilon = 1e-8, weight_decay = 0 }, rmsprop_step)
+  return made("rmsprop", rmsprop_options, options, rmsprop_step)
 end
 
 return M

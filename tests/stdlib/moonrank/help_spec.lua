@@ -109,7 +109,7 @@ describe("help", function()
       ["ratings:folds{k = 5}[1].test.lists"] = "mr.Dataset.lists\n", ["run.history[1]"] = "mr.Run.history\n", ["batch.row_users"] =
       "mr.Batch.row_users\n", ["x.grad"] = "mr.Tensor.grad\n", ["lists:relevant"] = "mr.Lists.relevant\n", ["my.thing:softmax"] = false,
       ['mr.losses.ndcg{bound = "minmax"}'] = "mr.losses.ndcg(options)", ["mr.fit{"] = "mr.fit(options)", ["fit.patience"] =
-      "mr.fit.patience\n\nstop after", ["adam.lr"] = "mr.optim.adam(options)", trial = "mr.Trial\n", fold = "mr.Fold\n",
+      "mr.fit.patience\n\nstop after", ["adam.lr"] = "mr.optim.adam.lr\n", trial = "mr.Trial\n", fold = "mr.Fold\n",
       ["mr.relu"] = "mr.Tensor:relu", ["?ndcg()"] = "mr.metrics.ndcg(" } do
       local found, text = pcall(help.about, name)
       if part then has(text, part) else test.check(not found, name) end

@@ -221,19 +221,19 @@ describe("optimisers", function()
   it("refuse what makes no sense", function()
     local p = mr.ones(2):requires_grad()
     p:sum():backward()
-    local share, amount, huge = "a number from 0 to below 1", "a number from 0 on", math.huge
+    local huge = math.huge
     for option, rule in pairs{
-      lr = { "a positive number", "sgd adam adamw adagrad rmsprop", -1, 0, 0 / 0, huge },
-      weight_decay = { amount, "sgd adam adamw adagrad rmsprop", -1, 0 / 0, huge },
-      epsilon = { amount, "adam adamw adagrad rmsprop", -1, 0 / 0, huge },
-      momentum = { share, "sgd rmsprop", -0.1, 1, 0 / 0 }, alpha = { share, "rmsprop", -0.1, 1, 0 / 0 },
-      beta1 = { share, "adam adamw", -0.1, 1, 0 / 0 }, beta2 = { share, "adam adamw", -0.1, 1.5, 0 / 0 },
+      lr = { "sgd adam adamw adagrad rmsprop", -1, 0, 0 / 0, huge },
+      weight_decay = { "sgd adam adamw adagrad rmsprop", -1, 0 / 0, huge },
+      epsilon = { "adam adamw adagrad rmsprop", -1, 0 / 0, huge },
+      momentum = { "sgd rmsprop", -0.1, 1, 0 / 0 }, alpha = { "rmsprop", -0.1, 1, 0 / 0 },
+      beta1 = { "adam adamw", -0.1, 1, 0 / 0 }, beta2 = { "adam adamw", -0.1, 1.5, 0 / 0 },
     } do
-      for kind in rule[2]:gmatch "%a+" do
-        for i = 3, #rule do
+      for kind in rule[1]:gmatch "%a+" do
+        for i = 2, #rule do
           local line = debug.getinfo(1, "l").currentline + 1
           raises(function() mr.optim[kind]{ [option] = rule[i] } end,
-            ("optim_spec.lua:%d: mr.optim.%s: %s is %s, expected %s"):format(line, kind, option, rule[i], rule[1]))
+            ("optim_spec.lua:%d: mr.optim.%s: %s is %s"):format(line, kind, option, rule[i]))
         end
       end
     end
@@ -246,7 +246,7 @@ describe("optimisers", function()
     raises(function() mr.optim.adam{ learning_rate = 1 } end, "no option of mr.optim.adam 'learning_rate'")
     raises(function() mr.optim.adam{ sparse = true, weight_decay = 0.5 } end, "weight_decay is 0.5, expected 0 with sparse = true")
     raises(function() core.adam_step(core.optimizer_state{ p }, 0.1, 0.9, 0.999, 1e-8, 0.5, true) end, "sparse steps move few: use 0")
-    raises(function() mr.optim.adam{ sparse = 1 } end, "option sparse is a number, expected a boolean")
+    raises(function() mr.optim.adam{ sparse = 1 } end, "sparse is 1")
     raises(function() mr.optim.adam{}:step() end, "bind the optimizer to parameters first")
     raises(function() mr.optim.adam{}:bind{ mr.ones(1) } end, "call :requires_grad() first")
     equal(p:totable(), { 1, 1 })
