@@ -131,7 +131,15 @@ end)
 local function made_runs(folder, train)
   local runs = dofile "scripts/sigir21/runs.lua"
   rawset(runs.data, "open", function() return { title = "made", splits = { 0, 1 } } end)
-  rawset(runs, "train", function(_, o) return train(o) end)
+  local protocol = runs.protocol
+  protocol.fold = function(_, set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
+  protocol.model = function(_, factors, seed) return { factors = factors, seed = seed } end
+  protocol.train = function(_, o) return o end
+  protocol.outcome = function(o, fold)
+    equal({ fold.seed, o.model.seed }, { o.seed, o.seed })
+    return train{ split = fold.split, seed = o.seed, nsr = fold.nsr, kind = o.kind, loss = o.loss, rate = o.rate,
+      factors = o.model.factors, set = fold.set }
+  end
   return runs, { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
     rates = runs.all_rates, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" }, losses = { "nrbp" } }
 end
