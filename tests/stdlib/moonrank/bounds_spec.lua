@@ -76,7 +76,7 @@ describe("statistics", function()
     raises(function() mr.bounds.of("ndcg", { n = 3, grades = { 2, 1, 0, 0 } }) end, "3, but there are 4 grades")
     raises(function() mr.bounds.distribution("ndcg", { n = 5, grades = { 2, 1, 0, 0 } }) end, "5, but there are 4 grades")
     raises(function() mr.bounds.of("ndcg", { p = 1, grades = { 1, 0 } }) end, "follows from the grades")
-    raises(function() mr.bounds.of("ndcg", { grades = { 1, -1 } }) end, "-1")
+    raises(function() mr.bounds.of("ndcg", { grades = { 1, -1 } }) end, "grades")
     raises(function() mr.bounds.of("ndcg", { grades = { 1, 0 / 0 } }) end, "nan")
     raises(function() mr.bounds.distribution("ap", { n = 3, p = 0 }) end, "no distribution")
     for _, name in ipairs{ "ndcg@2.7", "ndcg@0", "ndcg@nan", "ndcg@1e300" } do
