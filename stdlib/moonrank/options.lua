@@ -10,7 +10,6 @@
 --
 -- A text among the rows, such as "Data", begins a group of the documentation.
 local check = require "moonrank.check"
-local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
@@ -35,59 +34,30 @@ local M = {}
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 ---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
----@field has_more? boolean    filled in: values beside the choices are allowed
+---@field element? mr.options.Row  filled in: the row that each element of a list of numbers is checked by
+---@field of_texts? boolean   filled in: all choices are texts
+---@field has_more? boolean   filled in: values of another type are allowed beside the choices
 
 ---@class mr.options.Declaration
 ---@field name string
 ---@field rows mr.options.Row[]  in the order of the documentation
 ---@field by_name table<string, mr.options.Row>
----@field has_required? boolean
 local Declaration = {}
 Declaration.__index = Declaration
 
+-- The metatable of declarations that nothing has used yet. A program starts without the work for options that it never reads.
+local Unprepared = {}
+
 M.declared = {}  -- declarations by name
 
--- A default or a limit in words: a large power of two as such, others as the shortest decimal that is this number.
-local function written(value)
-  if type(value) ~= "number" then return tostring(value) end
-  if value >= 2 ^ 20 and value < math.huge then
-    local exponent, rest = 0, value
-    while rest >= 2 do exponent, rest = exponent + 1, rest / 2 end
-    if rest == 1 then return ("2^%d"):format(exponent) end
-  end
-  if math.type(value) ~= "float" then return tostring(value) end
-  local short = ("%.15g"):format(value)
-  return tonumber(short) == value and short or ("%.17g"):format(value)
-end
+-- Errors and documentation, which most runs do not need.
+local function words() return require "moonrank.options.words" end
 
--- What a script passed, in a message; of a short list its elements.
-local function found(value)
-  local kind = type(value)
-  if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
-  if kind == "number" then return tostring(value) end
-  if kind == "boolean" or kind == "nil" then return tostring(value) end
-  local meta = getmetatable(value)
-  local name = type(meta) == "table" and rawget(meta, "__name")
-  if kind == "table" and not name and #value > 0 and #value <= 4 then
-    local parts = {}
-    for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or found(value[i]) end
-    return "{" .. table.concat(parts, ", ") .. "}"
-  end
-  return "a " .. (type(name) == "string" and name ~= "" and name or kind)
-end
-
--- The limits of a number in words: "at least 1", "from 0 to 1", "above 0 and below 1"; nil where it has none.
-local function limits_of(row)
-  if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
-  local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
-  local high = row.most and "at most " .. written(row.most) or row.below and "below " .. written(row.below)
-  return low and high and low .. " and " .. high or low or high
-end
-
-local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
-
--- The alternatives of a type: "string|number" has two, "fun(x: string|number)" is one.
-local function alternatives(kind)
+---The alternatives of a type: "string|number" has two, "fun(x: string|number)" is one.
+---@param kind string
+---@return string[]
+---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
+function M.alternatives(kind)
   local list, depth, first = {}, 0, 1
   for at, mark in kind:gmatch "()([(<{|}>)])" do
     depth = depth + (mark:find "[(<{]" and 1 or mark == "|" and 0 or -1)
@@ -97,39 +67,15 @@ local function alternatives(kind)
   return list
 end
 
--- The types of a row's values that are not among its choices.
-local function types_of(row)
+---The types of a row's values that are not among its choices.
+---@param row mr.options.Row
+---@return string[]
+function M.types_of(row)
   local list = {}
-  for _, kind in ipairs(alternatives(row[2])) do
+  for _, kind in ipairs(M.alternatives(row[2])) do
     if not row.choices or kind ~= "string" then list[#list + 1] = kind end
   end
   return list
-end
-
--- What is expected of a value of this type, in words.
-local function expected_type(row, kind)
-  if kind == "integer" or kind == "number" then
-    if row.above == 0 and not row.most and not row.below then return "a positive number" end
-    local limits = limits_of(row)
-    local noun = kind == "integer" and "an integer" or (limits or row.infinite) and "a number" or "a finite number"
-    return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
-  end
-  if kind:match "%[%]$" then return "a list" end
-  if kind:match "^fun" then return "a function" end
-  if M.declared[kind] then return articles.table end
-  return articles[kind:match "^%a+"] or kind
-end
-
--- What is expected, in words.
-local function expected_of(row)
-  if row.expected then return row.expected end
-  if row.class then return "a value of class " .. row.class end
-  local words = {}
-  for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
-  for _, kind in ipairs(row.has_more and types_of(row) or not row.choices and alternatives(row[2]) or {}) do
-    words[#words + 1] = expected_type(row, kind)
-  end
-  return table.concat(words, " or ")
 end
 
 local function within(row, value)
@@ -144,20 +90,22 @@ local function is_of_class(value, class)
   return type(meta) == "table" and rawget(meta, "__name") == class
 end
 
+local plain = { boolean = true, string = true, table = true, ["function"] = true }
+
 -- The test of a value by a type; types that are not listed accept any value, unless `class` or `accept` says more.
 local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
   if kind:match "%[%]$" or kind:match "^table" or M.declared[kind] then return function(value) return type(value) == "table" end end
   if kind:match "^fun[%(c]" then return function(value) return type(value) == "function" end end
-  if articles[kind] then return function(value) return type(value) == kind end end
+  if plain[kind] then return function(value) return type(value) == kind end end
   return function() return true end
 end
 
 -- The test of a value by the type of a row: it is of one of the alternatives.
 local function test_of(row)
   local tests = {}
-  for i, kind in ipairs(types_of(row)) do tests[i] = test_of_type(row, kind) end
+  for i, kind in ipairs(M.types_of(row)) do tests[i] = test_of_type(row, kind) end
   if #tests == 1 then return tests[1] end
   return function(value)
     for _, is_of_type in ipairs(tests) do
@@ -170,12 +118,11 @@ end
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true, most = true, above = true,
   below = true, infinite = true, class = true, accept = true, expected = true, also = true, help = true }
 
-local function check_row(declaration, row)
+local function check_row(name, row)
   for key in pairs(row) do
-    assert(key == 1 or key == 2 or fields[key], ("%s: option %s has the unknown field %s"):format(declaration.name, row[1], key))
+    assert(key == 1 or key == 2 or fields[key], ("%s: option %s has the unknown field %s"):format(name, row[1], key))
   end
-  assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", declaration.name)
-  assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
+  assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
 -- The row that each element of a list of numbers is checked by; nil of other types.
@@ -188,25 +135,58 @@ local function element_row(row)
   return element
 end
 
--- Whether values of another type than text are allowed beside choices that are texts: "string|number".
-local function has_more(row)
-  for _, choice in ipairs(row.choices or {}) do
+local function are_texts(choices)
+  for _, choice in ipairs(choices) do
     if type(choice) ~= "string" then return false end
   end
-  return row.choices ~= nil and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
+  return true
 end
 
-local function add_row(declaration, row)
-  check_row(declaration, row)
-  row.is_of_type, row.element, row.has_more = test_of(row), element_row(row), has_more(row)
-  declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+-- A row with the fields that are filled in.
+local function filled_in(row, group)
+  local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
+  for key, value in pairs(row) do filled[key] = value end
+  filled.of_texts = row.choices ~= nil and are_texts(row.choices)
+  filled.has_more = filled.of_texts and row[2] ~= "string" and row[2]:find("string", 1, true) ~= nil
+  return filled
 end
 
-local function include(declaration, other)
-  for _, row in ipairs(other.rows) do
-    assert(not declaration.by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
-    declaration.rows[#declaration.rows + 1], declaration.by_name[row[1]] = row, row
+local function is_declaration(value)
+  local meta = getmetatable(value)
+  return meta == Declaration or meta == Unprepared
+end
+
+-- The rows of what was given to `declare`, those of other declarations among them.
+local function rows_of(declaration)
+  local rows, group = {}, nil
+  for _, part in ipairs(declaration.parts) do
+    if type(part) == "string" then
+      group = part
+    elseif is_declaration(part) then
+      table.move(part.rows, 1, #part.rows, #rows + 1, rows)
+    else
+      check_row(declaration.name, part)
+      rows[#rows + 1] = filled_in(part, group)
+    end
   end
+  return rows
+end
+
+-- Makes `rows` and `by_name`. Where memory runs out, the declaration stays unprepared and the next use tries again.
+local function prepare(declaration)
+  local rows, by_name = rows_of(declaration), {}
+  for _, row in ipairs(rows) do
+    assert(not by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
+    by_name[row[1]] = row
+  end
+  declaration.rows, declaration.by_name = rows, by_name
+  declaration.parts = nil
+  setmetatable(declaration, Declaration)
+end
+
+function Unprepared.__index(declaration, key)
+  prepare(declaration)
+  return declaration[key]
 end
 
 ---Declares a table of options.
@@ -215,26 +195,17 @@ end
 ---@param ... mr.options.Declaration  others, whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
-  local declaration = setmetatable({ name = name, rows = {}, by_name = {} }, Declaration)
-  local group
-  for _, row in ipairs(rows) do
-    if type(row) == "string" then
-      group = row
-    elseif getmetatable(row) == Declaration then
-      include(declaration, row)
-    else
-      add_row(declaration, row)
-      row.group = group
-    end
-  end
-  for _, other in ipairs{ ... } do include(declaration, other) end
-  for _, row in ipairs(declaration.rows) do declaration.has_required = declaration.has_required or row.required end
+  local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
+  local declaration = setmetatable({ name = name, parts = parts }, Unprepared)
   M.declared[name] = declaration
   return declaration
 end
 
--- The first key of a list whose element is not allowed, or that no list has; nil where there is none.
-local function wrong_key(row, value)
+---The first key of a list whose element is not allowed, or that no list has; nil where there is none.
+---@param row mr.options.Row  with `element`
+---@param value table
+---@return any
+function M.wrong_key(row, value)
   local is_of_type, n = row.element.is_of_type, #value
   for i = 1, n do
     if not is_of_type(value[i]) then return i end
@@ -242,18 +213,6 @@ local function wrong_key(row, value)
   for key in next, value do
     if math.type(key) ~= "integer" or key < 1 or key > n then return key end
   end
-end
-
-local function refuse(where, row, value)
-  local of_texts = row.choices ~= nil
-  for _, each in ipairs(row.choices or {}) do of_texts = of_texts and type(each) == "string" end
-  if of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
-  local key = row.element and type(value) == "table" and wrong_key(row, value)
-  if key then
-    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
-    check.fail("%s: %s[%s] is %s, expected a list, each element %s", where, row[1], name, found(value[key]), expected)
-  end
-  check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
 local function among(value, choices)
@@ -265,33 +224,14 @@ end
 
 local function allows(row, value)
   if row.choices and (among(value, row.choices) or not row.has_more) then return among(value, row.choices) end
-  return row.is_of_type(value) and (not row.element or wrong_key(row, value) == nil)
+  return row.is_of_type(value) and (not row.element or M.wrong_key(row, value) == nil)
     and (not row.class or is_of_class(value, row.class)) and (not row.accept or row.accept(value))
-end
-
--- Raises that there is no such option, and proposes one.
-local function refuse_unknown(self, where, name)
-  local known = {}
-  for i, row in ipairs(self.rows) do
-    known[i] = row[1]
-    for _, other in ipairs(row.also or {}) do
-      if other == name then check.fail("no option of %s '%s': it is called '%s' here", where, name, row[1]) end
-    end
-  end
-  check.unknown("option of " .. where, name, known)
 end
 
 local function default_of(row)
   if row.default_of then return row.default_of() end
   local value = row.default
   return type(value) == "table" and not getmetatable(value) and table.move(value, 1, #value, 1, {}) or value
-end
-
--- Raises where a required option is missing.
-local function refuse_missing(self, where, o)
-  for _, row in ipairs(self.rows) do
-    if row.required and o[row[1]] == nil then check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
-  end
 end
 
 local none = {}
@@ -304,57 +244,26 @@ function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(given)) end
   given = given or none
   for name in next, given do
-    if not self.by_name[name] then refuse_unknown(self, where, name) end
+    if not self.by_name[name] then words().unknown(self, where, name) end
   end
-  local o, rows = {}, self.rows
+  local o, rows, missing = {}, self.rows, nil
   for i = 1, #rows do
     local row = rows[i]
     local name = row[1]
     local value = rawget(given, name)
-    if value ~= nil and not allows(row, value) then refuse(where, row, value) end
-    if value == nil and not row.required then value = default_of(row) end
+    if value == nil then
+      if row.required then missing = missing or row else value = default_of(row) end
+    elseif not allows(row, value) then
+      words().refused(where, row, value)
+    end
     o[name] = value
   end
-  if self.has_required then refuse_missing(self, where, o) end
+  if missing then words().missing(where, missing) end
   return o
-end
-
--- The default in words, or nil.
-local function default_text(row)
-  if row.shown then return row.shown end
-  local value = row.default
-  if value == nil then return nil end
-  if type(value) == "string" then return '"' .. value .. '"' end
-  if type(value) == "table" then
-    local parts = {}
-    for i, each in ipairs(value) do parts[i] = default_text{ default = each } end
-    return "{" .. table.concat(parts, ", ") .. "}"
-  end
-  return written(value)
-end
-
--- The type as the documentation shows it.
-local function shown_type(row)
-  if not row.choices then return row[2] end
-  local parts = {}
-  for i, each in ipairs(row.choices) do parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each) end
-  for _, kind in ipairs(row.has_more and types_of(row) or {}) do parts[#parts + 1] = kind end
-  return table.concat(parts, "|")
 end
 
 ---The options as fields of a class, for the documentation.
 ---@return mr.luacats.Entry[]
-function Declaration:fields()
-  local entries = {}
-  for i, row in ipairs(self.rows) do
-    local text, default = row.help, default_text(row)
-    local parts = { limits_of(row) }
-    parts[#parts + 1] = default and "default " .. default
-    if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
-    entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,
-      also = row.also }
-  end
-  return entries
-end
+function Declaration:fields() return words().fields(self.rows) end
 
 return M

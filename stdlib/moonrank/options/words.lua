@@ -1,0 +1,146 @@
+-- The words of errors and of the documentation for declared options (options.lua).
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+local options = require "moonrank.options"
+local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+
+local M = {}
+
+-- A default or a limit in words: a large power of two as such, others as the shortest decimal that is this number.
+local function written(value)
+  if type(value) ~= "number" then return tostring(value) end
+  if value >= 2 ^ 20 and value < math.huge then
+    local exponent, rest = 0, value
+    while rest >= 2 do exponent, rest = exponent + 1, rest / 2 end
+    if rest == 1 then return ("2^%d"):format(exponent) end
+  end
+  if math.type(value) ~= "float" then return tostring(value) end
+  local short = ("%.15g"):format(value)
+  return tonumber(short) == value and short or ("%.17g"):format(value)
+end
+
+-- A value in a message. Short lists are written with their elements.
+local function found(value)
+  local kind = type(value)
+  if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
+  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
+  local meta = getmetatable(value)
+  local name = type(meta) == "table" and rawget(meta, "__name")
+  if kind == "table" and not name and #value > 0 and #value <= 4 then
+    local parts = {}
+    for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or found(value[i]) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  return "a " .. (type(name) == "string" and name ~= "" and name or kind)
+end
+
+-- The limits of a number in words: "at least 1", "from 0 to 1", "above 0 and below 1"; nil where it has none.
+local function limits_of(row)
+  if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
+  local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
+  local high = row.most and "at most " .. written(row.most) or row.below and "below " .. written(row.below)
+  return low and high and low .. " and " .. high or low or high
+end
+
+local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
+
+-- The values of a type, in words.
+local function expected_type(row, kind)
+  if kind == "integer" or kind == "number" then
+    if row.above == 0 and not row.most and not row.below then return "a positive number" end
+    local limits = limits_of(row)
+    local noun = kind == "integer" and "an integer" or (limits or row.infinite) and "a number" or "a finite number"
+    return limits and ("%s %s"):format(noun, limits:gsub("^at", "of at")) or noun
+  end
+  if kind:match "%[%]$" then return "a list" end
+  if kind:match "^fun" then return "a function" end
+  if options.declared[kind] then return articles.table end
+  return articles[kind:match "^%a+"] or kind
+end
+
+-- The values that a row allows, in words.
+local function expected_of(row)
+  if row.expected then return row.expected end
+  if row.class then return "a value of class " .. row.class end
+  local words = {}
+  for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
+  for _, kind in ipairs(row.has_more and options.types_of(row) or not row.choices and options.alternatives(row[2]) or {}) do
+    words[#words + 1] = expected_type(row, kind)
+  end
+  return table.concat(words, " or ")
+end
+
+---Raises that a value is not allowed.
+---@param where string
+---@param row mr.options.Row
+---@param value any
+function M.refused(where, row, value)
+  if row.of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
+  local key = row.element and type(value) == "table" and options.wrong_key(row, value)
+  if key then
+    local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
+    check.fail("%s: %s[%s] is %s, expected a list, each element %s", where, row[1], name, found(value[key]), expected)
+  end
+  check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
+end
+
+---Raises that a required option is missing.
+---@param where string
+---@param row mr.options.Row
+function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
+
+---Raises that there is no such option, and proposes one.
+---@param declaration mr.options.Declaration
+---@param where string
+---@param name any
+function M.unknown(declaration, where, name)
+  local known = {}
+  for i, row in ipairs(declaration.rows) do
+    known[i] = row[1]
+    for _, other in ipairs(row.also or {}) do
+      if other == name then check.fail("no option of %s '%s': it is called '%s' here", where, name, row[1]) end
+    end
+  end
+  check.unknown("option of " .. where, name, known)
+end
+
+-- The default in words, or nil.
+local function default_text(row)
+  if row.shown then return row.shown end
+  local value = row.default
+  if value == nil then return nil end
+  if type(value) == "string" then return '"' .. value .. '"' end
+  if type(value) == "table" then
+    local parts = {}
+    for i, each in ipairs(value) do parts[i] = default_text{ default = each } end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  return written(value)
+end
+
+-- The type as the documentation shows it.
+local function shown_type(row)
+  if not row.choices then return row[2] end
+  local parts = {}
+  for i, each in ipairs(row.choices) do parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each) end
+  for _, kind in ipairs(row.has_more and options.types_of(row) or {}) do parts[#parts + 1] = kind end
+  return table.concat(parts, "|")
+end
+
+---Options as fields of a class, for the documentation.
+---@param rows mr.options.Row[]
+---@return mr.luacats.Entry[]
+function M.fields(rows)
+  local entries = {}
+  for i, row in ipairs(rows) do
+    local text, default = row.help, default_text(row)
+    local parts = { limits_of(row) }
+    parts[#parts + 1] = default and "default " .. default
+    if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
+    entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,
+      also = row.also }
+  end
+  return entries
+end
+
+return M
