@@ -55,20 +55,21 @@ for _, line in ipairs(core.affine_bounds()) do
 end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
-  { "gain", '"kappa"|"samples"|number', default = "kappa", expected = "'kappa', 'samples' or a positive number",
-    accept = function(value)
-      return value == "kappa" or value == "samples" or type(value) == "number" and value > 0 and value < math.huge
-    end,
+  { "gain", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0,
     help = "how F~ is smoothed: a = kappa / sd, a = distinct values / range (Eq. 3.13, the thesis' own), or a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })
 
+local function count_row(name, least, help, default)
+  local expected = ("an integer from %d to 100000000"):format(least)
+  return { name, "number", default = default, least = least, most = 100000000, accept = math.tointeger, expected = expected,
+    help = help }
+end
+
 local sampling_options = declare("mr.bounds.SamplingOptions", {
   { "method", "string", default = "auto", choices = { "auto", "exact", "sampled" },
     help = "how the distribution is found; auto: exactly where that is within reach" },
-  { "samples", "number", default = 300000, least = 1, most = 100000000, accept = math.tointeger,
-    expected = "an integer from 1 to 100000000",
-    help = "random rankings for each shape of list, where they are sampled; 300000 is the thesis' value" },
+  count_row("samples", 1, "random rankings for each shape of list, where they are sampled; 300000 is the thesis' value", 300000),
 }, estimate.random_options)
 
 local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions", {
@@ -149,11 +150,6 @@ function M.stats(metric, lists, options)
   metric = metrics.parse(metric)
   list_stats.weights(metric, lists, "float64", "cpu")
   return stats.new(metric, lists, o)
-end
-
-local function count_row(name, least, help)
-  local expected = ("an integer from %d to 100000000"):format(least)
-  return { name, "number", least = least, most = 100000000, accept = math.tointeger, expected = expected, help = help }
 end
 
 local shape_options = declare("mr.bounds.ShapeOptions", {

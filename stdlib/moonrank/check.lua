@@ -211,16 +211,14 @@ end
 ---Whether it is a number, and neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----Refuses options that are not finite numbers.
----@param where string
----@param options table
----@param names string[]
-function M.finite(where, options, names)
-  for _, name in ipairs(names) do
-    if not M.is_finite(options[name]) then
-      M.fail("%s: %s is %s, expected a finite number", where, name, tostring(options[name]))
-    end
-  end
+---True for {lowest, highest}: two numbers of at most `largest` in size, the lower one first.
+---@param range any[]
+---@param largest number
+---@return boolean
+---Example: `require("moonrank.check").is_range({1, 0}, 1e100)   --> false`
+function M.is_range(range, largest)
+  local low, high = range[1], range[2]
+  return #range == 2 and type(low) == "number" and type(high) == "number" and -largest <= low and low < high and high <= largest
 end
 
 ---Refuses options that are not finite numbers above 0.
@@ -232,23 +230,6 @@ function M.positive(where, options, names)
     local value = options[name]
     if type(value) ~= "number" or not (value > 0 and value < math.huge) then
       M.fail("%s: %s is %s, expected a positive number", where, name, tostring(value))
-    end
-  end
-end
-
--- Derivatives by scores, multiplied by such a factor and another one, stay within float32.
-local least_factor, largest_factor = 1e-15, 1e15
-
----Refuses options that are not factors of scores or of derivatives: numbers from 1e-15 to 1e15.
----@param where string
----@param options table
----@param names string[]
-function M.factors(where, options, names)
-  M.positive(where, options, names)
-  for _, name in ipairs(names) do
-    local value = options[name]
-    if value < least_factor or value > largest_factor then
-      M.fail("%s: %s is %s, expected a number from %g to %g", where, name, tostring(value), least_factor, largest_factor)
     end
   end
 end

@@ -9,6 +9,7 @@ local fingerprint = require "moonrank.data.fingerprint"
 local known_items = require "moonrank.data.known_items"
 local novelty = require "moonrank.data.novelty"
 local phase = require "moonrank.phase"
+local registry = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
 
@@ -85,15 +86,7 @@ local candidate_options = declare("mr.data.CandidateOptions", {
     help = 'weight of the variance under correct = "trade_off"' },
 })
 
-local metric_conventions = declare("mr.data.MetricConventions", {
-  { "ties", "string", shown = "as in mr.evaluate", help = "how rows of equal scores are ranked" },
-  { "empty", "string", shown = "as in mr.evaluate", help = "value of a list without relevant rows" },
-  { "relevant", "number", shown = "as in mr.evaluate", help = "least grade of a relevant row" },
-  { "gain", "string", shown = "as in mr.evaluate", help = "what a grade is worth in DCG" },
-  { "denominator", "string", shown = "as in mr.evaluate", help = "what AP is divided by" },
-})
-
-local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_options, metric_conventions)
+local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_options, registry.conventions)
 
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do

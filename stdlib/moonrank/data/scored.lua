@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local declare = require("moonrank.options").declare
 local find = require "moonrank.data.find"
+local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
@@ -91,10 +92,8 @@ function Scored:to_trec_run(path, options)
 end
 
 local conventions = declare("mr.data.Conventions", {
-  { "gain", "string", shown = '"linear", as in trec_eval', help = "what a grade is worth in DCG" },
-  { "ties", "string", shown = '"trec": the larger document id is first', help = "order of equal scores" },
-  { "empty", "string", shown = '"zero"', help = "value of a list without relevant documents" },
-  { "relevant", "number", shown = "1", help = "least grade of a relevant document" },
+  registry.convention("gain", '"linear", as in trec_eval'), registry.convention("ties", '"trec"'),
+  registry.convention("empty", '"zero"'), registry.convention("relevant", "1"),
 })
 
 local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {

@@ -24,18 +24,34 @@ local methods, getters = class.methods, class.getters
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
----Conventions of metrics, which mr.evaluate takes for all of them.
-M.conventions = declare("mr.EvaluateOptions", {
-  { "ties", "string", choices = { "mean", "stable", "worst", "trec" }, shown = '"mean"',
+-- The options that are conventions of metrics, without their defaults: readers of other programs' files have others.
+local conventions = {
+  ties = { "ties", "string", choices = { "mean", "stable", "worst", "trec" },
     help = "value of tied rows: the mean over all their orders, or that of one order, with the lower row, the less "
       .. "relevant row, or the larger document id first" },
-  { "empty", "string", choices = { "skip", "zero", "one", "nan" }, shown = '"skip"; of letor_ndcg "zero"',
+  empty = { "empty", "string", choices = { "skip", "zero", "one", "nan" },
     help = "value of a list without relevant rows; skip leaves it out of means" },
-  { "relevant", "number", infinite = true, shown = "1", help = "smallest grade of a relevant row" },
-  { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" }, shown = '"exp2"',
+  relevant = { "relevant", "number", infinite = true, help = "smallest grade of a relevant row" },
+  gain = { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" },
     help = "gain of a grade y in dcg and ndcg: 2^y - 1, y, or 2^(y + 1) - 1" },
-  { "denominator", "string", choices = { "relevant", "cutoff" }, shown = '"relevant"',
+  denominator = { "denominator", "string", choices = { "relevant", "cutoff" },
     help = "what ap divides by: P, the number of relevant rows, or min(P, k)" },
+}
+
+---The row of an option that is a convention of metrics.
+---@param name "ties"|"empty"|"relevant"|"gain"|"denominator"
+---@param shown string  the default in words
+---@return mr.options.Row
+function M.convention(name, shown)
+  local row = { shown = shown }
+  for key, value in pairs(conventions[name]) do row[key] = value end
+  return row
+end
+
+---Conventions of metrics, which mr.evaluate takes for all of them.
+M.conventions = declare("mr.EvaluateOptions", {
+  M.convention("ties", '"mean"'), M.convention("empty", '"skip"; of letor_ndcg "zero"'), M.convention("relevant", "1"),
+  M.convention("gain", '"exp2"'), M.convention("denominator", '"relevant"'),
 })
 
 local metric_options = declare("mr.metrics.Options", {
@@ -166,8 +182,7 @@ end
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
-local of_all = { "ties", "empty", "relevant", "name" }  -- options that every metric takes
-for _, name in ipairs(of_all) do of_all[name] = true end
+local of_all = { ties = true, empty = true, relevant = true, name = true }  -- options that every metric takes
 
 -- Raises where an option is not allowed, is not one of this metric, or differs from what the name says.
 local function check_options(text, metric, options)
@@ -175,8 +190,8 @@ local function check_options(text, metric, options)
   metric_options:read(where, options)
   for name, value in pairs(options) do
     if not of_all[name] and not takes(metric, name) then
-      local known = metric:option_names()
-      check.unknown("option of " .. where, name, table.move(of_all, 1, #of_all, #known + 1, known))
+      local own, known = metric:option_names(), check.names(of_all)
+      check.unknown("option of " .. where, name, table.move(own, 1, #own, #known + 1, known))
     end
     local said = metric[name == metric.parameter_name and "parameter" or name]
     local in_name = name == "k" and text:find "@" or name == metric.parameter_name and text:find "%("

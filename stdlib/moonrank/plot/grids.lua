@@ -45,8 +45,7 @@ local intervals_options = declare("mr.plot.Intervals", {
   "Data",
   { "series", "mr.plot.Interval[]",
     help = "several series; the options of a single one may be given without this list" },
-  { "range", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} value" },
+  scale.range_row("range", "that of the data", "value"),
 }, category_options, interval_series, marks.common)
 
 local heatmap_options = declare("mr.plot.Heatmap", {
@@ -59,8 +58,7 @@ local heatmap_options = declare("mr.plot.Heatmap", {
       .. "or rows of words, which stand in cells without a number, too" },
   "Colours",
   { "zlabel", "string|number", help = "label of the colours" },
-  { "zrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} number of the colours" },
+  scale.range_row("zrange", "that of the data", "number of the colours"),
   { "diverging", "boolean", default = false, help = "two colours around 0, where the values lie on both sides of it" },
 }, marks.common)
 

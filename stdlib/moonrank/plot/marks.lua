@@ -33,10 +33,8 @@ M.scales = declare("mr.plot.Scales", {
   "Axes",
   { "xlog", "boolean", default = false, help = "whether the x axis is logarithmic" },
   { "ylog", "boolean", default = false, help = "whether the y axis is logarithmic" },
-  { "xrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} x" },
-  { "yrange", "number[]", shown = "that of the data", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} y" },
+  scale.range_row("xrange", "that of the data", "x"),
+  scale.range_row("yrange", "that of the data", "y"),
 })
 
 local axes = declare("mr.plot.Axes", {

@@ -18,8 +18,7 @@ local coordinate_options = declare("mr.plot.Coordinate", {
   { "values", "(number|string)[]|mr.Tensor", required = true, expected = "a value for each line",
     help = "one for each line; NaN where it does not apply: the line passes below, and ends before the last axis" },
   { "log", "boolean", default = false, help = "whether the axis is logarithmic" },
-  { "range", "number[]", shown = "that of the values", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} value" },
+  scale.range_row("range", "that of the values", "value"),
   { "ticks", "number[]|mr.Tensor", shown = "round numbers", help = "values that are marked" },
 })
 
@@ -34,8 +33,7 @@ local parallel_options = declare("mr.plot.Parallel", {
   { "minimize", "boolean", default = false,
     help = "whether less is better: the best lines are the darkest ones, on top of others" },
   { "zlabel", "string|number", help = "label of the colours" },
-  { "zrange", "number[]", shown = "that of the colours", accept = scale.is_range, expected = scale.expected_range,
-    help = "{lowest, highest} number of the colours" },
+  scale.range_row("zrange", "that of the colours", "number of the colours"),
 }, marks.page)
 
 -- Looks of groups of lines that have no colour of their own; the first, of the largest group, is the faintest.

@@ -23,16 +23,14 @@ M.finite = finite
 ---@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
----What an error says that it expects of a range.
-M.expected_range = "two numbers, {lowest, highest}"
-
----Whether a value is a list {lowest, highest} of two numbers that can be drawn.
----@param value any[]
----@return boolean
----Example: `require("moonrank.plot.scale").is_range{1, 0}   --> false`
-function M.is_range(value)
-  local lo, hi = value[1], value[2]
-  return #value == 2 and math.type(lo) ~= nil and math.type(hi) ~= nil and finite(lo) and finite(hi) and lo < hi
+---The row of an option that is {lowest, highest}, two numbers that can be drawn.
+---@param name string
+---@param shown string  the default in words
+---@param what string   of what these are the lowest and the highest
+---@return mr.options.Row
+function M.range_row(name, shown, what)
+  return { name, "number[]", shown = shown, accept = function(value) return check.is_range(value, largest_drawn) end,
+    expected = "two numbers, {lowest, highest}", help = "{lowest, highest} " .. what }
 end
 
 local function widened(lo, hi, log, pad, whole)

@@ -93,13 +93,11 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
-local function moderate(value) return type(value) == "number" and value >= -M.largest and value <= M.largest end
-
----Whether a value is a list {lowest, highest} of two numbers whose squares are finite.
+---True for a list {lowest, highest} of two numbers whose squares are finite.
 ---@param value any
 ---@return boolean
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
-function M.is_range(value) return #value == 2 and moderate(value[1]) and moderate(value[2]) and value[1] < value[2] end
+function M.is_range(value) return check.is_range(value, M.largest) end
 
 ---The points of a curve: `o.points` of them, over `o.range`, or from `low` to `high`.
 ---@return mr.Tensor
