@@ -5,8 +5,8 @@ local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local sections = dofile "tests/support/sections.lua"
-local numbers = sections.numbers
+local in_process = dofile "tests/support/in_process.lua"
+local numbers = in_process.numbers
 local search, findings = dofile "scripts/grid/search.lua", dofile "scripts/grid/findings.lua"
 local picture, protocol = dofile "scripts/grid/picture.lua", dofile "scripts/grid/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
@@ -63,13 +63,13 @@ it("a rate is chosen by the mean on validation over the bounds of its name; one 
       return values
     end }
   end
-  local section = sections.of("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { runs = function(runs)
+  local section = in_process.section("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { runs = function(runs)
     rawset(runs, "set", function() return set end)
     rawset(runs, "losses", function() return { "ap", "mse" } end)
     rawset(runs, "at_rate", function(_, _, rate, names) return { columns = function() return trials_at(rate, names) end } end)
   end })
   local chosen = {}
-  for _, row in ipairs(sections.records(section.tables[1])) do chosen[row.loss .. ": " .. row.bounds] = row.chosen end
+  for _, row in ipairs(in_process.records(section.tables[1])) do chosen[row.loss .. ": " .. row.bounds] = row.chosen end
   equal(chosen, { ["mse: minmax, none"] = 0.03, ["ap: distribution_logit, minmax, none"] = 0.003, ["ap: distribution"] = 0.003,
     ["ap: distribution_log"] = 0.003 })
   check(section.text:find("mse in made", 1, true) and not section.text:find("ap in made", 1, true), section.text)
@@ -150,7 +150,7 @@ it("rates are chosen on the first fold, under the bounds of each name", function
   end)
 end)
 
--- Whether the cap has ended a run by the end of epoch 2, this long after that of epoch 1.
+-- True if the cap has ended a run at the end of epoch 2, this long after the end of epoch 1.
 local function ended(o, seconds, study)
   local going
   rawset(o.runs.protocol, "train", function(_, _, own)

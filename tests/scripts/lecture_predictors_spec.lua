@@ -1,4 +1,4 @@
--- What the lecture's cremonesi.lua ranks by, scripts/lecture/predictors.lua, on a few ratings. The answers are worked out
+-- The predictors of the lecture's cremonesi.lua, scripts/lecture/predictors.lua, on a few ratings. The answers are worked out
 -- beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
@@ -15,7 +15,7 @@ local function scores_of(model, set)
   return mr.no_grad(function() return model(set:batches{ size = set.count }()) end)
 end
 
--- Of a number in the settings of a predictor: the least, the largest, and how many there are.
+-- A number in the settings of a predictor: its smallest and largest value, and how many values there are.
 local function range_of(name, key)
   local values, seen = {}, {}
   for _, setting in ipairs(by_name[name].settings) do

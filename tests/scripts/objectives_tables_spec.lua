@@ -2,17 +2,17 @@
 -- and curves make of the kept runs. Runs are made up; the answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local sections = dofile "tests/support/sections.lua"
+local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
-local records = sections.records
+local records = in_process.records
 
 local folder_of_scripts = "scripts/objectives/"
 local protocol, measures = dofile(folder_of_scripts .. "protocol.lua"), dofile(folder_of_scripts .. "measures.lua")
 
-local function section_of(name, words, patches) return sections.of(folder_of_scripts .. name .. ".lua", words, patches) end
+local function section_of(name, words, patches) return in_process.section(folder_of_scripts .. name .. ".lua", words, patches) end
 
--- Whether a text has these numbers as they are formatted.
+-- True if a text has these numbers as they are formatted.
 local function says(text, ...)
   for _, word in ipairs{ ... } do check(text:find(word, 1, true), word .. " is not in: " .. text) end
 end
@@ -32,8 +32,8 @@ local function study_of(path, space, run)
     run = run }
 end
 
--- What an algorithm has beyond 0.3 on a query: RankNet much more, ApproxNDCGBatched less, and others more on one half and
--- less on the other.
+-- The made-up scores beyond 0.3 of an algorithm on a query: RankNet has much more, ApproxNDCGBatched less, and others more
+-- on one half of the queries and less on the other.
 local halves = { MseNetQbQ = { 0.02, -0.01 }, ApproxNDCGQbQ = { 0.02, -0.01 }, NeuralNDCGBatched = { 0.02, -0.01 },
   NeuralNDCGQbQ = { 0.04, -0.05 } }
 local function effect(algorithm, query)
@@ -288,7 +288,7 @@ end)
 
 it("seeds: a training has the seed of its study, a changed last bit where asked, and keeps nDCG and both curves", function()
   local asked
-  local trainings = sections.load(folder_of_scripts .. "seeds_runs.lua", { protocol = function(own)
+  local trainings = in_process.load(folder_of_scripts .. "seeds_runs.lua", { protocol = function(own)
     rawset(own, "fit_paper", function(_, trial, seed, short, change)
       asked = { trial.rate, seed, short, change or false }
       return { best = { epoch = 2, metrics = { ndcg = 0.75 } }, scores = { ndcg = mr.tensor{ 0.25, 0.5 } },

@@ -186,7 +186,7 @@ for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place
 
 local function score_of(rate, split, metric, by) return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000 end
 
--- What a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split 1, and
+-- The result that a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split 1, and
 -- RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
 local function kept_of(o)
   local result = { valid = 0.5, per_list = { positives = mr.tensor{ 20.0 + o.split }, user = mr.tensor{ 7.0 } } }

@@ -3,13 +3,13 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
-local sections = dofile "tests/support/sections.lua"
+local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local protocol = dofile "scripts/sigir21/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
-local records = sections.records
+local records = in_process.records
 
-local function section_of(name, words, patches) return sections.of("scripts/sigir21/" .. name .. ".lua", words, patches) end
+local function section_of(name, words, patches) return in_process.section("scripts/sigir21/" .. name .. ".lua", words, patches) end
 
 -- A hundred users with 2^3.05 to 2^8 positives. Less AP's, nRBP(0.95)'s scores rise with the logarithm of the positives,
 -- from below 0 to above; less nDCG's they are 0.01 everywhere. At NSR 5 they fall, but nDCG has no runs there.
@@ -71,7 +71,7 @@ it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves,
   local of_x = shown[1].series[1].x
   near({ of_x[1]:item(), of_x[#of_x]:item() }, { 2 ^ 3.05, 2 ^ 7.95 }, 1e-3)
   -- seven of fourteen curves rise and none falls; with few positives seven are above and seven below 0, with many all above
-  local counts = table.concat(sections.numbers(section.text:match "\n\n(.*)$"), " ")
+  local counts = table.concat(in_process.numbers(section.text:match "\n\n(.*)$"), " ")
   check(counts:find "^7 14 0 " and counts:find " 7 7 14 0", counts)
 end)
 
@@ -138,7 +138,7 @@ it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split
   equal({ first[3], first[4], second[3], second[4] }, { 0, 3, 1, 0.1 })
   equal({ first[5], first[7], second[5], second[6], second[7] }, { 5, 5, 5, 10, 15 })
   near({ first[8], first[9], first[10], first[11], first[12], second[9] }, { 0.15, 0.02, 0.23, 0, 0.33, -0.05 }, 1e-9)
-  local counts = table.concat(sections.numbers(section.text), " ")
+  local counts = table.concat(in_process.numbers(section.text), " ")
   check(counts:find("1 4", 1, true), "one of four trainings has one epoch: " .. counts)
   check(counts:find("0.05", 1, true), "0.05 is lost at most: " .. counts)
 end)

@@ -4,12 +4,12 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"
 local protocols = dofile "tests/support/protocols.lua"
-local sections = dofile "tests/support/sections.lua"
+local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local losses = { "ndcg", "ap", "nrbp" }
--- Those of the thesis, and two of ours.
+-- The bounds of the thesis, and two of ours.
 local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
 
 -- Runs of a made-up data set, whose trainings are replaced where `train` is given. A rate says its loss and bound.
@@ -198,7 +198,7 @@ local function table_of(folder, o, options)
   rawset(_G, "print", said)
   check(ok, section)
   local rows = {}
-  for r, one in ipairs(sections.records(section.tables[1])) do
+  for r, one in ipairs(in_process.records(section.tables[1])) do
     one.at = r
     rows[one.loss .. " " .. one.bound] = one
   end
@@ -289,7 +289,7 @@ end)
 -- at the bottom, and three others; MQ2008 has in its first fold the lists of `shapes`, in its second one of four rows.
 local function made_cutoffs(shapes)
   local runs, asked = nil, {}
-  local cutoffs = sections.load("scripts/thesis/cutoffs.lua", { runs = function(module) runs = module end })
+  local cutoffs = in_process.load("scripts/thesis/cutoffs.lua", { runs = function(module) runs = module end })
   local scores = { 9, -9, -9, 0, 0, 0 }
   local function fold_of(name, number)
     local lists, rows = name == "mq2008" and (number == 1 and shapes or { { 1, 0, 0, 0 } }) or {}, {}

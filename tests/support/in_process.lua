@@ -20,10 +20,54 @@ end
 ---@return T
 function M.with_words(words, body) return with_global("arg", { [0] = "script.lua", table.unpack(words) }, body) end
 
+---Calls body(...) and returns its value, while modules are changed as they are loaded.
+---@param patches table<string, function>  called with a module once it is loaded, by the name of its file
+---@param body function
+---@return any
+function M.patched(patches, body, ...)
+  local load = dofile
+  return with_global("dofile", function(file)
+    local module = load(file)
+    local patch = patches[file:match "([^/]+)%.lua$"]
+    if patch then patch(module) end
+    return module
+  end, body, ...)
+end
+
+---A module whose own modules are changed as they are loaded.
+---@param path string
+---@param patches table<string, function>  as in `patched`
+---@return table
+function M.load(path, patches) return M.patched(patches, dofile, path) end
+
 ---The section that a script returns for a report: text, and tables with `rows`. The script prints nothing.
 ---@param path string  "scripts/lecture/profit.lua"
 ---@param words string[]
+---@param patches? table<string, function>  as in `patched`
 ---@return { text: string, tables: mr.Table[] }
-function M.section(path, words) return with_global("print", function() end, sections.call, path, words) end
+function M.section(path, words, patches)
+  return with_global("print", function() end, M.patched, patches or {}, sections.call, path, words)
+end
+
+---Rows of a table as records by column.
+---@param one mr.Table
+---@return table<string, any>[]
+function M.records(one)
+  local found = {}
+  for r, row in ipairs(one.rows) do
+    found[r] = {}
+    for c, name in ipairs(one.columns) do found[r][name] = row[c] end
+  end
+  return found
+end
+
+---Numbers of a text that are words of their own.
+---@param text string
+---@return number[]
+function M.numbers(text)
+  local found = {}
+  for word in text:gmatch "%f[%w+-][+-]?%d[%d.]*" do found[#found + 1] = tonumber((word:gsub("%.$", ""))) end
+  return found
+end
 
 return M
