@@ -1,5 +1,5 @@
--- What editors know of the library beside its sources, as LuaCATS: the core's functions and classes, from the op tables, and tables of options,
--- from their declarations. The build writes it to `meta/moonrank.lua` in the build folder.
+-- LuaCATS annotations for editors of what the library's sources do not annotate: functions and classes of the core, from
+-- the op tables, and tables of options, from their declarations. The build writes them to `meta/moonrank.lua` in its folder.
 local core = require "moonrank.core"
 local M = {}
 

@@ -133,7 +133,7 @@ local function classes_met()
   return names
 end
 
--- Whether a name is for scripts: not a method of a class that stays within the library.
+-- True for the names that scripts use; false for methods of classes that stay within the library.
 local function is_public(path)
   local class = path:match "^(mr%.[%w_.]-%u%w*)[:.]"
   return not class or not inner[class] and not class:match "^mr%.%l+%.%u"

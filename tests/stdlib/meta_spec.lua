@@ -1,4 +1,4 @@
--- What `moonrank --dump-api` writes for editors: the core, and tables of options.
+-- The annotations that `moonrank --dump-api` writes for editors: the core, and tables of options.
 local docs = require "moonrank.help.docs"
 local dump_api = require "moonrank.dump_api"
 local luacats = require "moonrank.luacats"

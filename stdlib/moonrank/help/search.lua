@@ -37,7 +37,7 @@ local function forms_of(word)
   return forms
 end
 
--- Whether an option has this name, here or in other libraries.
+-- True if an option has this name, here or in another library.
 local function is_called(entry, word)
   if entry.name:lower() == word then return true end
   for _, other in ipairs(entry.also or {}) do

@@ -52,7 +52,7 @@ function M.squared_hinge(options)
   return made("squared_hinge", "auc", o, function(scores, lists) return core.squared_hinge_loss(scores, lists, o.relevant) end)
 end
 
--- Whether it has numbers, and if it is a tensor, a single dimension.
+-- True for a list that is not empty, and for such a tensor of real numbers with one dimension.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0

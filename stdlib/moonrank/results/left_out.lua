@@ -4,10 +4,10 @@ local M = {}
 ---States of trials, in the order in which they are counted.
 M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
----What an error says that it expects of a list of states.
+---The words of an error for the expected list of states.
 M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
----Whether every element of a list is a state of trials.
+---True if every element of a list is a state of trials.
 ---@param list any[]
 ---@return boolean
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
