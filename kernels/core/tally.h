@@ -31,6 +31,17 @@ struct NoteNan {
   }
 };
 
+/// The same for the first entry that is not an integer from 1 to `last`.
+template <class T>
+struct NoteOutside {
+  Span<const T> values;
+  T last;
+  int64_t* found;
+  MR_HD void operator()(int64_t i) const {
+    if (values[i] < 1 || values[i] > last) raise_to(found, NoteNan<T>::most - i);
+  }
+};
+
 /// A word on the device for every check, which NoteNan writes, found again by the check's name.
 class NanNotes {
  public:

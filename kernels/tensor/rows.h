@@ -80,7 +80,8 @@ MR_KERNEL_TABLE(ArithmeticKernels, MR_ARITHMETIC_ROWS)
   ELEMENTS(gather_rows, GatherRows)   \
   ELEMENTS(put_rows, PutRows)         \
   ELEMENTS(gather_along, GatherAlong) \
-  ELEMENTS(put_along, PutAlong)
+  ELEMENTS(put_along, PutAlong)       \
+  ELEMENTS(note_outside, NoteOutside)
 
 MR_KERNEL_TABLE(MoveKernels, MR_MOVE_ROWS)
 

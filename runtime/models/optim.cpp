@@ -222,13 +222,22 @@ struct Adam {
 
 using Moving = std::vector<std::pair<int32_t, Prepared>>;  // numbers of parameters, and their gradients
 
+/// How many parameters from this one on take their steps in one launch: one alone that shares its bytes with another
+/// parameter, since a launch has no order.
+int together(const OptimizerState& all, const Moving& moving, size_t from, size_t most) {
+  const auto alone = [&](size_t k) { return all.parameters[static_cast<size_t>(moving[k].first)].alone; };
+  size_t count = 1;
+  while (alone(from) && count < most && from + count < moving.size() && alone(from + count)) ++count;
+  return static_cast<int>(count);
+}
+
 /// One step of these parameters, all of one type and device; on the GPU the clock is ahead of them.
 template <class Real>
 void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device device) {
   const auto& table = kernels<TrainingKernels<Real>>(device);
   const bool counted_there = device == Device::cuda;
-  for (size_t from = 0; from < moving.size(); from += AdamSteps<Real>::most) {
-    const auto count = static_cast<int>(std::min<size_t>(moving.size() - from, AdamSteps<Real>::most));
+  for (size_t from = 0; from < moving.size();) {
+    const int count = together(all, moving, from, AdamSteps<Real>::most);
     AdamSteps<Real> steps{};
     AdamClock<Real> clock{.steps = counted_there ? all.steps.span<int64_t>().data : nullptr,
                           .rates = all.rates.span().data,
@@ -261,6 +270,7 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
     }
     if (counted_there) table.adam_clock(count, clock);
     table.adam_steps(steps.first[count], steps);
+    from += static_cast<size_t>(count);
   }
 }
 

@@ -1,5 +1,6 @@
 // What an optimiser remembers, as named tensors for files, and back. Files are not to be trusted: all is checked before
 // anything changes.
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -37,7 +38,10 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   std::vector<Tensor> tensors;
   const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
   for (size_t i = 0; i < all.parameters.size(); ++i) {
-    const int64_t steps = counted.empty() ? all.parameters[i].steps : counted[i];
+    const bool there = all.parameters[i].parameter.device() == Device::cuda;
+    // what does not count on the GPU needs no count; the host's misses launches that are replayed
+    const int64_t count_there = counted.empty() ? 0 : counted[i];
+    const int64_t steps = there ? count_there : all.parameters[i].steps;
     for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
       names.push_back(std::to_string(i + 1) + "." + name);
       tensors.push_back(tensor);
@@ -153,10 +157,14 @@ void check_optimizer(const OptimizerState& all, const std::vector<std::string>& 
 /// Gives an optimiser, bound to parameters that have their numbers of then, what it remembered.
 void restore_optimizer(OptimizerState& all, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
   auto [restored, put_off] = read_all(all, names, tensors);
-  if (!restored.parameters.empty() && restored.parameters[0].parameter.device() == Device::cuda) {
+  const bool any_there = std::ranges::any_of(
+      restored.parameters, [](const ParameterState& state) { return state.parameter.device() == Device::cuda; });
+  if (any_there) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
-    restored.steps = Tensor::from(steps, Device::cuda);
+    // not Tensor::from: its integers are read from the host's copy, and the GPU counts on in its own
+    restored.steps = Tensor::empty({static_cast<int64_t>(steps.size())}, Dtype::int64, Device::cuda);
+    copy_bytes(restored.steps.raw(), Device::cuda, steps.data(), Device::cpu, restored.steps.bytes());
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);
   }
   for (const auto& [i, off] : put_off) {

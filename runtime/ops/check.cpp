@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "kernels/core/threads.h"
+#include "kernels/tensor/rows.h"
 #include "runtime/ops/tally.h"
 
 namespace mr::check {
@@ -74,8 +75,29 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
   }
 }
 
+namespace {
+
+/// True if a check that runs on the GPU notes an entry: one word comes to the host, not the tensor.
+template <class Launch>
+bool notes(Device device, Launch launch) {
+  const Tensor word = Tensor::zeros({1}, Dtype::int64, device);
+  launch(word.span<int64_t>().data);
+  return word.to_vector<int64_t>()[0] != 0;
+}
+
+bool has_nan_there(const Tensor& x) {
+  return with_real(x.dtype(), [&]<class Real>() {
+    return notes(x.device(), [&](int64_t* found) {
+      kernels<ArithmeticKernels<Real>>(x.device()).note_nan(x.entries(), {x.span<const Real>(), found});
+    });
+  });
+}
+
+}  // namespace
+
 void not_nan(const char* operation, const char* name, const Tensor& x) {
   if (Tally::note_nan(operation, name, x)) return;
+  if (x.device() == Device::cuda && !has_nan_there(x)) return;
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;
@@ -105,7 +127,12 @@ void finite(const char* name, double value) {
 
 void index(const char* name, const Tensor& x, int64_t n) {
   type(name, x, Dtype::int64);
-  const Tensor here = x.host_bytes() == nullptr ? x.to(Device::cpu) : x;
+  const bool is_there = x.host_bytes() == nullptr;
+  if (is_there && !notes(x.device(), [&](int64_t* found) {
+        kernels<MoveKernels<int64_t>>(x.device()).note_outside(x.entries(), {x.span<const int64_t>(), n, found});
+      }))
+    return;
+  const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
   uint64_t outside = 0;  // its highest bit: that of the differences that are below 0
   for (int64_t i = 0; i < x.entries(); ++i) {

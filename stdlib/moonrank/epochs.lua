@@ -189,7 +189,8 @@ function Epochs:run(epoch, after)
     self._lists = self:pass(epoch, after)
   end
   self._ran = true
-  local total = self._tally:finish()
+  local ok, total = pcall(self._tally.finish, self._tally)
+  if not ok then anomaly.raise_of_epoch(epoch, total) end
   if total - total ~= 0 then anomaly.of_epoch(epoch, total) end
   if replays and after then after(self.count, self._lists, total) end
   return self._lists > 0 and total / self._lists or 0

@@ -49,7 +49,7 @@ local function plain(name, bytes, operations, work) works[#works + 1] = { name, 
 
 do
   local x = mr.zeros(1 << 28)
-  plain("copy 1 GiB", 2 * 4 * #x, 0, function() return x:clone() end)
+  plain("copy 1 GiB", 2 * 4 * #x, 0, function() return x * 1 end)
   local n = 8192
   local a = mr.normal({ n, n }, { seed = 1 })
   plain("product 8192", 3 * 4 * n * n, 2 * n ^ 3, function() return a:matmul(a) end)

@@ -157,10 +157,18 @@ function M.of_part(o, part, when, message)
     .. "a smaller lr may help, mr.detect_anomaly(function() mr.fit{...} end) finds the operation", part, when, parameter)
 end
 
+local finds_it = "mr.detect_anomaly(function() mr.fit{...} end) finds the operation"
+
 ---Raises that the loss of a whole epoch is not finite: on the GPU nothing is read before it ends.
 function M.of_epoch(epoch, total)
-  check.fail("mr.fit: the loss is %s in epoch %d; mr.detect_anomaly(function() mr.fit{...} end) finds the operation",
-    total ~= total and "NaN" or "infinite", epoch)
+  check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
+end
+
+---Raises what the end of an epoch raised on the GPU; where that was for NaN, with the epoch.
+function M.raise_of_epoch(epoch, message)
+  local text = tostring(message)
+  if not text:find("NaN at entry", 1, true) then error(message, 0) end
+  check.fail("mr.fit: there is NaN in epoch %d: %s; %s", epoch, check.retold(text), finds_it)
 end
 
 return M

@@ -330,6 +330,50 @@ describe("training", function()
     near(losses.cuda, losses.cpu, 1e-3)
   end))
 
+  it("of parameters on both devices goes on from what the optimiser remembers", at_both(function()
+    local path = os.tmpname()
+    for _, order in ipairs{ { "cpu", "cuda" }, { "cuda", "cpu" } } do
+      local function start()
+        local parameters = {}
+        for i, place in ipairs(order) do parameters[i] = mr.tensor({ 1, -2 }, { device = device_of[place] }):requires_grad() end
+        return parameters
+      end
+      local function train(parameters, optimizer, steps)
+        for _ = 1, steps do
+          optimizer:zero_grad()
+          for _, parameter in ipairs(parameters) do (parameter * parameter):sum():backward() end
+          optimizer:step()
+        end
+      end
+      local function bound(parameters) return mr.optim.adam{ lr = 0.1 }:bind(parameters) end
+      local whole, parts = start(), start()
+      train(whole, bound(whole), 9)
+      for part = 1, 3 do
+        local optimizer = bound(parts)
+        if part > 1 then optimizer:load(path) end
+        train(parts, optimizer, 3)
+        optimizer:save(path)
+      end
+      for i in ipairs(order) do equal(parts[i]:totable(), whole[i]:totable(), order[i]) end
+    end
+    os.remove(path)
+  end))
+
+  it("of a parameter that is bound twice takes one step after the other", at_both(function()
+    local found = {}
+    for _, place in ipairs(places) do
+      local p = mr.normal({ 500, 20 }, { seed = 1, dtype = "float64", device = "cpu" }):to(device_of[place]):requires_grad()
+      local optimizer = mr.optim.adam{ lr = 0.1 }:bind{ p, p, p:detach():narrow(1, 3, 90):requires_grad() }
+      for _ = 1, 5 do
+        optimizer:zero_grad();
+        (p * p):sum():backward()
+        optimizer:step()
+      end
+      found[place] = p:to("cpu"):detach()
+    end
+    near(found.cuda, found.cpu, 1e-12)
+  end))
+
   it("what a model finds among all items and recommends is the same on both devices", at_both(function()
     local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.5, seed = 1, dtype = "float64" }
     local found = {}

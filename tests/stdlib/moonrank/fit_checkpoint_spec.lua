@@ -1,6 +1,7 @@
 -- A training that goes on from its file: the same bits as one that was never interrupted, whatever the moment; and files that are not its own.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
@@ -452,7 +453,7 @@ describe("mr.fit{checkpoint =}", function()
     return to
   end
 
-  it("takes no file whose parts are not of one another", function()
+  it("takes no file whose parts are not of one another", on_cpu(function()
     core.put_off_from(0)
     local path = path_of "hostile"
     os.remove(path)
@@ -491,7 +492,7 @@ describe("mr.fit{checkpoint =}", function()
     refused("not as many rates", function(x) x["optimizer.1.counts"] = ints{ 1, 0 } end)
     check(pcall(fit, cases[3], { checkpoint = { path = changed(path, function() end) } }), "unchanged it goes on")
     core.put_off_from(before)
-  end)
+  end))
 end)
 
 describe("an optimizer", function()

@@ -1,5 +1,6 @@
 -- What mr.fit finds before the first step, and where it stops when a number is none.
 local mr = require "moonrank"
+local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
@@ -119,7 +120,7 @@ describe("a number that is none", function()
     return mr.fit(all)
   end
 
-  it("stops training, with epoch, batch, list and operation", function()
+  it("stops training, with epoch, batch, list and operation", on_cpu(function()
     local calls, first = 0, debug.getinfo(1, "l").currentline
     local broken = loss_of("spec_log", function(scores, lists)
       calls = calls + 1
@@ -137,9 +138,9 @@ describe("a number that is none", function()
     local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     message = raises(function() fit{ loss = nan } end, "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: ")
     check(message:find(("fit_checks_spec%%.lua:%d: sqrt: 'sqrt' made NaN at entry 1 of 5"):format(first + 14)), message)
-  end)
+  end))
 
-  it("is found in the features, in scores and in parameters", function()
+  it("is found in the features, in scores and in parameters", on_cpu(function()
     local train = queries(6)
     local rows = train.features:totable()
     rows[train.lists.sizes:totable()[1] + 2][4] = 0 / 0
@@ -147,7 +148,7 @@ describe("a number that is none", function()
     raises(function() fit{ train = bad } end, "epoch 1, batch 1 of 4, list 2 of the batch: the features of row")
     raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end,
       "of the model's parameters is not finite, which the step before made it")
-  end)
+  end))
 
   it("is found by validation and by the test, which see the last step first", function()
     local all = queries(6)
@@ -160,11 +161,11 @@ describe("a number that is none", function()
     raises(last_step{ test = all }, "there is NaN in the scores of test after the last epoch: tensor 1")
   end)
 
-  it("says which user", function()
+  it("says which user", on_cpu(function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
     local nan = loss_of("spec_user", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     raises(function() fit{ model = mf, train = fold.train, loss = nan } end, "list 1 of the batch (user ")
-  end)
+  end))
 
   it("is found step by step, also in a derivative", function()
     local infinite_slope = loss_of("spec_slope", function(scores, lists) return (lists:sum(scores) * 0):sqrt() end)
@@ -185,7 +186,7 @@ describe("a number that is none", function()
     equal(mr.detect_anomaly(weights), weights())
   end)
 
-  it("is looked for with the step's random numbers and the buffers from before it", function()
+  it("is looked for with the step's random numbers and the buffers from before it", on_cpu(function()
     local draws = {}
     mr.models.define("spec_noise", {
       parameters = function() return { w = mr.ones(6, 1) } end, buffers = function() return { steps = mr.zeros(1) } end,
@@ -205,7 +206,7 @@ describe("a number that is none", function()
     equal({ #draws, model:buffers().steps:item() }, { 3, 2.0 })
     check(#draws[3] > 1, "the batch was done again")
     for _, again in ipairs(draws[3]) do equal(again, draws[3][1]) end
-  end)
+  end))
 end)
 
 it("what validation and test draw depends on the fit's seed and the epoch alone", function()

@@ -1,6 +1,7 @@
 -- What models rank for each user: full catalogue and samples, against lists made by hand; recommendations; models that are counted.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
@@ -152,7 +153,7 @@ local function memory()
   end
 end
 
-it("a block of lists is let go before the next but one: memory does not grow with the number of users", function()
+it("a block of lists is let go before the next but one: memory does not grow with the number of users", on_cpu(function()
   local users, items, each = 8000, 20000, 2
   local rows = users * each
   local part = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(rows), sizes = mr.full({ users }, each):to("int64"):totable() },
@@ -169,7 +170,7 @@ it("a block of lists is let go before the next but one: memory does not grow wit
   check(#seen > 50, #seen .. " blocks")
   local grown = seen[#seen] - seen[10]
   check(grown < 600, ("%.0f MiB more after %d blocks of 8 MiB and more"):format(grown, #seen - 10))
-end)
+end))
 
 it("samples are new to the user, all different, and there for everyone", function()
   local function of(parts) return require("moonrank.data.known_items").of("test", parts, "relevant", ratings.users, ratings.items) end
@@ -315,7 +316,7 @@ it("a model on the GPU is measured there, to the numbers of the CPU, and recomme
     { { 2, 3, 1, 4, 5, 6, 8 }, { 2.0, 2.0, 1.0, 5.0, 0.0, 0.0, 0.0 }, { 3, 0, 1, 3 } })
 end)
 
-it("blocks of users are freed one after the other", function()
+it("blocks of users are freed one after the other", on_cpu(function()
   local many = mr.data.synthetic{ kind = "ratings", users = 300, items = 20000, mean_activity = 8, seed = 3 }:binarize(3)
   local held = {}
   many:folds{ k = 2, nsr = 0, valid = 0 }[1]:evaluate(function(batch)
@@ -324,7 +325,7 @@ it("blocks of users are freed one after the other", function()
   end, { "ndcg@10", "rr", "ap" })
   check(#held >= 4, #held)
   check(held[#held] < held[1] + 20, ("%.0f MB in the first block, %.0f in the last"):format(held[1], held[#held]))
-end)
+end))
 
 it("options and metrics are checked before work begins", function()
   local function evaluate(metrics, options) return function() fold:evaluate(models.popularity, metrics, options) end end

@@ -92,7 +92,7 @@ describe("mr.models.cnn", function()
     model:save(path)
     local read = mr.models.load(path)
     os.remove(path)
-    equal((model{ lists = pairs_of.lists, features = pairs_of.features } - read{ lists = pairs_of.lists,
-      features = pairs_of.features }):abs():max():item(), 0.0)
+    local batch = { lists = pairs_of.lists, features = pairs_of.features:to(mr.device()) }
+    equal((model(batch) - read(batch)):abs():max():item(), 0.0)
   end)
 end)

@@ -182,7 +182,7 @@ describe("buffers", function()
       expected = expected * 0.9 + batch.features:mean(1) * 0.1
     end
     near(mr.tensor(mean), expected:totable(), 1e-6)
-    mr.evaluate(model{ lists = queries.lists, features = queries.features }, queries.lists, { "ndcg" })
+    mr.evaluate(model{ lists = queries.lists, features = queries.features:to(mr.device()) }, queries.lists, { "ndcg" })
     equal({ kept(model) }, { mean, steps })
     with_file(function(path)
       model:save(path)
