@@ -30,7 +30,7 @@ local M = {}
 ---@field class? string       the value is an object of this class of the library, e.g. "mr.Schedule"
 ---@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
 ---@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
----@field also? string[]      names that other libraries give this option; an error proposes the name here
+---@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 
@@ -179,6 +179,8 @@ local function refuse_unknown(self, where, name)
   local known = {}
   for i, row in ipairs(self.rows) do
     known[i] = row[1]
+    local advice = type(name) == "string" and row.also and row.also[name]
+    if advice then check.fail("no option of %s '%s'. %s", where, name, advice) end
     for _, other in ipairs(row.also or {}) do
       if other == name then check.fail("no option of %s '%s': it is called '%s' here", where, name, row[1]) end
     end
