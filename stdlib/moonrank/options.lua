@@ -30,7 +30,7 @@ local M = {}
 ---@field class? string       the value is an object of this class of the library, e.g. "mr.Schedule"
 ---@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
 ---@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
----@field also? string[]      names that other libraries give this option; an error proposes the name here
+---@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 ---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
