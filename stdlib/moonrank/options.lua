@@ -189,16 +189,24 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
+---Options that the documentation does not list: those of a file, or of a model that a script defines.
+---@param name string
+---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
+---@param ... mr.options.Declaration  others, whose options follow
+---@return mr.options.Declaration
+function M.unlisted(name, rows, ...)
+  local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
+  return setmetatable({ name = name, parts = parts }, Unprepared)
+end
+
 ---Declares a table of options.
 ---@param name string  of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  others, whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
-  local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
-  local declaration = setmetatable({ name = name, parts = parts }, Unprepared)
-  M.declared[name] = declaration
-  return declaration
+  M.declared[name] = M.unlisted(name, rows, ...)
+  return M.declared[name]
 end
 
 ---The first key of a list whose element is not allowed, or that no list has; nil where there is none.
