@@ -31,7 +31,7 @@ end
 function Baseline.parameters() return {} end
 
 ---The k items with the highest scores for a user, or for all users, as mr.Model's recommend.
----@param options? table
+---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 function Baseline:recommend(options) return recommend.recommend(self, options) end
 
@@ -61,10 +61,11 @@ local fold = { "fold", "mr.Fold", required = true, accept = is_fold, expected = 
   help = "fold whose training part is counted" }
 local k = { "k", "integer", default = 100, least = 1, help = "number of neighbours of an item" }
 local shrink = { "shrink", "number", default = 0, least = 0, help = "added to the denominator of cosines" }
-local seed = { "seed", "integer", default = 1, help = "seed of the scores" }
+local seed = { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the scores" }
 
 local function count_of(name) return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) } end
 
+-- The option without its default.
 local function required(row)
   local same = { required = true }
   for key, value in pairs(row) do

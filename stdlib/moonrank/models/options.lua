@@ -63,9 +63,10 @@ end
 ---@param value any
 function M.check_storable(where, name, value)
   local kind = type(value)
-  if kind == "boolean" or kind == "string" and utf8.len(value) or check.is_finite(value) or M.are_integers(value) then return end
-  check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, true or "
-    .. "false, or a list of integers", where, name,
+  local is_text = kind == "string" and utf8.len(value)
+  if kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value) then return end
+  check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, "
+    .. "true or false, or a list of integers", where, name,
     kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
 end
 
@@ -95,7 +96,9 @@ function M.of_definition(where, definition)
   local rows, names = {}, { seed = true, dtype = true }
   for _, part in ipairs{ "required", "options" } do
     for name in pairs(definition[part]) do
-      if type(name) ~= "string" then check.fail("%s: %s has the name %s, expected a text", where, part, tostring(name)) end
+      if type(name) ~= "string" then
+        check.fail("%s: %s has the name %s, expected a text", where, part, tostring(name))
+      end
       names[name] = true
     end
   end

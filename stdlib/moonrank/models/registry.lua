@@ -115,7 +115,8 @@ function M.define(name, given)
   return maker(name, definition, declared)
 end
 
----Adds a model of the library, whose scores are not checked and whose name is not given again; returns the function that makes its models.
+---Adds a model of the library; returns the function that makes its models. Its scores are not checked, and scripts
+---cannot use its name.
 ---@param name string
 ---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
 ---@return fun(options?: table): mr.Model

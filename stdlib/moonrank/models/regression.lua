@@ -18,7 +18,9 @@ local function check_memory(where, features, side)
   memory.need(where, ("train: %d rows of %d features"):format(n, p), bytes, "Use fewer features")
 end
 
-local train = { "train", "mr.Dataset", required = true, accept = function(value) return check.field(value, "lists") ~= nil end,
+local function has_lists(value) return check.field(value, "lists") ~= nil end
+
+local train = { "train", "mr.Dataset", required = true, accept = has_lists,
   expected = "a dataset with features, as fold.train", help = "features and grades to fit" }
 local alpha = { "alpha", "number", default = 1, least = 0, help = "weight of the penalty" }
 local alpha_above_0 = { "alpha", "number", default = 1, accept = function(value) return value >= 1e-300 end,
