@@ -4,19 +4,25 @@ local check = require "moonrank.check"
 local paths = require "moonrank.paths"
 local M = {}
 
----@class mr.args.Declaration
----@field default any       value when the option is not given; its type is the option's type
----@field type? string      "integer", "number", "string", "boolean" or "list", where there is no default to tell
----@field help? string      one line for --help
----@field choices? any[]    the only values allowed; a list may have each once
----@field least? number     of numbers
----@field most? number      of numbers
----@field distinct? boolean of a list: no value twice
----@field endings? string[] of a text: how it may end, e.g. {".svg", ".png"}
----@field path? string      of a text: what it must lead to, "file", "folder", "data folder", "new file" or "new folder"; "", where that is the default, is none
----@field required? boolean an error when the option is not given
----@field sets? table<string, any>  of a flag: the values of other options where it is given; to give these too is an error
----@field ignores? string[]         of a flag: options that have no effect with it; to give these too is an error
+local declaration_options = require("moonrank.options").declare("mr.args.Declaration", {
+  "Values",
+  { "default", "any", help = "value when the option is not given; its type is the option's type" },
+  { "type", "string", choices = { "integer", "number", "string", "boolean", "list" }, shown = "that of default",
+    help = "type of the value; required where there is no default" },
+  { "help", "string", help = "one line for --help" },
+  { "choices", "any[]", shown = "any", help = "the only values allowed; a list may have each once" },
+  { "required", "boolean", shown = "false", help = "an error when the option is not given" },
+  "Numbers, lists and texts",
+  { "least", "number", infinite = true, help = "smallest number" },
+  { "most", "number", infinite = true, help = "largest number" },
+  { "distinct", "boolean", shown = "false", help = "a list has no value twice" },
+  { "endings", "string[]", shown = "any", help = 'how a text may end, as {".svg", ".png"}' },
+  { "path", "string", choices = paths.kinds, help = "what a text leads to; an empty default leads nowhere" },
+  "Flags",
+  { "sets", "table<string, any>",
+    help = "values of other options where the flag is given; to give these too is an error" },
+  { "ignores", "string[]", help = "options that have no effect with the flag; to give these too is an error" },
+})
 
 -- ", did you mean '--epochs'?", or nothing.
 local function hint(name, names, prefix)
@@ -42,51 +48,32 @@ end
 -- Whether a value is of an option's type.
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
--- What a declaration may say, and as what.
-local fields = { default = "any", type = "string", help = "string", choices = "table", required = "boolean", sets = "table",
-  ignores = "table", least = "number", most = "number", distinct = "boolean", endings = "table", path = "string" }
-
-local kinds = { integer = true, number = true, string = true, boolean = true, list = true }
+local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
 
 -- Raises where fields of a declaration do not go together: what they would be compared with is of another type.
 local function check_fields(name, d)
   local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
-  if not kinds[d.type] then
-    if d.type then refuse("is of type '%s'; known: %s", d.type, table.concat(check.names(kinds), ", ")) end
-    refuse "has neither a default nor a type"
-  end
+  if not d.type then refuse "has neither a default nor a type" end
+  if not articles[d.type] then refuse("has a default of type %s, which no text is", d.type) end
   if d.default ~= nil and not fits(d.default, d.type) then
     refuse("has a default of type %s, expected %s", kind_of(d.default), d.type)
   end
   local kind = d.element or d.type
-  if d.element and (kind == "list" or not kinds[kind]) then refuse("is a list of values of type %s, which no text is", kind) end
+  if d.element and (kind == "list" or not articles[kind]) then refuse("is a list of values of type %s, which no text is", kind) end
   if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
     refuse("has least or most, which are of numbers; it is %s", kind)
   end
   if d.endings and kind ~= "string" then refuse("has endings, which are of texts; it is %s", kind) end
-  if d.path and not among(d.path, paths.kinds) then
-    refuse("is a path to '%s', expected one of %s", d.path, table.concat(paths.kinds, ", "))
-  end
   for i, ending in ipairs(d.endings or {}) do
     if type(ending) ~= "string" then refuse("has as its ending %d a %s, expected a text", i, type(ending)) end
   end
 end
 
 -- A table is a full declaration when it has names for keys, a list of values otherwise.
-local function declare(name, value)
+local function declared_of(name, value)
   local declared = { default = value }
   if type(value) == "table" and next(value) ~= nil and #value == 0 then
-    declared = {}
-    for key, entry in pairs(value) do
-      if not fields[key] then
-        error(("mr.args: option '%s' has an unknown field '%s'; known: %s"):format(name, tostring(key),
-          table.concat(check.names(fields), ", ")), 3)
-      end
-      if fields[key] ~= "any" and type(entry) ~= fields[key] then
-        error(("mr.args: option '%s' has as %s a %s, expected a %s"):format(name, key, type(entry), fields[key]), 3)
-      end
-      declared[key] = entry
-    end
+    declared = declaration_options:read(("mr.args{%s = ...}"):format(name), value)
   end
   declared.type = declared.type or declared.default ~= nil and kind_of(declared.default) or nil
   if declared.type == "list" then
@@ -96,8 +83,6 @@ local function declare(name, value)
   check_fields(name, declared)
   return declared
 end
-
-local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
 
 -- The value of a text, or nil.
 local function read(kind, text)
@@ -311,7 +296,7 @@ function M.args(declarations, words)
   local declared = {}
   for name, value in pairs(declarations) do
     if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 2) end
-    declared[name] = declare(name, value)
+    declared[name] = declared_of(name, value)
   end
   declared.device = declared.device or device
   check_flags(declared)

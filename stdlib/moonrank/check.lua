@@ -78,45 +78,6 @@ function M.unknown(what, name, known)
     table.concat(known, ", "))
 end
 
----Refuses a seed that is no integer, as 2.0 and "2" are none.
----@param where string
----@param seed any
-function M.seed(where, seed)
-  if math.type(seed) == "integer" then return end
-  local found = (type(seed) == "string" and "'%s'" or "%s"):format(tostring(seed))
-  M.fail("%s: seed is %s, expected an integer", where, found)
-end
-
----Options with defaults filled in; an unknown name is an error, and so is a seed that is no integer. A default of `check.none` means: no default,
----may be absent.
----@param where string      function name for messages
----@param options table?    what the script gave
----@param defaults table    every known name with its default
----@return table
-function M.options(where, options, defaults)
-  local filled = {}
-  for name, default in pairs(defaults) do
-    if default ~= M.none then filled[name] = default end
-  end
-  if options == nil then return filled end
-  if type(options) ~= "table" then M.fail("%s: options is a %s, expected a table", where, type(options)) end
-  for name, value in pairs(options) do
-    local default = defaults[name]
-    if default == nil then
-      local known = {}
-      for each in pairs(defaults) do known[#known + 1] = each end
-      M.unknown("option of " .. where, name, known)
-    end
-    if name == "seed" then M.seed(where, value) end
-    if default ~= M.none and type(default) ~= type(value) then
-      M.fail("%s: option %s is a %s, expected a %s", where, name, type(value), type(default))
-    end
-    filled[name] = value
-  end
-  return filled
-end
-M.none = setmetatable({}, { __name = "none", __tostring = function() return "none" end })
-
 ---The names in a table, sorted.
 ---@param t table<string, any>
 ---@return string[]
@@ -186,28 +147,6 @@ function M.sequence(where, name, sequence, form)
   end
 end
 
----Refuses an option that is no integer of at least `least`, and at most `most`.
----@param where string
----@param options table
----@param name string
----@param least integer
----@param most? integer
-function M.integer_from(where, options, name, least, most)
-  local value = options[name]
-  if math.type(value) ~= "integer" or value < least or most and value > most then
-    M.fail("%s: %s is %s, expected an integer %s", where, name, tostring(value),
-      most and ("from %d to %d"):format(least, most) or ("of at least %d"):format(least))
-  end
-end
-
----Refuses options that are not integers of at least 1.
----@param where string
----@param options table
----@param names string[]
-function M.positive_integers(where, options, names)
-  for _, name in ipairs(names) do M.integer_from(where, options, name, 1) end
-end
-
 ---Whether it is a number, and neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
@@ -219,19 +158,6 @@ function M.is_finite(value) return type(value) == "number" and value - value == 
 function M.is_range(range, largest)
   local low, high = range[1], range[2]
   return #range == 2 and type(low) == "number" and type(high) == "number" and -largest <= low and low < high and high <= largest
-end
-
----Refuses options that are not finite numbers above 0.
----@param where string
----@param options table
----@param names string[]
-function M.positive(where, options, names)
-  for _, name in ipairs(names) do
-    local value = options[name]
-    if type(value) ~= "number" or not (value > 0 and value < math.huge) then
-      M.fail("%s: %s is %s, expected a positive number", where, name, tostring(value))
-    end
-  end
 end
 
 ---Raises unless `value` is one of `choices`; offers the nearest and lists all.

@@ -25,41 +25,6 @@ local function check_ended()
   ended_early = 0
 end
 
----@class mr.FitOptions
----@field model mr.Model|mr.Trees
----@field loss? mr.Loss           not with trees that have an objective of their own
----@field train mr.Dataset
----@field valid? mr.Dataset|mr.data.Candidates  chooses the epoch; fold:candidates() ranks all items for each user
----@field test? mr.Dataset|mr.data.Candidates   scored once, at the end; fold:candidates{part = "test"}
----@field optimizer? mr.Optimizer    default mr.optim.adam{}; this, batch, epochs, shuffle, clip and schedule do not apply to trees
----@field batch? integer             lists per step (default 32)
----@field batch_rows? integer        instead of batch: steps of about so many rows each, of whole lists (mr.Dataset's batches{rows = ...})
----@field epochs? integer            default 50
----@field metrics? (string|mr.Metric|table)[]  computed on test, and on validation after every epoch, e.g. {"ndcg", {"ap", bound = "minmax"}};
----   the latter is called "ap[minmax]" everywhere, and may be given under that name. Without
----   valid and test none is computed
----@field select? string|mr.Metric|table   the metric by which the epoch is chosen, in its direction (default: the first of metrics); several
----   in a table choose an epoch each. An error without the part that chooses
----@field choose_on? "valid"|"test"  the part that chooses (default "valid")
----@field patience? integer          stop after this many validations in a row in which no metric of select found a better epoch (default: never)
----@field every? integer             epochs from one validation to the next (default 1); an error without validation
----@field users? "all"|"known"       "known" leaves lists of valid and test out whose user has nothing relevant in train (default "all"); of
----   candidates this is an option of fold:candidates
----@field seed? integer              seed of the order of lists (default 1)
----@field shuffle? boolean           default true
----@field schedule? mr.Schedule      how the optimizer's lr changes, e.g. mr.schedule.cosine{}
----@field clip? number|mr.Clip       the largest norm of all gradients of a step together (mr.clip_gradients; default: any)
----@field reduction? "mean"|"sum"|"rows"  over the batch's lists that are not degenerate; of a pointwise loss also the mean over its rows (default "mean")
----@field recipe? "honest"|"published"  choose_on "valid" or "test" by other words
----@field checkpoint? string|mr.FitCheckpoint|true  a file that keeps the training after every epoch, from which it goes on; true: one in the
----   trial's folder
----@field trial? mr.Trial            of a sweep: every epoch is reported to it as loss, valid_loss, valid_ndcg, ..., and may prune it
----@field each_epoch? fun(epoch: integer, model: mr.Model, entry?: mr.Epoch): boolean?  called before training, with 0, and after every epoch,
----   with its losses and metrics; `return false` ends training
----@field progress? boolean          show a progress line (default true)
----@field parallel? boolean          train over all processes that mpirun or srun started, models without buffers (default false)
----@field name? string               what the line is called
-
 ---What a model says of the rows of a dataset.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
@@ -141,38 +106,51 @@ local function train(o, run, line, last_epoch)
   end
 end
 
----Trains a model. Chooses the epoch by `select` (default: the first metric; least where that is to be minimised, and never one whose value is
----NaN) on the validation part; without one, or where every value is NaN, the last epoch stays, and the run says so. The model has the chosen
----epoch's parameters afterwards; the test part is evaluated once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says
----so in `chosen_on`). With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters; the model
----has those that the first chose, and `run:restore("rr")` gives it those of another. With `valid = fold:candidates()` all metrics of the history are of
----the full catalogue, as fold:evaluate has them (each validation scores every item for every user of the part).
----fold:candidates{known = "relevant", users = "known"} says which items and users validation leaves out.
----Where training saw nothing relevant of users by whom the epoch is chosen, a warning says how many they are. All names, and whether the model fits the data, are checked
----before the first step. Ctrl-C stops after the current batch and returns the history so far; `run.interrupted` is true,
----and test is not evaluated. The model has the parameters of the chosen epoch, or where none is chosen those of the last
----complete epoch; before the end of the first epoch it is as it was before training. Every later mr.fit of the script then raises the error `interrupted`, so that a loop of
----trainings ends.
----A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping, checkpoints and the chosen epoch are of both.
----Lists on which no order of the rows changes the metric that the loss takes its bounds from do not train; mr.fit warns, with the reasons, where
----these are more than 5 % of the lists of train.
----A step takes `batch` lists, or with `batch_rows = 4096` the whole lists that begin in the next so many rows of the epoch: where lists are of very
----different lengths its time and memory then vary less. Schedules take an epoch for rows / batch_rows steps, rounded up.
----With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes: mr.FitCheckpoint), and the
----same script, started again, goes on from there, to the same bits as if it had never been interrupted. With `progress` it says from which epoch. A file of another
----training (model and its starting parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed.
----So is one by other functions of the script in the model, loss, bounds, schedule or metrics: their tokens and captured
----values are compared, and the error names what changed. `each_epoch` is not compared.
----`epochs` may be larger than in the file, unless the schedule depends on it: mr.schedule.cosine{} without epochs does, also after a warm-up. Of
----trees an epoch is a round; each writing is of all of them, so that `checkpoint = {path = "path", epochs = 20}` takes less time where there are many. Trees
----that draw rows or features (subsample, colsample_bytree, colsample_bynode) have no checkpoint.
----`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside it a trial that was killed or
----interrupted goes on where it was.
----With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes its share of the lists of
----every batch, the gradients are added up in the order of ranks (those of a GPU go through the host), and all end with the same model. For the same
----number of processes results are the same bits; for another number, and for one process, they are the same to rounding: partial sums differ.
----Losses that draw rows (BPR, WARP, LambdaFM) draw the same for any number of processes; dropout, and random tensors of a script's own model, do
----not. Models with buffers are refused. The first process evaluates validation for all; it alone shows progress and prints.
+---Trains a model. Chooses the epoch by `select` (default: the first metric; least where that is to be minimised, and
+---never one whose value is NaN) on the validation part; without one, or where every value is NaN, the last epoch
+---stays, and the run says so. The model has the chosen epoch's parameters afterwards; the test part is evaluated
+---once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says so in `chosen_on`).
+---With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters;
+---the model has those that the first chose, and `run:restore("rr")` gives it those of another. The bounded metric of
+---`metrics = {{"ap", bound = "minmax"}}` is called "ap[minmax]" in the history, in the run and in what a trial is
+---told, and may be given under that name. Without valid and test no metric is computed.
+---With `valid = fold:candidates()` all metrics of the history are computed over the full catalogue, as by
+---fold:evaluate: each validation scores every item for every user of the part. fold:candidates{known = "relevant",
+---users = "known"} says which items and users validation leaves out. A warning counts the users who choose the epoch
+---but have no relevant row in train.
+---All names, and whether the model fits the data, are checked before the first step. Ctrl-C stops after the current
+---batch and returns the history so far; `run.interrupted` is true, and test is not evaluated. The model has the
+---parameters of the chosen epoch, or where none is chosen those of the last complete epoch; before the end of the
+---first epoch it is as it was before training. Every later mr.fit of the script then raises the error `interrupted`,
+---so that a loop of trainings ends.
+---A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping,
+---checkpoints and the chosen epoch then include both. Lists on which no order of the rows changes the metric that the
+---loss takes its bounds from do not train; mr.fit warns, with the reasons, where these are more than 5 % of the lists
+---of train.
+---A step takes `batch` lists. With `batch_rows = 4096` it takes the whole lists that begin in the next 4096 rows of
+---the epoch: where lists differ much in length, time and memory of a step then vary less. Schedules count rows /
+---batch_rows steps per epoch, rounded up.
+---Trees are grown by rounds: an epoch is a round, mr.models.trees{rounds = ...} says how many, and optimizer, batch,
+---batch_rows, epochs, shuffle, clip and schedule do not apply.
+---With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes:
+---mr.FitCheckpoint), and the same script, started again, goes on from there, to the same bits as if it had never been
+---interrupted. With `progress` it says from which epoch. A file of another training (model and its starting
+---parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed. A file
+---by other functions of the script in the model, loss, bounds, schedule or metrics is an error, too: their tokens and
+---captured values are compared, and the error names what changed. `each_epoch` is not compared.
+---`epochs` may be larger than in the file, unless the schedule depends on it: mr.schedule.cosine{} without epochs
+---does, also after a warm-up. Each checkpoint of trees writes all of them, so that `checkpoint = {path = "path",
+---epochs = 20}` takes less time where there are many. Trees that draw rows or features (subsample, colsample_bytree,
+---colsample_bynode) have no checkpoint.
+---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside
+---it a trial that was killed or interrupted goes on where it was.
+---With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes
+---its share of the lists of every batch, the gradients are added up in the order of ranks (those of a GPU go through
+---the host), and all end with the same model. For the same number of processes results are the same bits; for another
+---number, and for one process, they are the same to rounding: partial sums differ. Losses that draw rows (BPR, WARP,
+---LambdaFM) draw the same for any number of processes; dropout, and random tensors of a script's own model, do not.
+---Models with buffers are refused. The first process evaluates validation for all; it alone shows progress and
+---prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 ---Example:

@@ -1,6 +1,8 @@
 -- Models: callable objects from a batch to one score per row. Saved as safetensors; loading one runs no code of the file.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local model_options = require "moonrank.models.options"
 local registry = require "moonrank.models.registry"
 local tensors = require "moonrank.tensor"
 
@@ -10,11 +12,7 @@ local built_in = {}  -- what makes each, by name
 
 local mf = {
   repeats = true,
-  required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
-  check = function(o)
-    check.positive_integers("mr.models.mf", o, { "factors" })
-    check.positive("mr.models.mf", o, { "init" })
-  end,
+  options = declare("mr.models.MfOptions", { model_options.of_pairs, model_options.init }, model_options.common),
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
@@ -25,26 +23,26 @@ local mf = {
     return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)
   end,
 }
-built_in.mf = registry.define("mf", mf, true)
+built_in.mf = registry.built_in("mf", mf)
 
 ---Matrix factorisation (Koren, Bell & Volinsky 2009, Eq. 1; Westerborg's and Li et al.'s model): the score of item i for user u is <p_u, q_i>.
 ---Entries start uniform in (-init, init). Without biases, for losses over pairs and lists: mr.models.biased_mf predicts ratings.
----@param options { users: integer, items: integer, factors?: integer, init?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 1, "float32"
+---@param options mr.models.MfOptions
 ---@return mr.Model
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
 function M.mf(options) return built_in.mf(options) end
 
-built_in.biased_mf = registry.define("biased_mf", require "moonrank.models.biased_mf", true)
+built_in.biased_mf = registry.built_in("biased_mf", require "moonrank.models.biased_mf")
 
 ---Matrix factorisation for ratings (Koren, Bell, Volinsky 2009, Eq. 4): the score of item i for user u is mean + b_u + c_i + <p_u, q_i>. `mean` is
 ---a number, such as that of the ratings to train on; biases start at 0, factors uniform in (-init, init). It trains by mr.fit with mr.losses.mse and
 ---`reduction = "rows"` on folds of ratings as grades (ratings:folds{grades = true}); the squared errors' L2 term is the optimiser's `weight_decay`.
----@param options { users: integer, items: integer, factors?: integer, init?: number, mean?: number, seed?: integer, dtype?: string }  defaults 32, 0.01, 0, 1, "float32"
+---@param options mr.models.BiasedMfOptions
 ---@return mr.Model
 ---Example: `mr.models.biased_mf{users = 2, items = 3, factors = 4, mean = 3.5}:size()   --> 25`
 function M.biased_mf(options) return built_in.biased_mf(options) end
 
-built_in.cml = registry.define("cml", require "moonrank.models.cml", true)
+built_in.cml = registry.built_in("cml", require "moonrank.models.cml")
 
 ---Collaborative metric learning's distances (Hsieh et al. 2017): users and items are points, the score of item i for user u is -|p_u - q_i|^2.
 ---Points stay in a ball of `radius` around 0: after every step mr.fit moves those beyond it to its surface (a loop of one's own calls
@@ -53,53 +51,43 @@ built_in.cml = registry.define("cml", require "moonrank.models.cml", true)
 ---the N points of a batch, its lists' users and its rows' items, (|C|^2 - |diag C|^2) / N in Frobenius' norm, so that no two coordinates say the same. (The
 ---paper prints |C| without the square, which would not be 0 for uncorrelated coordinates; its authors' code adds up what is off the diagonal of all
 ---points' covariance, without a square either.) model:penalty(batch) is the number.
----@param options { users: integer, items: integer, factors?: integer, init?: number, radius?: number, covariance?: number, seed?: integer, dtype?: string }  defaults 32, 1/sqrt(factors), 1, 0, 1, "float32"
+---@param options mr.models.CmlOptions
 ---@return mr.Model
 ---Example: `mr.models.cml{users = 2, items = 3, factors = 4}:size()   --> 20`
 function M.cml(options) return built_in.cml(options) end
 
-built_in.mlp = registry.define("mlp", require "moonrank.models.mlp", true)
+built_in.mlp = registry.built_in("mlp", require "moonrank.models.mlp")
 
 ---A network of fully connected layers from features to one score (a multilayer perceptron; Rumelhart, Hinton & Williams 1986); the last layer is
 ---linear. With mr.losses.ranknet it is RankNet (Burges et al. 2005). Weights start uniform in +-1/sqrt(inputs of the layer), biases too.
----@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {}, "relu", 1, "float32"
+---@param options mr.models.MlpOptions
 ---@return mr.Model
 ---Example: `mr.models.mlp{inputs = 46, hidden = {46}}:size()   --> 2209`
 function M.mlp(options) return built_in.mlp(options) end
 
+local linear_options = declare("mr.models.LinearOptions", { model_options.inputs }, model_options.common)
+
 ---A linear function of the features: mr.models.mlp without hidden layers, trained by mr.fit. With mr.losses.hinge and the
 ---optimiser's `weight_decay` it is RankSVM (Joachims 2002) by gradient descent, with mr.losses.listnet ListNet's linear network (Cao et al. 2007).
 ---mr.models.ridge, lasso, logistic_regression and rank_logistic_regression are linear, too, and solved.
----@param options { inputs: integer, seed?: integer, dtype?: string }
+---@param options mr.models.LinearOptions
 ---@return mr.Model
 ---Example: `mr.models.linear{inputs = 46}:size()   --> 47`
 function M.linear(options)
-  local o = check.options("mr.models.linear", options, { inputs = check.none, seed = 1, dtype = "float32" })
-  check.positive_integers("mr.models.linear", o, { "inputs" })
+  local o = linear_options:read("mr.models.linear", options)
   return M.mlp{ inputs = o.inputs, hidden = {}, seed = o.seed, dtype = o.dtype }
 end
 
-built_in.direct_ranker = registry.define("direct_ranker", require "moonrank.models.direct_ranker", true)
+built_in.direct_ranker = registry.built_in("direct_ranker", require "moonrank.models.direct_ranker")
 
 ---DirectRanker (Köppel et al. 2019): hidden layers and a last linear one without bias. What it says of two rows, tanh(s_i - s_j), is
 ---antisymmetric and transitive, so the scores s rank rows one by one. Widths as in Li & Wu's comparison of networks for ranking.
----@param options { inputs: integer, hidden?: integer[], activation?: string, seed?: integer, dtype?: string }  defaults {100, 30}, "tanh", 1, "float32"
+---@param options mr.models.DirectRankerOptions
 ---@return mr.Model
 ---Example: `mr.models.direct_ranker{inputs = 5, hidden = {3, 2}}:size()   --> 28`
 function M.direct_ranker(options) return built_in.direct_ranker(options) end
 
-built_in.cnn = registry.define("cnn", require "moonrank.models.cnn", true)
-
----@class mr.models.CnnOptions
----@field height integer        of images, in pixels
----@field width integer
----@field channels? integer     default 3
----@field filters? integer[]    outputs of the convolutions (default {6, 16})
----@field kernel? integer       default 17
----@field hidden? integer[]     default {300, 60}
----@field activation? string    of the fully connected layers (default "relu")
----@field seed? integer         default 1
----@field dtype? string         default "float32"
+built_in.cnn = registry.built_in("cnn", require "moonrank.models.cnn")
 
 ---A convolutional network from an image to one score: for each of `filters` a convolution with so many outputs, windows of `kernel` x `kernel`,
 ---ReLU and the maximum of each 2 x 2 (a last odd line is left out); then fully connected layers. The features of a row are the planes of its
@@ -110,13 +98,13 @@ built_in.cnn = registry.define("cnn", require "moonrank.models.cnn", true)
 ---Example: `mr.models.cnn{height = 100, width = 100}:size()   --> 862589`
 function M.cnn(options) return built_in.cnn(options) end
 
-built_in.self_attention = registry.define("self_attention", require "moonrank.models.self_attention", true)
+built_in.self_attention = registry.built_in("self_attention", require "moonrank.models.self_attention")
 
 ---Self-attention among the rows of a list (Pobrotyn et al. 2020, context-aware learning to rank): a fully connected layer from `inputs` to
 ---`width`, `blocks` times x + attention(norm(x)) and x + network(norm(x)) with one ReLU layer of `inner` units inside, a last norm, a linear
 ---score. The order of rows does not matter, other lists do not either. Dropout acts in batches that carry the number of the training step, as
 ---those of mr.fit do, on what is added to x; which entries it drops depends on seed and step.
----@param options { inputs: integer, width?: integer, heads?: integer, blocks?: integer, inner?: integer, dropout?: number, seed?: integer, dtype?: string }  defaults 64, 2, 2, 2 width, 0, 1, "float32"
+---@param options mr.models.SelfAttentionOptions
 ---@return mr.Model
 ---Example: `mr.models.self_attention{inputs = 46, width = 16, heads = 2, blocks = 1}:size()   --> 3025`
 function M.self_attention(options) return built_in.self_attention(options) end

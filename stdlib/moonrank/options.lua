@@ -30,7 +30,7 @@ local M = {}
 ---@field class? string       the value is an object of this class of the library, e.g. "mr.Schedule"
 ---@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
 ---@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
----@field also? string[]      names that other libraries give this option; an error proposes the name here
+---@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 ---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
@@ -189,16 +189,24 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
+---Options that the documentation does not list: those of a file, or of a model that a script defines.
+---@param name string
+---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
+---@param ... mr.options.Declaration  others, whose options follow
+---@return mr.options.Declaration
+function M.unlisted(name, rows, ...)
+  local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
+  return setmetatable({ name = name, parts = parts }, Unprepared)
+end
+
 ---Declares a table of options.
 ---@param name string  of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  others, whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
-  local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
-  local declaration = setmetatable({ name = name, parts = parts }, Unprepared)
-  M.declared[name] = declaration
-  return declaration
+  M.declared[name] = M.unlisted(name, rows, ...)
+  return M.declared[name]
 end
 
 ---The first key of a list whose element is not allowed, or that no list has; nil where there is none.

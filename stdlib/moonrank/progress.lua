@@ -1,16 +1,29 @@
 -- A line with the progress of a long loop: overwritten on a terminal, plain lines at intervals elsewhere.
+local check = require "moonrank.check"
 local core = require "moonrank.core"
+local declare = require("moonrank.options").declare
 local M = {}
 
----@class mr.progress.Options
----@field total integer       how many steps there will be
----@field label? string       written first (default none)
----@field unit? string        what a step is called (default "epoch")
----@field terminal? boolean   rewrite the line (default: whether standard error is a terminal)
----@field interval? number    seconds between plain lines (default 5); the first step and the last are always written
----@field out? table          where to: anything with `write` (default standard error)
----@field clock? fun(): number   seconds (default: the machine's steady clock)
----@field width? integer      columns of the terminal (default: asked)
+-- Where and how a display of progress is written; its columns are asked of the terminal unless `width` is passed.
+M.display_options = declare("mr.progress.DisplayOptions", {
+  { "out", "userdata|table", default_of = function() return io.stderr end, shown = "standard error",
+    accept = function(value) return type(check.field(value, "write")) == "function" end,
+    expected = "a file, or an object with a method write",
+    help = "where to write: a file, or anything with a method write" },
+  { "terminal", "boolean", default_of = function() return core.is_terminal(2) end, shown = "if standard error is one",
+    help = "overwrite the last text, as on a terminal; else write lines" },
+  { "clock", "fun(): number", default_of = function() return core.clock end, shown = "the machine's steady clock",
+    expected = "a function", help = "seconds now" },
+  { "width", "integer", least = 1, shown = "of the terminal", help = "columns of the terminal" },
+})
+
+local progress_options = declare("mr.progress.Options", {
+  { "total", "integer", required = true, least = 0, help = "number of steps" },
+  { "label", "string", help = "text before the number of steps" },
+  { "unit", "string", default = "epoch", help = "name of a step" },
+  { "interval", "number", default = 5, least = 0,
+    help = "seconds between plain lines; the first and the last step are always written" },
+}, M.display_options)
 
 ---@class mr.Progress
 local Progress = {}
@@ -30,13 +43,9 @@ end
 ---@return mr.Progress
 ---Example: `require "moonrank.progress".start{total = 50}.total   --> 50`
 function M.start(options)
-  local self = setmetatable({
-    total = options.total, label = options.label, unit = options.unit or "epoch", interval = options.interval or 5,
-    out = options.out or io.stderr, clock = options.clock or core.clock, terminal = options.terminal, width = options.width,
-    shown = false,
-  }, Progress)
-  if self.terminal == nil then self.terminal = core.is_terminal(2) end
+  local self = setmetatable(progress_options:read("progress.start", options), Progress)
   if self.terminal and not self.width then self.width = core.terminal_width() end
+  self.shown = false
   self.began = self.clock()
   return self
 end

@@ -36,17 +36,21 @@ function Schedule:begin(plan)
   return made
 end
 
+local rates_options = declare("mr.schedule.RatesOptions", {
+  { "steps", "integer", required = true, least = 1, help = "steps of the whole training" },
+  { "per_epoch", "integer", required = true, least = 1, help = "steps of an epoch" },
+})
+
 ---The learning rates of a training, step by step, without what depends on validation.
 ---@param lr number
----@param plan { steps: integer, per_epoch: integer }
+---@param plan mr.schedule.RatesOptions
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
   if not check.is_finite(lr) then check.fail("rates: lr is %s, expected a finite number", tostring(lr)) end
-  if type(plan) ~= "table" then check.fail("rates: plan is a %s, expected {steps = ..., per_epoch = ...}", type(plan)) end
-  check.positive_integers("rates", plan, { "steps", "per_epoch" })
-  local made, rates = self:begin{ lr = lr, steps = plan.steps, per_epoch = plan.per_epoch }, {}
-  for step = 1, plan.steps do rates[step] = lr * made.factor(step) end
+  local o = rates_options:read("rates", plan)
+  local made, rates = self:begin{ lr = lr, steps = o.steps, per_epoch = o.per_epoch }, {}
+  for step = 1, o.steps do rates[step] = lr * made.factor(step) end
   return rates
 end
 

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
+local declare = require("moonrank.options").declare
 local files = require "moonrank.sweep.files"
 local gpus = require "moonrank.sweep.gpus"
 local live = require "moonrank.sweep.live"
@@ -23,36 +24,56 @@ local worker = require "moonrank.sweep.worker"
 
 local M = {}
 
----@class mr.SweepOptions
----@field name string               of the study, in the store
----@field space table               parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer; and mr.when
----@field run fun(trial: mr.Trial): any  one trial: a number, {ndcg = 0.5, per_list = ...}, what mr.fit returned, or an evaluation's `mean`;
----   per_list: the values of an evaluation, or several by name, as {ndcg = values, list = the number of each list's user or query}
----@field metric? string            the number by which trials are compared (default: the only one)
----@field direction? string         "maximize" or "minimize" (default: that of a known name: a metric, "rmse", "mae", "mse", a loss; any other
----   name needs it; a plain number without a name is maximized)
----@field sampler? string|table     "grid" (default), "random", "sobol", "tpe", or with options {"tpe", generation = 20}
----@field pruner? string|table      "median", "asha", "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report
----@field first? table[]            points of the first trials, {{lr = 0.01}, ...}; what a point leaves out is chosen by the sampler; not for grids
----@field trials? integer           how many; needed but for grids, of which it takes the first, and for hyperband (default: one pass)
----@field seed? integer             of the study (default 1): seeds of trials and suggestions come from it
----@field store? string             file (default "results.db")
----@field workers? integer          processes (default: one per core, or per GPU where the device is cuda); 0: in this process
----@field retry? integer            how often a trial that failed or was killed is tried again (default 0)
----@field settings? table           what results depend on beside the script, e.g. mr.args{...}: changes are detected, also within tables; functions are errors
----@field data? any                 files that trials read, datasets, folds or ratings, or a list of them, beside those of mr.fit and
----   mr.evaluate: changes are detected
----@field silence? number           under mpirun or srun: seconds without a message after which a rank counts as lost (default 60)
----@field force? boolean            go on although space, script, settings or data changed (default false). A line below tables then says what changed
----   (the metric of trials that have results cannot change)
----@field mix_numerics? boolean     go on although trials ran under other numerics (default false)
----@field progress? boolean         show how far it is (default true)
+local function is_not_empty(text) return text ~= "" end
 
-local function at_least(name, value, least)
-  if value ~= nil and (math.type(value) ~= "integer" or value < least) then
-    check.fail("mr.sweep: %s is %s, expected an integer from %d", name, tostring(value), least)
-  end
-end
+local sweep_options = declare("mr.SweepOptions", {
+  "Study",
+  { "name", "string", required = true, accept = is_not_empty, expected = "a text", also = { "study_name", "study" },
+    help = "name of the study in the store" },
+  { "space", "table", required = true, also = { "params", "search_space", "param_space" },
+    help = "parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer, mr.seeds; and mr.when" },
+  { "run", "fun(trial: mr.Trial): any", required = true, expected = "a function of a trial",
+    also = { "objective", "func", "train" },
+    help = "runs one trial; returns a number, numbers by name, what mr.fit returned, or an evaluation's `mean`" },
+  { "metric", "string", shown = "the only number that run returns",
+    help = "name of the number by which trials are compared" },
+  { "direction", "string", choices = { "maximize", "minimize" }, also = { "mode" },
+    shown = "known for metrics, losses, rmse, mae and mse; a number without a name is maximized",
+    help = "whether more or less of metric is better; required for other names" },
+  "Search",
+  { "sampler", "string|table", shown = '"grid"',
+    help = '"grid", "random", "sobol" or "tpe", or with options {"tpe", generation = 20}' },
+  { "pruner", "string|table", shown = "none",
+    help = '"median", "asha" or "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report' },
+  { "first", "table[]",
+    help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses the others; not for grids" },
+  { "trials", "integer", least = 1, also = { "n_trials", "num_trials", "max_trials", "num_samples" },
+    shown = "the whole grid; of hyperband one pass",
+    help = "number of trials; required, except for grids, of which it takes the first, and for hyperband" },
+  { "seed", "integer", default = 1, also = { "random_state" },
+    help = "seed of the study: seeds of trials and suggestions come from it" },
+  "Processes and store",
+  { "store", "string", default = "results.db", accept = is_not_empty, expected = "the name of a file",
+    also = { "storage", "database", "db" }, help = "file that keeps the study" },
+  { "workers", "integer", least = 0, shown = "one per core, or per GPU where the device is cuda",
+    also = { "n_jobs", "jobs", "processes", "num_workers" },
+    help = "number of processes; 0 runs trials in this process" },
+  { "retry", "integer", default = 0, least = 0, also = { "retries", "max_retries" },
+    help = "number of times that a trial that failed or was killed is tried again" },
+  { "silence", "number", default = 60.0, above = 0, infinite = true, also = { "timeout" },
+    help = "under mpirun or srun: seconds without a message after which a rank counts as lost" },
+  "Changes since the study began",
+  { "settings", "table", default = {}, shown = "none",
+    help = "values on which results depend beside the script, as mr.args{...}; a change is an error; no functions" },
+  { "data", "any",
+    help = "files, datasets, folds or ratings that trials read beside those of mr.fit and mr.evaluate, or a list" },
+  { "force", "boolean", default = false,
+    help = "go on although space, script, settings or data changed; a line below tables then says what changed" },
+  { "mix_numerics", "boolean", default = false, help = "go on although trials ran under another numerics version" },
+  "Display",
+  { "progress", "boolean", default = true, also = { "verbose" },
+    help = "show how many trials have ended, and time left" },
+})
 
 -- Sets the direction from the registry of directions, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one direction only.
 local function set_direction(o)
@@ -63,7 +84,6 @@ local function set_direction(o)
     check.fail("mr.sweep: direction is missing. '%s' is not a metric or another number whose direction is known. Pass "
       .. "direction = \"maximize\" or direction = \"minimize\"", o.metric)
   end
-  check.choice("mr.sweep", "direction", o.direction, { "maximize", "minimize" })
   if own and own ~= o.direction then
     check.fail("mr.sweep: direction is '%s', but of %s %s is better", o.direction, o.metric, own == "minimize" and "less" or "more")
   end
@@ -93,30 +113,11 @@ local function usual_options(o)
 end
 
 local function checked(options)
-  local none = check.none
-  local o = check.options("mr.sweep", options, {
-    name = none, space = none, run = none, metric = none, direction = none, sampler = none, pruner = none, trials = none, seed = 1,
-    store = "results.db", first = none, workers = none, retry = 0, settings = {}, data = none, silence = 60.0, force = false,
-    mix_numerics = false, progress = true,
-  })
-  for _, name in ipairs{ "name", "space", "run" } do
-    if o[name] == nil then check.fail("mr.sweep: %s is missing", name) end
-  end
-  if type(o.name) ~= "string" or o.name == "" then check.fail("mr.sweep: name is %s, expected a text", tostring(o.name)) end
+  local o = sweep_options:read("mr.sweep", options)
   check.utf8("mr.sweep", "name", o.name)
-  if type(o.store) ~= "string" or o.store == "" then check.fail("mr.sweep: store is %s, expected the name of a file",
-    o.store == "" and "empty" or "a " .. type(o.store)) end
-  paths.check("mr.sweep", "new file", o.store)
-  if type(o.run) ~= "function" then check.fail("mr.sweep: run is a %s, expected a function of a trial", type(o.run)) end
-  if o.metric ~= nil and type(o.metric) ~= "string" then check.fail("mr.sweep: metric is a %s, expected a name", type(o.metric)) end
   if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
+  paths.check("mr.sweep", "new file", o.store)
   set_direction(o)
-  at_least("trials", o.trials, 1)
-  at_least("workers", o.workers, 0)
-  at_least("retry", o.retry, 0)
-  if type(o.silence) ~= "number" or o.silence <= 0 or o.silence ~= o.silence then
-    check.fail("mr.sweep: silence is %s, expected seconds above 0", tostring(o.silence))
-  end
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
   local sampler, pruner = usual_options(o)
@@ -218,6 +219,10 @@ end
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
 ---Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
 ---then some near one that takes long and some of the whole grid, so that the time left that is shown knows what is to come.
+---Beside its number `run` may return the values of an evaluation as per_list: {ndcg = 0.5, per_list = ...}; or
+---several by name, as per_list = {ndcg = values, list = the number of each list's user or query}. Changes of
+---`settings` and `data` are detected, also within tables. The metric of trials that have results cannot change, not
+---even with `force`.
 ---With `pruner = {"hyperband", max_resource = R}` trials are in brackets by their numbers (mr.sweep.HyperbandOptions; factor 3 and R = 81: 81, 34, 15, 8
 ---and 5 trials). All trials of a bracket run up to a step and pause; the best third, by what they reported there, runs up to three times that step,
 ---and so on to R, where a trial ends by itself; the others are pruned. A paused trial goes on by running again: with `mr.fit{trial = trial,

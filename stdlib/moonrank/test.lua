@@ -82,13 +82,34 @@ function M.near(found, expected, tolerance, where)
   end
 end
 
----Checks that `f` raises an error whose text contains `part` (plain text); returns the whole text.
-function M.raises(f, part)
+-- Whether a text contains a part. A number is not found within a longer number: 1 is not in 10, nor in 1.5.
+local function contains(text, part)
+  local first, last = text:find(part, 1, true)
+  while first do
+    local before, after = text:sub(1, first - 1), text:sub(last + 1)
+    local within = part:find "^%d" and before:find "%d%.?$" or part:find "%d$" and after:find "^%.?%d"
+    if not within then return true end
+    first, last = text:find(part, first + 1, true)
+  end
+  return false
+end
+
+---Checks that `f` raises an error whose text contains every given part (plain text); returns the whole text. Give key
+---words, not a sentence: the name of the argument and the value that was found. Then a test survives a new wording.
+---@param f function
+---@param ... string
+---@return string
+---Example: `require("moonrank.test").raises(function() require("moonrank").zeros(-1) end, "-1") ~= nil   --> true`
+function M.raises(f, ...)
   state.checks = state.checks + 1
+  local parts = { ... }
+  if #parts == 0 then fail "raises: no key words of the error, expected at least one text" end
   local ok, message = pcall(f)
-  if ok then fail("no error, expected one with '%s'", part) end
+  if ok then fail("no error, expected one with '%s'", table.concat(parts, "', '")) end
   message = core.error_text(message)
-  if not message:find(part, 1, true) then fail("the error is '%s', expected one with '%s'", message, part) end
+  for _, part in ipairs(parts) do
+    if not contains(message, part) then fail("the error is '%s', expected one with '%s'", message, part) end
+  end
   return message
 end
 

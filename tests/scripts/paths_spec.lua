@@ -1,5 +1,5 @@
--- Every option of every script that takes a path, as --help tells, given a pipe, devices, a folder, a file and links that lead nowhere: an error that
--- names the path, at once, before anything is read or made.
+-- Every option of a script that declares a path is given a pipe, devices, a folder, a file and links that lead nowhere.
+-- The script must refuse each at once with an error that names the path, before it reads or makes anything.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
@@ -11,24 +11,14 @@ end
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
 
--- What options of this text take, by what --help says of them: what there is wrong for each.
+-- Paths that no option accepts, and what else is wrong for each kind of path (`path` of a declaration of mr.args).
 local unreadable <const> = { "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" }
-local sorts <const> = {
-  { says = { "^where runs are kept", "^where results are kept", "^file of the " }, writes = "file", wrong = { "folder" } },
-  { says = { "^folder of the ", "^folder for " }, writes = "folder", wrong = { "file" } },
-  { says = { "^folder ", "^of %-%-sets folder", ": a name or a folder" }, wrong = { "file" } },
-  { says = { "^CSV of ", "^table of ", "^a TREC run" }, wrong = { "folder" } },
-}
+local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "file", ["new file"] = "folder", ["new folder"] = "file" }
 
-local function sort_of(text)
-  for _, sort in ipairs(sorts) do
-    for _, words in ipairs(sort.says) do
-      if text:find(words) then return sort end
-    end
-  end
-end
+-- Options without a declared path whose value may also be a path.
+local undeclared <const> = { images = "folder", data = "folder" }
 
--- Each under a name of its own, with an ending. Devices are made here, so that nothing can happen to those of the machine.
+-- Makes one path of each kind in a folder; names have an ending. Its own devices keep those of the machine safe.
 local make = [[cd %s && mkdir -p empty && mkdir folder%s && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
   ln -s self%s self%s && printf x >file%s && (mknod null%s c 1 3 && mknod full%s c 1 7) 2>made%s; true]]
 
@@ -36,7 +26,8 @@ local function listing(folder)
   return sweeps.capture(("cd %s && find . -path ./try.lua -o -printf '%%y %%p %%s %%l\n' | sort"):format(folder))
 end
 
--- Runs scripts with options in one process: a line of each, "script option kind: what is said". They end where they read their options.
+-- Runs scripts with options in one process and prints "== script option kind: error" for each. A script ends where it
+-- reads its options.
 local runner = [[
 local core = require "moonrank.core"
 io.stdout:setvbuf "line"
@@ -47,41 +38,53 @@ for _, each in ipairs(asked) do
 end
 ]]
 
--- The options of a script that take paths, and whether --smoke goes with each.
-local function options_of(path, help)
-  local found, smoke = {}, help:match "\n  %-%-smoke +([^\n]*)" or ""
-  for option, text in help:gmatch "\n  %-%-([%w_]+) STRING +([^\n]*)" do
-    local sort = not text:find "one of" and sort_of(text)
-    if sort then
-      local ignored = smoke:find("not beside --" .. option, 1, true) or smoke:find("%f[%w_]" .. option .. " is ")
-      found[#found + 1] = { script = path, option = option, sort = sort, ending = text:match "^file of the report" and ".html"
-        or text:match "^file of the figure" and ".svg" or "", smoke = not ignored and "--smoke" or nil, text = text }
-    else
-      check(text:find "one of" or text:find "^which" or option == "device" or option == "recipe" or option == "bound",
-        ("%s --%s: does it take a path? %s"):format(path, option, text))
+-- Prints each script that declares options with mr.args, and each option that is a path: script, name, kind of path,
+-- ending, and --smoke where both may be given. A script ends where it declares its options.
+local lister = [[
+local mr = require "moonrank"
+local declared
+mr.args = function(options)
+  declared = options
+  error "declared"
+end
+local function is_table(d) return type(d) == "table" and #d == 0 end
+for _, script in ipairs(scripts) do
+  declared = nil
+  rawset(_G, "arg", { [0] = script })
+  pcall(assert(loadfile(script)))
+  if declared then print("script " .. script) end
+  for name, d in pairs(declared or {}) do
+    local path = is_table(d) and (d.path or not d.choices and undeclared[name])
+    if path then
+      local smoke, beside = declared.smoke, is_table(declared.smoke)
+      for _, other in ipairs(beside and smoke.ignores or {}) do beside = beside and other ~= name end
+      beside = beside and (smoke.sets or {})[name] == nil
+      print(("option %s\t%s\t%s\t%s\t%s"):format(script, name, path, (d.endings or {})[1] or "", beside and "--smoke" or ""))
     end
   end
-  return found
 end
+]]
 
 local function all_options()
-  local found, scripts = {}, 0
-  for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
-    local help = sweeps.capture(("%s %s --help 2>&1"):format(sweeps.moonrank, path))
-    if help:find "^usage:" then
-      scripts = scripts + 1
-      table.move(options_of(path, help), 1, 1000, #found + 1, found)
-    end
+  local names, text = {}, {}
+  for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do names[#names + 1] = ("%q"):format(path) end
+  for name, path in pairs(undeclared) do text[#text + 1] = ("%s = %q"):format(name, path) end
+  local list = os.tmpname()
+  sweeps.write(list, ("local scripts, undeclared = { %s }, { %s }\n%s"):format(table.concat(names, ", "), table.concat(text, ", "), lister))
+  local said, found = sweeps.capture(("%s %s 2>&1"):format(sweeps.moonrank, list)), {}
+  for script, option, path, ending, smoke in said:gmatch "option ([^\t\n]+)\t([^\t]+)\t([^\t]+)\t([^\t]*)\t([^\n]*)" do
+    check(wrong[path], ("%s --%s: %s"):format(script, option, path))
+    found[#found + 1] = { script = script, option = option, wrong = wrong[path], ending = ending, smoke = smoke ~= "" }
   end
-  check(scripts > 60 and #found > 150, ("%d options of %d scripts"):format(#found, scripts))
+  local _, scripts = said:gsub("script ", "")
+  check(scripts > 60 and #found > 150, ("%d options of %d scripts\n%s"):format(#found, scripts, said:sub(-1000)))
   return found
 end
 
 local function requests(folder, options)
   local lines, count = {}, 0
   for _, each in ipairs(options) do
-    local kinds = table.move(each.sort.wrong, 1, #each.sort.wrong, #unreadable + 1, { table.unpack(unreadable) })
-    for _, kind in ipairs(kinds) do
+    for _, kind in ipairs{ each.wrong, table.unpack(unreadable) } do
       local path = folder .. "/" .. (kind == "file/inside" and "file" .. each.ending .. "/inside" or kind) .. each.ending
       local more = each.option == "folder" and ', "--sets", "folder"' or ""
       if kind ~= "null" and kind ~= "full" or sweeps.capture(("test -c %s && echo yes"):format(path)) ~= "" then
@@ -107,7 +110,7 @@ it("what leads to something else is refused by every script, before anything is 
     for script, option, kind, about in (said .. "\n== "):gmatch "== (%S+) (%S+) ([%w_/]+): (.-)%f[\n\0]\n?%f[=\0]" do
       local where = ("%s --%s, %s: %s"):format(script, option, kind, about)
       check(about:find(folder .. "/" .. kind:match "^%w+", 1, true), where)
-      for _, wrong in ipairs{ "attempt to", "std::", "memory", "basic_" } do check(not about:find(wrong, 1, true), where) end
+      for _, words in ipairs{ "attempt to", "std::", "memory", "basic_" } do check(not about:find(words, 1, true), where) end
       answers = answers + 1
     end
     equal(answers, count, said:sub(-1000))

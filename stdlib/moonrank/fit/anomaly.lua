@@ -1,19 +1,24 @@
 -- Where a training met a number that is none: epoch, batch, list, and the operation that made it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local random = require "moonrank.random"
 local scope = require "moonrank.scope"
 
 local M = {}
 
+local anomaly_options = declare("mr.DetectAnomalyOptions", {
+  { "infinite", "boolean", default = false, help = "raise for infinities, too; they may be meant, as in a mask" },
+})
+
 ---Runs a function in which every operation on tensors, and every derivative, is looked at: the first that makes NaN (or with `infinite = true`
 ---also an infinity) raises an error that names it. Each step takes longer; results are the same. The function cannot yield out of a coroutine.
 ---@param f fun(): any
----@param options? { infinite?: boolean }  default false: an infinity may be meant, as in a mask
+---@param options? mr.DetectAnomalyOptions
 ---@return any  what f returns
 ---Example: `select(2, pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)):match "'.*"   --> 'div' made NaN at entry 1 of 2`
 function M.detect_anomaly(f, options)
-  local o = check.options("mr.detect_anomaly", options, { infinite = false })
+  local o = anomaly_options:read("mr.detect_anomaly", options)
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
   local wanted, was = o.infinite and "infinite" or "nan", nil
   local _ <close> = scope.open("mr.detect_anomaly", function() was = core.detect_anomalies(wanted) end,

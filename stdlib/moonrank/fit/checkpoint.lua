@@ -2,6 +2,7 @@
 -- is checked before anything changes. What is the model's depends on how it is trained: kept_steps.lua, trees.lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
 local paths = require "moonrank.paths"
@@ -15,11 +16,15 @@ local M = {}
 
 local writer = "moonrank fit"
 
----@class mr.FitCheckpoint
----@field path string          safetensors; missing folders are made
----@field epochs? integer      from one writing to the next (default 1)
----@field minutes? number      write when so many have passed instead, at the end of the epoch; and after the last one
----@field mix_numerics? boolean  go on from a file of other numerics, whose last digits may differ (default false)
+local checkpoint_options = declare("mr.FitCheckpoint", {
+  { "path", "string", required = true, accept = function(path) return path ~= "" end, expected = "the name of a file",
+    also = { "file", "filename" }, help = "file in the format safetensors; missing folders are made" },
+  { "epochs", "integer", default = 1, least = 1, also = { "every" }, help = "epochs from one writing to the next" },
+  { "minutes", "number", least = 0, infinite = true,
+    help = "instead of epochs: minutes between writings, at the end of an epoch, and after the last one" },
+  { "mix_numerics", "boolean", default = false,
+    help = "go on from a file of another numerics version; last digits may then differ" },
+})
 
 ---Where and how often, from the option of mr.fit; nil where there is none.
 ---@return mr.FitCheckpoint?
@@ -29,17 +34,8 @@ function M.options(given, trial)
     if not trial then check.fail("mr.fit: checkpoint = true writes to the folder of a trial, but trial is missing; give a path") end
     given = files.of_fit(trial.checkpoint)
   end
-  if type(given) == "string" then given = { path = given } end
-  if type(given) ~= "table" then check.fail("mr.fit: checkpoint is a %s, expected a path or a table with one", type(given)) end
-  local o = check.options("mr.fit's checkpoint", given, { path = check.none, epochs = 1, minutes = check.none, mix_numerics = false })
-  if type(o.path) ~= "string" or o.path == "" then
-    check.fail("mr.fit: checkpoint.path is %s, expected the name of a file", o.path == "" and "empty" or tostring(o.path))
-  end
+  local o = checkpoint_options:read("mr.fit's checkpoint", type(given) == "string" and { path = given } or given)
   paths.check("mr.fit: checkpoint", "new file", o.path)
-  if o.epochs < 1 then check.fail("mr.fit: checkpoint.epochs is %d, expected 1 or more", o.epochs) end
-  if o.minutes ~= nil and not (type(o.minutes) == "number" and o.minutes >= 0) then
-    check.fail("mr.fit: checkpoint.minutes is %s, expected a number from 0 on", tostring(o.minutes))
-  end
   return o
 end
 

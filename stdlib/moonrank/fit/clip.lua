@@ -1,6 +1,7 @@
 -- Gradients of a step, made no longer than a norm.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
@@ -22,9 +23,14 @@ end
 
 function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.norm) end
 
+local clip_options = declare("mr.ClipGradientsOptions", {
+  { "norm", "number", required = true, above = 0, also = { "max_norm" },
+    help = "largest norm of all gradients together" },
+})
+
 ---Gradient clipping (Pascanu et al. 2013): where the norm of all gradients together is above `norm`, they are scaled down to it. For
 ---`mr.fit{clip = ...}`, which also takes the number alone, or between `loss:backward()` and `optimizer:step()`, where it returns the norm as it was.
----@param options { norm: number }
+---@param options mr.ClipGradientsOptions
 ---@return mr.Clip
 ---Example:
 ---```lua
@@ -33,9 +39,7 @@ function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.n
 ---mr.clip_gradients{norm = 1}{p}, p.grad   --> 5.0, {0.6, 0.8}  mr.Tensor {2} float32
 ---```
 function M.clip_gradients(options)
-  local o = check.options("mr.clip_gradients", options, { norm = check.none })
-  check.positive("mr.clip_gradients", o, { "norm" })
-  return setmetatable({ norm = o.norm }, Clip)
+  return setmetatable({ norm = clip_options:read("mr.clip_gradients", options).norm }, Clip)
 end
 
 return M

@@ -26,7 +26,6 @@ end
 ---@param o table  the options of mr.fit
 function M.apply(o)
   o.whole_parts = {}
-  check.choice("mr.fit", "users", o.users, { "known", "all" })
   for _, role in ipairs(o.users == "known" and { "valid", "test" } or {}) do
     if candidates.is(o[role]) then
       if o[role].ranked_users ~= "known" then

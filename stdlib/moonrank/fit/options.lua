@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local clip = require "moonrank.fit.clip"
 local corrections = require "moonrank.data.corrections"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local learner = require "moonrank.fit.learner"
 local new_users = require "moonrank.fit.new_users"
@@ -20,11 +21,103 @@ local function callable(value)
   return meta == true or type(meta) == "table" and meta.__call ~= nil
 end
 
--- Whether a value is of a class of the standard library.
-local function is_of(value, class)
-  local meta = getmetatable(value)
-  return type(meta) == "table" and rawget(meta, "__name") == class
+local function has_method(value, name) return type(check.field(value, name)) == "function" end
+
+local function is_model(value)
+  return callable(value) and has_method(value, "parameters") and has_method(value, "snapshot")
+    and has_method(value, "restore")
 end
+
+local function is_loss(value) return callable(value) and has_method(value, "count") end
+
+-- Folds have a field `train`. Candidates count as data, also for `train`, where a check below says more about them.
+local function is_data(value)
+  return not check.field(value, "train") and has_method(value, "batches")
+    and math.type(check.field(value, "count")) == "integer"
+end
+
+local function is_clip(value)
+  if type(value) == "number" then return value > 0 and value < math.huge end
+  local meta = getmetatable(value)
+  return type(meta) == "table" and rawget(meta, "__name") == "mr.Clip"
+end
+
+local function is_checkpoint(value)
+  local kind = type(value)
+  return kind == "string" or kind == "table" or kind == "boolean"
+end
+
+local in_optimizer = "The learning rate is an option of the optimizer: optimizer = mr.optim.adam{lr = 0.01}"
+
+local fit_options = declare("mr.FitOptions", {
+  "Model and loss",
+  { "model", "mr.Model|mr.Trees", required = true, accept = is_model,
+    expected = "a model: a function of a batch with the methods parameters, snapshot and restore",
+    help = "one of mr.models, or a model of the script: callable, with the methods parameters, snapshot and restore" },
+  { "loss", "mr.Loss", accept = is_loss, expected = "a loss, as mr.losses.ndcg{} and mr.losses.define make them",
+    also = { "criterion", "loss_fn", "objective" },
+    help = "one of mr.losses; required, except for trees that have an objective of their own" },
+  { "reduction", "string", default = "mean", choices = { "mean", "sum", "rows" },
+    help = "how the losses of a batch's lists become one number: mean or sum over the lists that are not degenerate; "
+      .. "rows, for pointwise losses only: mean over all rows" },
+  "Data",
+  { "train", "mr.Dataset", required = true, accept = is_data, expected = "a dataset, as fold.train",
+    also = { "data", "dataset", "train_data" }, help = "lists to train on" },
+  { "valid", "mr.Dataset|mr.data.Candidates", accept = is_data,
+    expected = "a dataset or candidates, as fold.valid or fold:candidates()",
+    also = { "val", "validation", "dev" },
+    help = "validation part, which chooses the epoch; fold:candidates() ranks all items for each user" },
+  { "test", "mr.Dataset|mr.data.Candidates", accept = is_data,
+    expected = 'a dataset or candidates, as fold.test or fold:candidates{part = "test"}',
+    help = 'test part, scored once, at the end; fold:candidates{part = "test"} ranks all items for each user' },
+  { "users", "string", default = "all", choices = { "all", "known" },
+    help = "known leaves out lists of valid and test whose user has no relevant row in train; "
+      .. "for candidates, pass users to fold:candidates instead" },
+  "Steps",
+  { "optimizer", "mr.Optimizer", default_of = function() return optim.adam{} end, shown = "mr.optim.adam{}",
+    accept = function(value) return has_method(value, "bind") end, expected = "an optimizer, as mr.optim.adam{}",
+    also = { "optim", "optimiser", lr = in_optimizer, learning_rate = in_optimizer, eta = in_optimizer },
+    help = "one of mr.optim" },
+  { "schedule", "mr.Schedule", class = "mr.Schedule", expected = "a schedule, as mr.schedule.cosine{}",
+    shown = "lr stays", also = { "scheduler", "lr_scheduler" }, help = "how the optimizer's lr changes" },
+  { "clip", "number|mr.Clip", accept = is_clip, expected = "a positive number or mr.clip_gradients{norm = ...}",
+    shown = "no limit", also = { "clip_norm", "grad_clip", "max_grad_norm", "gradient_clip_val" },
+    help = "largest norm of all gradients of a step together (mr.clip_gradients)" },
+  { "batch", "integer", default = 32, least = 1, also = { "batch_size" }, help = "lists per step" },
+  { "batch_rows", "integer", least = 1,
+    help = "instead of batch: rows per step, about; a step takes whole lists (mr.Dataset's batches{rows = ...})" },
+  { "epochs", "integer", default = 50, least = 0, also = { "n_epochs", "num_epochs", "max_epochs" },
+    help = "passes over train, at most" },
+  { "shuffle", "boolean", default = true, help = "a new order of the lists in each epoch" },
+  { "seed", "integer", default = 1, also = { "random_state" },
+    help = "seed of the order of the lists and of random numbers in training" },
+  { "parallel", "boolean", default = false, also = { "distributed" },
+    help = "train over all processes that mpirun or srun started, only models without buffers" },
+  "Choice of the epoch",
+  { "metrics", "(string|mr.Metric|table)[]", default = {}, also = { "metric" },
+    help = 'computed on test, and on validation after every epoch, as {"ndcg", {"ap", bound = "minmax"}}' },
+  { "select", "string|mr.Metric|table", shown = "the first of metrics", also = { "monitor" },
+    help = "metric that chooses the epoch, in its direction; several choose one each; needs a part that chooses" },
+  { "choose_on", "string", choices = { "valid", "test" }, shown = '"valid"', help = "part that chooses the epoch" },
+  { "recipe", "string", choices = { "honest", "published" },
+    help = "another way to say choose_on: honest is valid, published is test" },
+  { "every", "integer", default = 1, least = 1, also = { "eval_every" },
+    help = "epochs from one validation to the next; needs validation" },
+  { "patience", "integer", least = 1, shown = "never", also = { "early_stopping", "early_stopping_rounds" },
+    help = "stop after this many validations in a row in which no metric of select found a better epoch" },
+  "Checkpoints and trials",
+  { "checkpoint", "string|mr.FitCheckpoint|true", accept = is_checkpoint,
+    expected = "a path, a table with one, or true",
+    help = "file that keeps the training, and from which it goes on; true: a file in the trial's folder" },
+  { "trial", "mr.Trial",
+    help = "gets loss, valid_loss, valid_ndcg, ... of every epoch, and may end training by the sweep's pruner" },
+  "Display",
+  { "progress", "boolean", default = true, also = { "verbose" }, help = "show a progress line" },
+  { "name", "string", default = "fit", help = "name in the progress line and of the run" },
+  { "each_epoch", "fun(epoch: integer, model: mr.Model, entry?: mr.Epoch): boolean?",
+    expected = "a function of the epoch and the model", also = { "callback", "callbacks", "on_epoch_end" },
+    help = "called before training, with 0, and after every epoch, with its results; `return false` ends training" },
+})
 
 -- How a set of candidates corrects metrics, if that is what it is.
 local function correction_of(data) return candidates.is(data) and data.correct end
@@ -90,26 +183,11 @@ local recipes = { honest = "valid", published = "test" }
 
 -- Who chooses the epoch: "valid" or "test".
 local function chooser(o)
-  if o.recipe then check.choice("mr.fit", "recipe", o.recipe, { "honest", "published" }) end
-  if o.choose_on then check.choice("mr.fit", "choose_on", o.choose_on, { "valid", "test" }) end
   local by_recipe = o.recipe and recipes[o.recipe]
   if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
     check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s: one of them says it", o.choose_on, o.recipe, by_recipe)
   end
   return o.choose_on or by_recipe or "valid"
-end
-
-local function integer_from(o, name, least)
-  if o[name] ~= nil then check.integer_from("mr.fit", o, name, least) end
-end
-
-local function check_model(model)
-  for _, method in ipairs{ "parameters", "snapshot", "restore" } do
-    if not callable(model) or type(check.field(model, method)) ~= "function" then
-      check.fail("mr.fit: model is %s, expected a model: a function of a batch with the methods parameters, snapshot and restore",
-        type(model) == "string" and ("the text '%s'"):format(model) or "a " .. type(model))
-    end
-  end
 end
 
 -- Buffers are not added up over processes, as gradients are; a penalty is of a whole batch.
@@ -123,40 +201,17 @@ local function check_parallel(o)
   if name then check.fail("mr.fit: parallel = true trains no models with buffers, and %s has '%s'", o.model.kind, name) end
 end
 
-local function check_loss(loss)
-  if type(loss) == "string" then check.fail("mr.fit: loss is the text '%s', expected a loss, as mr.losses.ndcg{} makes one", loss) end
-  if not callable(loss) or type(check.field(loss, "count")) ~= "function" then
-    check.fail("mr.fit: loss is a %s, expected a loss, as mr.losses.ndcg{} and mr.losses.define make them", type(loss))
-  end
-end
-
-local function check_data(role, data)
-  if data == nil then return end
-  if role == "train" and candidates.is(data) then check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train") end
-  if candidates.is(data) and data.part ~= role then
-    check.fail("mr.fit: %s is what there is to find in %s, expected fold:candidates{part = '%s'}", role, data.part, role)
-  end
-  if check.field(data, "train") then
-    check.fail("mr.fit: %s is a fold, expected one of its parts: fold.%s%s", role, role, role == "train" and "" or ", or fold:candidates()")
-  end
-  if type(check.field(data, "batches")) ~= "function" or math.type(check.field(data, "count")) ~= "integer" then
-    check.fail("mr.fit: %s is a %s, expected a dataset", role, type(data))
-  end
-end
-
-local function check_parts(o)
-  for _, name in ipairs{ "model", "loss", "train" } do
-    if o[name] == nil then check.fail("mr.fit: %s is missing", name) end
-  end
-  check_model(o.model)
-  check_loss(o.loss)
-  for _, role in ipairs{ "train", "valid", "test" } do check_data(role, o[role]) end
-  if o.optimizer ~= nil and type(check.field(o.optimizer, "bind")) ~= "function" then
-    check.fail("mr.fit: optimizer is %s, expected one of mr.optim, as mr.optim.adam{}",
-      type(o.optimizer) == "string" and ("the text '%s'"):format(o.optimizer) or "a " .. type(o.optimizer))
-  end
-  if o.each_epoch and type(o.each_epoch) ~= "function" then
-    check.fail("mr.fit: each_epoch is a %s, expected a function of the epoch and the model", type(o.each_epoch))
+-- Candidates are of the part that they are given as.
+local function check_candidates(o)
+  for _, role in ipairs{ "train", "valid", "test" } do
+    local data = o[role]
+    if candidates.is(data) and role == "train" then
+      check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train")
+    end
+    if candidates.is(data) and data.part ~= role then
+      check.fail("mr.fit: %s is what there is to find in %s, expected fold:candidates{part = '%s'}", role, data.part,
+        role)
+    end
   end
 end
 
@@ -175,72 +230,64 @@ local function check_trial(o)
     table.concat(names, ", "))
 end
 
--- Clipping and the schedule, which changes a copy of the optimizer.
-local function check_steps(o)
-  if type(o.clip) == "number" then o.clip = clip.clip_gradients{ norm = o.clip } end
-  if o.clip and not is_of(o.clip, "mr.Clip") then
-    check.fail("mr.fit: clip is a %s, expected a norm or mr.clip_gradients{norm = ...}", type(o.clip))
-  end
-  if o.schedule then
-    if not is_of(o.schedule, "mr.Schedule") then
-      check.fail("mr.fit: schedule is a %s, expected one of mr.schedule, as mr.schedule.cosine{}", type(o.schedule))
-    end
-    o.optimizer = o.optimizer:_copy()
+-- A step takes a number of lists or a number of rows.
+local function check_batch(o, given)
+  if not o.batch_rows then return end
+  if given.batch ~= nil then check.fail("mr.fit: batch and batch_rows are given, expected one of them") end
+  if not dataset.is(o.train) then
+    check.fail("mr.fit: batch_rows takes a dataset of the library, and train is the script's own. Pass batch instead")
   end
 end
 
--- Steps of so many lists, or of so many rows.
-local function check_batch(o)
-  if o.batch ~= nil and o.batch_rows ~= nil then check.fail("mr.fit: batch and batch_rows are given, expected one of them") end
-  integer_from(o, "batch", 1)
-  integer_from(o, "batch_rows", 1)
-  if o.batch_rows and not dataset.is(o.train) then
-    check.fail("mr.fit: batch_rows takes a dataset of the library's, and train is the script's own, which knows batch alone")
+-- Options that say something about validation.
+local function check_validation(o)
+  if o.judge then return end
+  if o.patience then
+    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing. Pass valid or leave "
+      .. "patience out", o.patience)
   end
-  o.batch = o.batch or 32
+  if o.every ~= 1 then
+    check.fail("mr.fit: every is %d, which counts epochs between validations, but valid is missing. Pass valid or "
+      .. "leave every out", o.every)
+  end
+end
+
+-- The model with the parameters of the loss, if it has some.
+local function learner_of(o)
+  local found = learner.of(o.model, o.loss)
+  if o.trainer and found ~= o.model then
+    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose "
+      .. "parameters are fixed%s", o.loss.name, o.model.kind,
+      o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
+  end
+  return found
 end
 
 ---The options with defaults, checked.
 ---@param options mr.FitOptions
 ---@return table
 function M.checked(options)
-  local none = check.none
-  local o = check.options("mr.fit", options, {
-    model = none, loss = none, train = none, valid = none, test = none, optimizer = none, batch = none, batch_rows = none,
-    epochs = 50, metrics = {}, select = none, patience = none, every = 1, seed = 1, shuffle = true, reduction = "mean", recipe = none,
-    choose_on = none, progress = true, name = "fit", each_epoch = none, parallel = false, checkpoint = none, trial = none, clip = none,
-    schedule = none, users = "all",
-  })
-  o.trainer = check.field(o.model, "trainer")  -- of models that are not trained by steps of an optimiser
+  local o = fit_options:read("mr.fit", options)
+  o.trainer = check.field(o.model, "trainer")  -- for models that are not trained by steps of an optimizer
   if o.trainer then o.trainer.prepare(o, options) end
-  check_parts(o)
+  if o.loss == nil then check.fail("mr.fit: loss is missing, expected one of mr.losses, as mr.losses.ndcg{}") end
+  check_candidates(o)
   new_users.apply(o)
-  o.learner = learner.of(o.model, o.loss)
-  if o.trainer and o.learner ~= o.model then
-    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose parameters are fixed%s",
-      o.loss.name, o.model.kind, o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
-  end
+  o.learner = learner_of(o)
   check_parallel(o)
-  check.choice("mr.fit", "reduction", o.reduction, { "mean", "sum", "rows" })
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
     check.fail("mr.fit: reduction is 'rows', which is for pointwise losses (mse, bce, squared_hinge, ordinal), and the loss is %s",
       tostring(o.loss))
   end
-  check_batch(o)
-  for name, least in pairs{ epochs = 0, every = 1, patience = 1 } do integer_from(o, name, least) end
+  check_batch(o, options)
   o.choose_on = chooser(o)
   if o.choose_on == "test" and not o.test then
     check.fail("mr.fit: %s chooses the epoch on test, which is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
   end
-  o.optimizer = o.optimizer or optim.adam{}
-  check_steps(o)
+  if type(o.clip) == "number" then o.clip = clip.clip_gradients{ norm = o.clip } end
+  if o.schedule then o.optimizer = o.optimizer:_copy() end  -- the schedule changes the lr of the copy
   o.judge = o[o.choose_on]
-  if o.patience and not o.judge then
-    check.fail("mr.fit: patience is %d, which counts validations, but valid is missing: give valid or leave patience out", o.patience)
-  end
-  if o.every ~= 1 and not o.judge then
-    check.fail("mr.fit: every is %d, which counts epochs between validations, but valid is missing: give valid or leave every out", o.every)
-  end
+  check_validation(o)
   o.metrics = metrics_of(o, o.metrics, "metrics")
   o.select = selected(o)
   if options.select ~= nil and not o.judge then

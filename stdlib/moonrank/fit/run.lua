@@ -1,5 +1,6 @@
 -- What mr.fit returns: the history of a training, what it chose, and how these go out.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
@@ -160,11 +161,19 @@ local function curve(history, name, value_of)
   return #x > 0 and { name = name, x = x, y = y } or nil
 end
 
+local run_plot_options = declare("mr.RunPlotOptions", {
+  { "title", "string", help = "title above the figure" },
+})
+
+local history_plot_options = declare("mr.HistoryPlotOptions", {
+  { "vlines", "(number|{ [1]: number, [2]: string })[]", help = "epochs with a vertical line, or {epoch, text}" },
+}, run_plot_options)
+
 ---Learning curves: losses on the left, metrics on the right.
----@param options? { title?: string, vlines?: (number|{ [1]: number, [2]: string })[] }
+---@param options? mr.HistoryPlotOptions
 ---@return mr.Figure
 function History:plot(options)
-  local o = check.options("history:plot", options, { title = check.none, vlines = check.none })
+  local o = history_plot_options:read("history:plot", options)
   if #self == 0 then check.fail("history:plot: there is no epoch yet") end
   local plot = require "moonrank.plot"
   local losses = { curve(self, "training", function(entry) return entry.loss end) }
@@ -256,10 +265,10 @@ end
 function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
 ---Learning curves, with a line at the epochs that were chosen.
----@param options? { title?: string }
+---@param options? mr.RunPlotOptions
 ---@return mr.Figure
 function Run:plot(options)
-  local o = check.options("run:plot", options, { title = check.none })
+  local o = run_plot_options:read("run:plot", options)
   local lines = {}
   for i, choice in ipairs(self.choices) do
     if choice.best then lines[i] = { choice.best.epoch, #self.choices > 1 and choice.metric.name or "chosen" } end

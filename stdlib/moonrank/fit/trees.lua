@@ -10,7 +10,7 @@ local tree_options = require "moonrank.models.tree_options"
 local M = { unit = "round" }
 
 -- What belongs to steps of an optimiser, and what is said in the model.
-local without = { "optimizer", "batch", "shuffle", "schedule", "clip" }
+local without = { "optimizer", "batch", "batch_rows", "shuffle", "schedule", "clip" }
 
 -- What XGBoost draws rows and features with lies in its library, beyond the reach of a file.
 local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }

@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local models = require "moonrank.models.model"
+local declarations = require "moonrank.options"
 local recommend = require "moonrank.models.recommend"
 
 local M = {}
@@ -30,7 +31,7 @@ end
 function Baseline.parameters() return {} end
 
 ---The k items with the highest scores for a user, or for all users, as mr.Model's recommend.
----@param options? table
+---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 function Baseline:recommend(options) return recommend.recommend(self, options) end
 
@@ -50,13 +51,33 @@ function Baseline:__tostring()
   return core.safe_text(("%s{%s}"):format(self.kind, table.concat(parts, ", ")))
 end
 
--- Users and items of a fold, and which of its training part each user has.
-local function known_of(where, fold)
-  if type(fold) ~= "table" or not check.attempt(function() return fold.train.lists end) then
-    check.fail("%s: fold is a %s, expected a fold", where, type(fold))
+local function is_fold(value)
+  local train = type(value) == "table" and check.field(value, "train")
+  return train and check.field(train, "lists") ~= nil
+end
+
+local declare = declarations.declare
+local fold = { "fold", "mr.Fold", required = true, accept = is_fold, expected = "a fold, as ratings:folds{k = 3}[1]",
+  help = "fold whose training part is counted" }
+local k = { "k", "integer", default = 100, least = 1, help = "number of neighbours of an item" }
+local shrink = { "shrink", "number", default = 0, least = 0, help = "added to the denominator of cosines" }
+local seed = { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the scores" }
+
+local function count_of(name) return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) } end
+
+-- The option without its default.
+local function required(row)
+  local same = { required = true }
+  for key, value in pairs(row) do
+    if key ~= "default" then same[key] = value end
   end
-  if not fold.items then check.fail("%s: this fold has no users and items", where) end
-  return core.user_items(fold.train.lists, fold.train.users, fold.train.items, fold.users, fold.items)
+  return same
+end
+
+-- Users and items of a fold, and which of its training part each user has.
+local function known_of(where, of)
+  if not of.items then check.fail("%s: this fold has no users and items", where) end
+  return core.user_items(of.train.lists, of.train.users, of.train.items, of.users, of.items)
 end
 
 local function on_cpu(x) return x:to("cpu") end
@@ -81,58 +102,49 @@ function made.random(config)
   end)
 end
 
+local popularity_options = declare("mr.models.PopularityOptions", { fold })
+
 ---How many users have the item among the relevant ones of a fold's training part: the same ranking for all users (TopPop of Cremonesi, Koren &
 ---Turrin 2010, which counts ratings).
----@param options { fold: mr.Fold }
+---@param options mr.models.PopularityOptions
 ---@return mr.Baseline
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
 ---mr.models.popularity{fold = fold}   --> popularity{items = 90, users = 30}
 function M.kinds.popularity(options)
   local where = "mr.models.popularity"
-  local o = check.options(where, options, { fold = check.none })
+  local o = popularity_options:read(where, options)
   local known = known_of(where, o.fold)
   return made.popularity({ users = known.users, items = known.items }, { counts = known:item_counts() })
 end
 
-local function check_nearest(where, o)
-  check.positive_integers(where, o, { "k" })
-  if type(o.shrink) ~= "number" or not (o.shrink >= 0 and o.shrink < math.huge) then
-    check.fail("%s: shrink is %s, expected 0 or more", where, tostring(o.shrink))
-  end
-end
+local item_knn_options = declare("mr.models.ItemKnnOptions", { fold, k, shrink })
 
 ---Item k-nearest-neighbours (Sarwar et al. 2001; Deshpande & Karypis 2004): the score of an item for a user is the sum of its cosines with those
 ---of his items in a fold's training part that are among its k nearest. The cosine of two items that c users have both, and n and m users one, is
 ---c / (sqrt(n m) + shrink). Of equally near items the lower number comes first.
----@param options { fold: mr.Fold, k?: integer, shrink?: number }  defaults 100, 0
+---@param options mr.models.ItemKnnOptions
 ---@return mr.Baseline
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
 ---mr.models.item_knn{fold = fold, k = 20}   --> item_knn{items = 90, k = 20, shrink = 0, users = 30}
 function M.kinds.item_knn(options)
   local where = "mr.models.item_knn"
-  local o = check.options(where, options, { fold = check.none, k = 100, shrink = 0 })
-  check_nearest(where, o)
+  local o = item_knn_options:read(where, options)
   local known = known_of(where, o.fold)
   local neighbours = core.item_neighbours(known, o.k, o.shrink)
   local config = { users = known.users, items = known.items, k = o.k, shrink = o.shrink }
   return made.item_knn(config, neighbours:state(), neighbours)
 end
 
-local function check_random(where, o)
-  check.seed(where, o.seed)
-end
+local random_options = declare("mr.models.RandomOptions", { count_of "users", count_of "items", seed })
 
 ---Scores by chance: for each user and item a number from [0, 1) that depends on these two and the seed alone.
----@param options? { users?: integer, items?: integer, seed?: integer }  how many there are, for recommend; seed 1
+---@param options? mr.models.RandomOptions
 ---@return mr.Baseline
 ---Example: `#mr.models.random{users = 3, items = 50}:recommend{user = 2, k = 5}:of(2)   --> 5`
 function M.kinds.random(options)
-  local where = "mr.models.random"
-  local o = check.options(where, options, { users = check.none, items = check.none, seed = 1 })
-  check_random(where, o)
-  return made.random(o)
+  return made.random(random_options:read("mr.models.random", options))
 end
 
 -- The tensor of a file, which has one number for each of `count`.
@@ -158,7 +170,6 @@ function read.popularity(o, by_name)
 end
 
 function read.item_knn(o, by_name)
-  check_nearest("item_knn", o)
   counts_in(by_name, "known_counts", "users", o.users)
   counts_in(by_name, "counts", "items", o.items)
   local parts = {}
@@ -170,28 +181,27 @@ function read.item_knn(o, by_name)
   return made.item_knn(o, neighbours:state(), neighbours)
 end
 
-function read.random(o)
-  check_random("random", o)
-  return made.random(o)
-end
+function read.random(o) return made.random(o) end
+
+local users, items = required(count_of "users"), required(count_of "items")
+
+-- The options that the file of each has.
+local in_file = {
+  popularity = declarations.unlisted("a file of popularity", { users, items }),
+  item_knn = declarations.unlisted("a file of item_knn", { users, items, required(k), required(shrink) }),
+  random = declarations.unlisted("a file of random", { count_of "users", count_of "items", required(seed) }),
+}
 
 ---A model from what its file holds.
 ---@param texts table<string, string>  its kind and options
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Baseline
 function M.restore(texts, by_name)
-  local none, given = check.none, {}
+  local kind, given = texts.kind, {}
   for name, text in pairs(texts) do
     if name ~= "kind" then given[name] = math.tointeger(tonumber(text)) or tonumber(text) or text end
   end
-  local kind = texts.kind
-  local o = check.options("the file", given, { users = none, items = none, k = kind == "item_knn" and none or nil,
-    shrink = kind == "item_knn" and none or nil, seed = kind == "random" and none or nil })
-  for _, name in ipairs{ "users", "items" } do
-    if (kind ~= "random" or o[name] ~= nil) and not (math.type(o[name]) == "integer" and o[name] >= 0) then
-      check.fail("%s is %s, expected how many there are", name, core.safe_text(tostring(o[name])))
-    end
-  end
+  local o = in_file[kind]:read("the file", given)
   local ok, found = pcall(read[kind], o, by_name)
   if found == "interrupted" then error(found, 0) end
   return ok and found or check.fail("%s", check.reason(found))

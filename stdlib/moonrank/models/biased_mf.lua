@@ -1,14 +1,15 @@
 -- The definition of mr.models.biased_mf.
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local model_options = require "moonrank.models.options"
 local tensors = require "moonrank.tensor"
 
 return {
   repeats = true,
-  required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01, mean = 0.0 },
-  check = function(o)
-    check.positive_integers("mr.models.biased_mf", o, { "factors" })
-    check.positive("mr.models.biased_mf", o, { "init" })
-  end,
+  options = declare("mr.models.BiasedMfOptions", {
+    model_options.of_pairs,
+    model_options.init,
+    { "mean", "number", default = 0.0, help = "added to every score, such as the mean of the ratings to train on" },
+  }, model_options.common),
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })

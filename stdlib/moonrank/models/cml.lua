@@ -1,5 +1,6 @@
 -- The definition of mr.models.cml: users and items as points of a ball.
-local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local model_options = require "moonrank.models.options"
 local operations = require "moonrank.operations"
 local tensors = require "moonrank.tensor"
 
@@ -17,20 +18,13 @@ local function covariance(points)
 end
 
 return {
-  required = { users = "integer", items = "integer" }, options = { factors = 32, init = check.none, radius = 1.0, covariance = 0.0 },
-  check = function(o)
-    local where = "mr.models.cml"
-    check.positive_integers(where, o, { "factors" })
-    o.init = o.init or 1 / math.sqrt(o.factors)
-    for _, name in ipairs{ "init", "radius" } do
-      if type(o[name]) ~= "number" or not (o[name] > 0 and o[name] < math.huge) then
-        check.fail("%s: %s is %s, expected a number above 0", where, name, tostring(o[name]))
-      end
-    end
-    if not (o.covariance >= 0 and o.covariance < math.huge) then
-      check.fail("%s: covariance is %s, expected a number of at least 0", where, tostring(o.covariance))
-    end
-  end,
+  options = declare("mr.models.CmlOptions", {
+    model_options.of_pairs,
+    { "init", "number", above = 0, shown = "1 / sqrt(factors)", help = "standard deviation of the initial points" },
+    { "radius", "number", default = 1.0, above = 0, help = "radius of the ball" },
+    { "covariance", "number", default = 0.0, least = 0, help = "weight of the penalty of covariances" },
+  }, model_options.common),
+  check = function(o) o.init = o.init or 1 / math.sqrt(o.factors) end,
   parameters = function(o)
     local function points(name, rows)
       return projected(tensors.normal({ rows, o.factors }, { sd = o.init, seed = o.seed, stream = "cml " .. name, dtype = o.dtype }),

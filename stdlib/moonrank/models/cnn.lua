@@ -1,6 +1,8 @@
 -- The definition of mr.models.cnn.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
+local model_options = require "moonrank.models.options"
 local models = require "moonrank.models.model"
 local tensors = require "moonrank.tensor"
 
@@ -18,17 +20,8 @@ end
 
 local function check_sizes(o)
   local where = "mr.models.cnn"
-  check.positive_integers(where, o, { "channels", "kernel" })
   if #o.filters == 0 then
     check.fail("%s: filters is empty, expected the outputs of one convolution or more (mr.models.mlp has none)", where)
-  end
-  for i, outputs in ipairs(o.filters) do
-    if math.type(outputs) ~= "integer" or outputs < 1 then
-      check.fail("%s: filters of convolution %d are %s, expected an integer of at least 1", where, i, tostring(outputs))
-    end
-  end
-  for _, name in ipairs{ "height", "width", "channels" } do
-    if o[name] > largest_side then check.fail("%s: %s is %d, expected at most %d", where, name, o[name], largest_side) end
   end
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
@@ -38,12 +31,16 @@ local function check_sizes(o)
 end
 
 return {
-  required = { height = "integer", width = "integer" },
-  options = { channels = 3, filters = { 6, 16 }, kernel = 17, hidden = { 300, 60 }, activation = "relu" },
-  check = function(o)
-    layers.check("mr.models.cnn", o)
-    check_sizes(o)
-  end,
+  options = declare("mr.models.CnnOptions", {
+    { "height", "integer", required = true, least = 1, most = largest_side, help = "height of images, in pixels" },
+    { "width", "integer", required = true, least = 1, most = largest_side, help = "width of images, in pixels" },
+    { "channels", "integer", default = 3, least = 1, most = largest_side, help = "planes of an image: 3 of colours" },
+    { "filters", "integer[]", default = { 6, 16 }, least = 1, help = "outputs of the convolutions" },
+    { "kernel", "integer", default = 17, least = 1, also = { "kernel_size" }, help = "side of a convolution's window" },
+    model_options.hidden({ 300, 60 }, "widths of the fully connected layers"),
+    model_options.activation("relu", "activation of the fully connected layers"),
+  }, model_options.common),
+  check = check_sizes,
   parameters = function(o)
     local made, order, channels = {}, {}, o.channels
     for i, outputs in ipairs(o.filters) do

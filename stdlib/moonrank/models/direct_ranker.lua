@@ -1,11 +1,14 @@
 -- The definition of mr.models.direct_ranker.
+local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
+local model_options = require "moonrank.models.options"
 local tensors = require "moonrank.tensor"
 
 return {
   repeats = true,
-  required = { inputs = "integer" }, options = { hidden = { 100, 30 }, activation = "tanh" },
-  check = function(o) layers.check("mr.models.direct_ranker", o) end,
+  options = declare("mr.models.DirectRankerOptions", {
+    model_options.inputs, model_options.hidden{ 100, 30 }, model_options.activation "tanh",
+  }, model_options.common),
   parameters = function(o)
     local made, order, inputs = {}, {}, o.inputs
     for i, width in ipairs(o.hidden) do

@@ -1,20 +1,7 @@
 -- Weights and biases of fully connected layers.
-local check = require "moonrank.check"
 local tensors = require "moonrank.tensor"
 
 local M = {}
-
----Refuses an activation or widths of hidden layers that cannot be.
----@param where string
----@param o { activation: string, hidden: integer[] }
-function M.check(where, o)
-  check.choice(where, "activation", o.activation, { "relu", "tanh", "sigmoid", "softplus" })
-  for i, width in ipairs(o.hidden) do
-    if math.type(width) ~= "integer" or width < 1 then
-      check.fail("%s: hidden layer %d is %s, expected an integer of at least 1", where, i, tostring(width))
-    end
-  end
-end
 
 ---Adds weights and bias of one fully connected layer, uniform in +-1/sqrt(inputs).
 ---@param into table<string, mr.Tensor>

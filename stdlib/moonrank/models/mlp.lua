@@ -1,5 +1,7 @@
--- The definition of mr.models.mlp, and how models with layers make one.
+-- The definition of mr.models.mlp.
+local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
+local model_options = require "moonrank.models.options"
 
 local function last_of(o) return #o.hidden + 1 end
 
@@ -7,8 +9,9 @@ local function names_of(layer) return ("layer%d.weight"):format(layer), ("layer%
 
 return {
   repeats = true,
-  required = { inputs = "integer" }, options = { hidden = {}, activation = "relu" },
-  check = function(o) layers.check("mr.models.mlp", o) end,
+  options = declare("mr.models.MlpOptions", {
+    model_options.inputs, model_options.hidden{}, model_options.activation "relu",
+  }, model_options.common),
   parameters = function(o)
     local tensors, order, inputs = {}, {}, o.inputs
     for i = 1, last_of(o) do

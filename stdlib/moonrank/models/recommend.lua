@@ -1,6 +1,7 @@
 -- The first items of a model for users, from the full catalogue.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local known_items = require "moonrank.data.known_items"
 local tables = require "moonrank.table"
 
@@ -149,18 +150,15 @@ local function user_of(o)
 end
 
 local function check_options(o, users, items)
-  if o.known ~= nil then check.choice("recommend", "known", o.known, known_items.names) end
   if o.known and o.known ~= "none" and o.seen == nil then
     check.fail("recommend: known is '%s', but seen is missing, so that it is not known what users had before. Pass seen = fold.train, "
       .. "or leave known out", o.known)
   end
   o.known = o.known or "rated"
-  check.positive_integers("recommend", o, { "k" })
   if type(o.user) == "string" then o.user = user_of(o) end
-  if o.user ~= nil and (math.type(o.user) ~= "integer" or o.user < 1 or o.user > users) then
-    check.fail("recommend: user is %s, expected an integer from 1 to %d", tostring(o.user), users)
+  if o.user ~= nil and o.user > users then
+    check.fail("recommend: user is %d, expected an integer from 1 to %d", o.user, users)
   end
-  if o.names ~= nil and type(o.names) ~= "table" then check.fail("recommend: names is a %s, expected a list of texts", type(o.names)) end
   if o.names and #o.names < items then
     check.fail("recommend: names has %d entries, expected one for each of %d items", #o.names, items)
   end
@@ -173,14 +171,16 @@ local function left_out_words(o, known, chosen, items)
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
----@class mr.RecommendOptions
----@field user? integer|string  a number, or beside seen the name in the file (default: all users)
----@field k? integer            how many items (default 10)
----@field seen? mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]  what users had before; a fold stands for its train
----@field known? "rated"|"relevant"|"none"  what of it is left out (default "rated")
----@field users? integer        how many there are (default: as the model has)
----@field items? integer        how many there are (default: as the model has)
----@field names? string[]       what items are called, for printing
+local recommend_options = declare("mr.RecommendOptions", {
+  { "user", "integer|string", least = 1, shown = "all users", help = "a number, or beside seen the name in the file" },
+  { "k", "integer", default = 10, least = 1, also = { "n", "top_n", "top_k" }, help = "number of items" },
+  { "seen", "mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]",
+    help = "what users had before; a fold stands for its training part" },
+  { "known", "string", choices = known_items.names, shown = '"rated"', help = "what of seen is left out" },
+  { "users", "integer", least = 1, shown = "as the model has", help = "number of users" },
+  { "items", "integer", least = 1, shown = "as the model has", help = "number of items" },
+  { "names", "string[]", help = "names of the items, for printing" },
+})
 
 ---The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen` says what users had
 ---before: ratings, a part of a fold, or several of those; a fold stands for its train. `known` says which of it is left out: "rated" (default) all
@@ -197,9 +197,7 @@ end
 ---```
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"
-  local none = check.none
-  local o = check.options("recommend", options, { user = none, k = 10, seen = none, known = none, users = none, items = none,
-    names = none })
+  local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)
   local seen, nothing = known_items.of("recommend", parts_of(o.seen), o.known, users, items), known_items.nothing(users, items)

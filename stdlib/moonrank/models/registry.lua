@@ -1,9 +1,11 @@
--- Definitions of models by name: the built-in ones and those of scripts go through the same door.
+-- Definitions of models by name, the built-in ones and those of scripts.
 local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local definitions = require "moonrank.definitions"
 local listed = require "moonrank.models.parameters"
 local model = require "moonrank.models.model"
+local model_options = require "moonrank.models.options"
 local random = require "moonrank.random"
 local room = require "moonrank.room"
 
@@ -11,52 +13,35 @@ local M = {}
 
 local known = {}  -- definitions by name
 
-local types = { "integer", "number", "string", "boolean", "integers" }
+-- The options of each definition. They are not in the definition itself: a study compares what a script defined.
+local options_by_definition = setmetatable({}, { __mode = "k" })
 
----@class mr.models.Definition
----@field required? table<string, string>   options that must be given, with their types: "integer" (of at least 1), "integers", "number", "string", "boolean"
----@field options? table<string, any>       further options with their defaults; seed = 1 and dtype = "float32" are always there, and
----   tensors must have the type that dtype names
----@field check? fun(options: table)         raises where options do not go together
----@field parameters fun(options: table): table<string, mr.Tensor>, string[]?  tensors by name, and the order of their names (default: sorted)
----@field buffers? fun(options: table): table<string, mr.Tensor>  what forward keeps from batch to batch and training does not update
----@field forward fun(self: table, batch: mr.Batch): mr.Tensor    one score per row; self has parameters, buffers (to be assigned) and `options` by name
----@field constrain? fun(self: table): table<string, mr.Tensor>  parameters where they must be, by name; mr.fit puts them there after every step
----@field penalty? fun(self: table, batch: mr.Batch): mr.Tensor?  a number that mr.fit adds to the loss of each batch, mean or sum as that is
----@field repeats? boolean|fun(options: table): boolean  whether scores depend on the batch and the parameters alone, so that a GPU may replay an epoch (default false; not with buffers)
-
-local function of_type(value, kind)
-  if kind == "integer" then return math.type(value) == "integer" and value >= 1 end
-  if kind == "integers" then
-    for _, each in ipairs(type(value) == "table" and value or { "none" }) do
-      if math.type(each) ~= "integer" then return false end
-    end
-    return true
-  end
-  return type(value) == kind
-end
-
--- The type of an option, from what is required or from its default.
-local function type_of(definition, name)
-  if definition.required[name] then return definition.required[name] end
-  local default = definition.options[name]
-  if type(default) == "table" then return default == check.none and "number" or "integers" end
-  return math.type(default) == "integer" and "whole" or type(default)
-end
-
--- Refuses what no file could hold.
-local function check_storable(where, name, value)
-  local kind = type(value)
-  if kind == "boolean" or kind == "string" and utf8.len(value) then return end
-  if kind == "number" and value == value and math.abs(value) ~= math.huge then return end
-  if kind == "table" and of_type(value, "integers") then return end
-  check.fail("%s: option %s is %s, expected a finite number, a text in UTF-8, true or false, or a list of integers", where, name,
-    kind == "number" and tostring(value) or kind == "string" and "no UTF-8" or "a " .. kind)
-end
+local definition_options = declare("mr.models.Definition", {
+  "Options of the model",
+  { "required", "table<string, string>", default = {}, shown = "none",
+    help = "options that must be given, with their types: integer (of at least 1), integers, number, string, boolean" },
+  { "options", "table<string, any>", default = {}, shown = "none",
+    help = 'further options with their defaults; seed = 1 and dtype = "float32" are always there' },
+  { "check", "fun(options: table)", help = "raises where options do not go together" },
+  "Tensors and scores",
+  { "parameters", "fun(options: table): table<string, mr.Tensor>, string[]?", required = true,
+    help = "returns tensors of the type dtype by name, and the order of their names (default: sorted)" },
+  { "buffers", "fun(options: table): table<string, mr.Tensor>",
+    help = "returns what forward keeps from batch to batch and training does not update, by name" },
+  { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", required = true,
+    help = "returns one score per row; self has parameters, buffers (to be assigned) and `options` by name" },
+  "Training",
+  { "constrain", "fun(self: table): table<string, mr.Tensor>",
+    help = "returns parameters where they must be, by name; mr.fit puts them there after every step" },
+  { "penalty", "fun(self: table, batch: mr.Batch): mr.Tensor?",
+    help = "returns a number that mr.fit adds to the loss of each batch, mean or sum as that is" },
+  { "repeats", "boolean|fun(options: table): boolean", shown = "false",
+    help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch; not with buffers" },
+})
 
 -- Raises where options are given to a definition that declares none: the first thing that a new definition lacks.
 local function check_declared(where, definition, given)
-  if next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
+  if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
   for name in pairs(given) do
     if name ~= "seed" and name ~= "dtype" then
       check.fail("%s: option %s is not declared: mr.models.define takes `required = {%s = \"integer\"}`, or `options = {%s = 16}` with its "
@@ -65,39 +50,16 @@ local function check_declared(where, definition, given)
   end
 end
 
--- A model's own copy of a list; what would be left out is an error.
-local function list_of(where, name, given)
-  local copy, count = table.move(given, 1, #given, 1, {}), 0
-  for key in pairs(given) do
-    count = count + 1
-    if math.type(key) ~= "integer" then
-      check.fail("%s: option %s has something under '%s', expected a list", where, name, tostring(key))
-    end
-  end
-  if count ~= #copy then check.fail("%s: option %s has gaps, expected a list without", where, name) end
-  return copy
-end
-
--- Options of a model, complete and of the right types.
+-- Options of a model, complete and checked. Lists are the model's own copies.
 local function options_of(definition, given)
-  local where, defaults = "mr.models." .. definition.name, { seed = 1, dtype = "float32" }
+  local where = "mr.models." .. definition.name
   check_declared(where, definition, given)
-  for name in pairs(definition.required) do defaults[name] = check.none end
-  for name, default in pairs(definition.options) do defaults[name] = default end
-  local o = check.options(where, given, defaults)
-  for _, name in ipairs(check.names(definition.required)) do
-    local kind = definition.required[name]
-    if not of_type(o[name], kind) then
-      check.fail("%s: %s is %s, expected %s", where, name, tostring(o[name]), kind == "integer" and "an integer of at least 1"
-        or kind == "integers" and "a table of integers" or "a " .. kind)
-    end
-  end
-  check.choice(where, "dtype", o.dtype, { "float32", "float64" })
+  local o = options_by_definition[definition]:read(where, given)
   for name, value in pairs(o) do
-    if type(value) == "table" then o[name] = list_of(where, name, value) end
+    if type(value) == "table" then o[name] = table.move(value, 1, #value, 1, {}) end
   end
   if definition.check then definition.check(o) end
-  for _, name in ipairs(check.names(o)) do check_storable(where, name, o[name]) end
+  for _, name in ipairs(check.names(o)) do model_options.check_storable(where, name, o[name]) end
   return o
 end
 
@@ -119,59 +81,52 @@ local function make(definition, given)
   return model.new(definition, o, names, values, buffers)
 end
 
-local function checked(name, definition, built_in)
-  local none, where = check.none, "mr.models.define"
+-- A script's definition with its defaults, checked.
+local function checked(name, given)
+  local where = "mr.models.define"
   if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
   if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
-  local d = check.options(where, definition,
-    { required = {}, options = {}, check = none, parameters = none, buffers = none, forward = none, repeats = none,
-      constrain = none, penalty = none })
-  for _, part in ipairs{ "parameters", "forward" } do
-    if type(d[part]) ~= "function" then check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part])) end
-  end
-  for _, part in ipairs{ "check", "buffers", "constrain", "penalty" } do
-    if d[part] and type(d[part]) ~= "function" then
-      check.fail("%s: %s of '%s' is a %s, expected a function", where, part, name, type(d[part]))
-    end
-  end
-  if d.buffers and d.repeats then
+  local definition = definition_options:read(where, given)
+  if definition.buffers and definition.repeats then
     check.fail("%s: '%s' has buffers, which change from batch to batch, and repeats, which says that nothing does", where, name)
   end
-  if d.constrain and d.repeats then
+  if definition.constrain and definition.repeats then
     check.fail("%s: '%s' has constrain, which changes parameters after each step, and repeats, which says that nothing does", where, name)
   end
-  for _, option in ipairs(check.names(d.required)) do check.choice(where, "required." .. option, d.required[option], types) end
-  d.name, d.built_in = name, built_in or false
-  return d
+  definition.name, definition.built_in = name, false
+  return definition
 end
 
----Adds a definition; returns the function that makes its models.
----@param name string
----@param definition mr.models.Definition
----@param built_in? boolean  not a script's: its scores are not checked, and its name is not given again
----@return fun(options?: table): mr.Model
-function M.define(name, definition, built_in)
-  definition = checked(name, definition, built_in)
-  local was = known[name]
-  known[name] = definition
-  if not definition.built_in then definitions.note("model", name, definition, function() known[name] = was end) end
+-- Remembers a definition; returns the function that makes its models.
+local function maker(name, definition, declared)
+  known[name], options_by_definition[definition] = definition, declared
   return function(options) return make(definition, options) end
+end
+
+---Adds a script's definition; returns the function that makes its models.
+---@param name string
+---@param given mr.models.Definition
+---@return fun(options?: table): mr.Model
+function M.define(name, given)
+  local definition = checked(name, given)
+  local declared = model_options.of_definition("mr.models.define", definition)
+  local was = known[name]
+  definitions.note("model", name, definition, function() known[name] = was end)
+  return maker(name, definition, declared)
+end
+
+---Adds a model of the library; returns the function that makes its models. Its scores are not checked, and scripts
+---cannot use its name.
+---@param name string
+---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
+---@return fun(options?: table): mr.Model
+function M.built_in(name, definition)
+  definition.name, definition.built_in = name, true
+  return maker(name, definition, definition.options)
 end
 
 ---Whether a script defined a model of this name.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
-
--- An option from its text in a file.
-local function from_text(text, kind)
-  if kind == "integers" then
-    local numbers = {}
-    for digits in text:gmatch "[^,]+" do numbers[#numbers + 1] = math.tointeger(tonumber(digits)) end
-    return numbers
-  end
-  if kind == "boolean" then return text == "true" end
-  if kind == "integer" or kind == "whole" or kind == "number" then return math.tointeger(tonumber(text)) or tonumber(text) or text end
-  return text
-end
 
 -- Puts the tensors of a file in the place of those that a model was made with.
 local function fill(made, by_name)
@@ -202,9 +157,9 @@ function M.restore(texts, by_name)
     check.fail("kind of model is '%s', which is not defined; there are: %s (mr.models.define makes others)", tostring(texts.kind),
       table.concat(kinds, ", "))
   end
-  local options, entries = {}, 65536
+  local options, entries, rows = {}, 65536, options_by_definition[definition].by_name
   for name, text in pairs(texts) do
-    if name ~= "kind" then options[name] = from_text(text, name == "seed" and "whole" or type_of(definition, name)) end
+    if name ~= "kind" then options[name] = model_options.from_text(text, rows[name]) end
   end
   for _, x in pairs(by_name) do entries = entries + 4 * x:numel() end
   return fill(room.within(entries, make, definition, options), by_name)

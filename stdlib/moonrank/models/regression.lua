@@ -2,14 +2,11 @@
 -- Each gives an mr.models.linear: its numbers are the solution, found in float64.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local memory = require "moonrank.memory"
 local solver = require "moonrank.models.solver"
 
 local M = {}
-
-local none = check.none
-
-local function is_from(x, least) return type(x) == "number" and x >= least and x < math.huge end
 
 local function columns_of(_, p) return p end
 
@@ -21,17 +18,22 @@ local function check_memory(where, features, side)
   memory.need(where, ("train: %d rows of %d features"):format(n, p), bytes, "Use fewer features")
 end
 
+local function has_lists(value) return check.field(value, "lists") ~= nil end
+
+local train = { "train", "mr.Dataset", required = true, accept = has_lists,
+  expected = "a dataset with features, as fold.train", help = "features and grades to fit" }
+local alpha = { "alpha", "number", default = 1, least = 0, help = "weight of the penalty" }
+local alpha_above_0 = { "alpha", "number", default = 1, accept = function(value) return value >= 1e-300 end,
+  expected = "a number above 0", help = "weight of the penalty, above 0" }
+local intercept = { "intercept", "boolean", default = true, also = { "fit_intercept" },
+  help = "fit an intercept, which is not penalised" }
+local dtype = { "dtype", "string", default = "float32", choices = { "float32", "float64" },
+  help = "type of the model; the solution is computed in float64" }
+
 -- Options of all, and the rows of the training part in float64.
-local function begun(where, options, defaults, least_alpha, side)
-  local known = { train = none, alpha = 1, dtype = "float32" }
-  for name, default in pairs(defaults) do known[name] = default end
-  local o = check.options(where, options, known)
-  if not is_from(o.alpha, 0) or o.alpha < least_alpha or least_alpha > 0 and o.alpha == 0 then
-    check.fail("%s: alpha is %s, expected a number %s", where, tostring(o.alpha), least_alpha > 0 and "above 0" or "from 0 on")
-  end
-  check.choice(where, "dtype", o.dtype, { "float32", "float64" })
-  local lists, features = check.field(o.train, "lists"), check.field(o.train, "features")
-  if not lists then check.fail("%s: train is a %s, expected a dataset with features, as fold.train", where, type(o.train)) end
+local function begun(where, options, declared, side)
+  local o = declared:read(where, options)
+  local lists, features = o.train.lists, check.field(o.train, "features")
   if not features then check.fail("%s: train has no features", where) end
   if lists.rows == 0 then check.fail("%s: train has no rows", where) end
   check_memory(where, features, side)
@@ -64,21 +66,17 @@ local function with_intercept(o, weights, mean_x, mean_y)
   return linear(o, weights, o.intercept and bias or 0)
 end
 
----@class mr.models.RegressionOptions
----@field train mr.Dataset     its features and grades
----@field alpha? number        weight of the penalty (default 1)
----@field intercept? boolean   whether there is one, which is not penalised (default true)
----@field dtype? string        of the model (default "float32"); it is solved in float64
+local ridge_options = declare("mr.models.RidgeOptions", { train, alpha, intercept, dtype })
 
 ---Ridge regression (Hoerl & Kennard 1970) of grades on features: the least of |y - X w - b|^2 + alpha |w|^2 over all
 ---rows, in closed form. Its matrices have as many rows as the smaller of the numbers of rows and features. `alpha = 0` is
 ---ordinary least squares; features that depend on each other are then an error.
----@param options mr.models.RegressionOptions
+---@param options mr.models.RidgeOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.ridge{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 2}:parameters()[1]:item()   --> 1.0`
 function M.ridge(options)
   local where = "mr.models.ridge"
-  local o, x, y = begun(where, options, { intercept = true }, 0, math.min)
+  local o, x, y = begun(where, options, ridge_options, math.min)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights
   if o.alpha == 0 then
@@ -96,9 +94,13 @@ function M.ridge(options)
   return with_intercept(o, weights:totable(), mean_x, mean_y)
 end
 
----@class mr.models.LassoOptions: mr.models.RegressionOptions
----@field tolerance? number  largest duality gap, as a share of |y|^2 (default 1e-12)
----@field passes? integer    over the features of a working set, at most (default 10000)
+local lasso_options = declare("mr.models.LassoOptions", {
+  train, alpha, intercept, dtype,
+  { "tolerance", "number", default = 1e-12, least = 0, also = { "tol" },
+    help = "largest duality gap, as a share of |y|^2" },
+  { "passes", "integer", default = 10000, least = 1, also = { "max_iter" },
+    help = "largest number of passes over the features of a working set" },
+})
 
 ---The lasso (Tibshirani 1996) of grades on features: the least of |y - X w - b|^2 / (2 rows) + alpha |w|_1, by coordinate descent (Friedman,
 ---Hastie & Tibshirani 2010) until the duality gap is below `tolerance`; coefficients that the penalty takes out are
@@ -109,9 +111,7 @@ end
 ---Example: `mr.models.lasso{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 0.5}:parameters()[1]:item()   --> 1.25`
 function M.lasso(options)
   local where = "mr.models.lasso"
-  local o, x, y = begun(where, options, { intercept = true, tolerance = 1e-12, passes = 10000 }, 0, math.min)
-  check.integer_from(where, o, "passes", 1)
-  if not is_from(o.tolerance, 0) then check.fail("%s: tolerance is %s, expected a number from 0 on", where, tostring(o.tolerance)) end
+  local o, x, y = begun(where, options, lasso_options, math.min)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights, gap = solver.lasso{ x = centred_x, y = centred_y, penalty = o.alpha * #y, tolerance = o.tolerance,
     passes = o.passes }
@@ -119,8 +119,11 @@ function M.lasso(options)
   return with_intercept(o, weights, mean_x, mean_y)
 end
 
----@class mr.models.LogisticOptions: mr.models.RegressionOptions
----@field relevant? number  least grade of a relevant row (default 1)
+local logistic_options = declare("mr.models.LogisticOptions", {
+  train, alpha_above_0, intercept,
+  { "relevant", "number", default = 1, infinite = true, help = "least grade of a relevant row" },
+  dtype,
+})
 
 ---Logistic regression of rows (Cox 1958): whether a row is relevant, from its features; the least of the sum over rows of the cross entropy plus
 ---alpha / 2 |w|^2, by Newton's method. The score is the logarithm of the odds. Over rows of one kind alone it is an error.
@@ -129,7 +132,7 @@ end
 ---Example: `mr.models.logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}}:parameters()[1]:item()   --> 0.67483`
 function M.logistic_regression(options)
   local where = "mr.models.logistic_regression"
-  local o, x, y = begun(where, options, { intercept = true, relevant = 1 }, 1e-300, columns_of)
+  local o, x, y = begun(where, options, logistic_options, columns_of)
   local relevant = y:ge(o.relevant):double()
   local count, width = relevant:sum():item(), x:size(2)
   if count == 0 or count == #y then
@@ -142,15 +145,17 @@ function M.logistic_regression(options)
   return linear(o, table.move(weights, 1, width, 1, {}), o.intercept and weights[width + 1] or 0)
 end
 
+local rank_logistic_options = declare("mr.models.RankLogisticOptions", { train, alpha_above_0, dtype })
+
 ---Logistic regression of pairs (Rank LR; the linear RankNet): which of two rows of a list with unequal grades is better, from the difference of
 ---their features; the least of the sum over pairs of log(1 + exp(-(s_i - s_j))) plus alpha / 2 |w|^2, by Newton's method, no pair stored
 ---beyond those of one list. A score has no intercept. Without a pair it is an error.
----@param options { train: mr.Dataset, alpha?: number, dtype?: string }  defaults 1, "float32"
+---@param options mr.models.RankLogisticOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.rank_logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}}:parameters()[1]:item()   --> 0.40106`
 function M.rank_logistic_regression(options)
   local where = "mr.models.rank_logistic_regression"
-  local o, x, y = begun(where, options, {}, 1e-300, columns_of)
+  local o, x, y = begun(where, options, rank_logistic_options, columns_of)
   local pairs_of, count = solver.pairs_of(x, y, core.integers(o.train.lists.sizes))
   if count == 0 then check.fail("%s: no list of train has rows of unequal grades", where) end
   local weights, gap = solver.newton(pairs_of, x:size(2), o.alpha, false)

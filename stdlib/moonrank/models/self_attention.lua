@@ -1,17 +1,26 @@
 -- The definition of mr.models.self_attention.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
+local model_options = require "moonrank.models.options"
 local models = require "moonrank.models.model"
 local tensors = require "moonrank.tensor"
 
+local attention_options = declare("mr.models.SelfAttentionOptions", {
+  model_options.inputs,
+  { "width", "integer", default = 64, least = 1, also = { "d_model", "hidden_dim" },
+    help = "width of a row within the network, a multiple of heads" },
+  { "heads", "integer", default = 2, least = 1, also = { "num_heads", "nhead" }, help = "attentions side by side" },
+  { "blocks", "integer", default = 2, least = 1, also = { "num_layers", "n_blocks" }, help = "number of blocks" },
+  { "inner", "integer", least = 1, shown = "2 width", also = { "d_ff", "dim_feedforward" },
+    help = "units of the ReLU layer in each block" },
+  { "dropout", "number", default = 0, least = 0, below = 1, help = "share of the entries that dropout drops" },
+}, model_options.common)
+
 local function checked(o)
-  o.inner = o.inner or 2 * (tonumber(o.width) or 0)
-  check.positive_integers("mr.models.self_attention", o, { "width", "heads", "blocks", "inner" })
+  o.inner = o.inner or 2 * o.width
   if o.width % o.heads ~= 0 then
     check.fail("mr.models.self_attention: heads is %d, expected a divisor of width, which is %d", o.heads, o.width)
-  end
-  if type(o.dropout) ~= "number" or not (o.dropout >= 0 and o.dropout < 1) then
-    check.fail("mr.models.self_attention: dropout is %s, expected a number of at least 0 and below 1", tostring(o.dropout))
   end
 end
 
@@ -66,7 +75,6 @@ local function forward(self, batch)
 end
 
 return {
-  repeats = function(o) return o.dropout == 0 end, required = { inputs = "integer" },
-  options = { width = 64, heads = 2, blocks = 2, inner = check.none, dropout = 0 },
-  check = checked, parameters = parameters, forward = forward,
+  repeats = function(o) return o.dropout == 0 end, options = attention_options, check = checked,
+  parameters = parameters, forward = forward,
 }

@@ -1,56 +1,61 @@
 -- Options of mr.models.trees: XGBoost's parameters, what they may be, and what goes with each of its objectives.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-
-local none = check.none
+local declare = require("moonrank.options").declare
 
 local M = {}
 
 local where = "mr.models.trees"
 
----@class mr.models.TreeOptions
----@field objective? string   XGBoost's: "rank:ndcg", "rank:map", "rank:pairwise", "reg:squarederror", "binary:logistic",
----   "multi:softprob"; default "loss": the loss that mr.fit is given
----@field rounds? integer     of boosting: mr.fit's epochs (XGBoost: num_boost_round; default 100)
----@field depth? integer      largest depth of a tree (max_depth; default 6)
----@field eta? number         share of a tree's values that is taken (learning_rate; default 0.3)
----@field subsample? number   share of the rows that each tree is grown on (default 1)
----@field colsample_bytree? number  share of the features that each tree may use (default 1)
----@field colsample_bynode? number  share of them that each split may use (default 1)
----@field lambda? number      L2 penalty of leaves (default 1)
----@field alpha? number       L1 penalty of leaves (default 0)
----@field gamma? number       least gain of a split (min_split_loss; default 0)
----@field min_child_weight? number  least sum of second derivatives in a leaf (default 1)
----@field method? "hist"|"approx"|"exact"  how splits are searched (tree_method; default "hist")
----@field bins? integer       of each feature, not with "exact" (max_bin; default 256)
----@field trees? integer      grown side by side in a round: a random forest (num_parallel_tree; default 1)
----@field classes? integer    grades 0 to classes - 1, of "multi:softprob" (default: found in train)
----@field features? integer   how many there are (default: found in train)
----@field threads? integer    1: the same bits each time; more may change last digits (nthread; default 1)
----@field seed? integer       of the rows and features that are drawn (default 1)
+local most_integer = 2 ^ 31 - 1
 
-M.defaults = { objective = "loss", rounds = 100, depth = 6, eta = 0.3, subsample = 1.0, colsample_bytree = 1.0, colsample_bynode = 1.0,
-  lambda = 1.0, alpha = 0.0, gamma = 0.0, min_child_weight = 1.0, method = "hist", bins = none, trees = 1, classes = none, features = none,
-  threads = 1, seed = 1 }
+local function share(name, default, help, also)
+  return { name, "number", default = default, above = 0, most = 1, help = help, also = also }
+end
+
+local function amount(name, default, help, also)
+  return { name, "number", default = default, least = 0, most = 1e30, help = help, also = also }
+end
+
+local tree_options = declare("mr.models.TreeOptions", {
+  "Boosting",
+  { "objective", "string", default = "loss", choices = { "loss", "rank:ndcg", "rank:map", "rank:pairwise",
+    "reg:squarederror", "binary:logistic", "multi:softprob" },
+    help = "loss: the loss that mr.fit is given; others are XGBoost's own" },
+  { "rounds", "integer", default = 100, least = 1, most = most_integer, also = { "n_estimators", "num_boost_round" },
+    help = "number of rounds: mr.fit's epochs" },
+  share("eta", 0.3, "share of a tree's values that is added", { "learning_rate", "lr" }),
+  { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
+    help = "trees that are grown side by side in a round: a random forest" },
+  { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
+    help = "number of grades, 0 to classes - 1, of multi:softprob" },
+  "Trees",
+  { "depth", "integer", default = 6, least = 1, most = 30, also = { "max_depth" }, help = "largest depth of a tree" },
+  amount("lambda", 1.0, "L2 penalty of leaves", { "reg_lambda" }),
+  amount("alpha", 0.0, "L1 penalty of leaves", { "reg_alpha" }),
+  amount("gamma", 0.0, "least gain of a split", { "min_split_loss" }),
+  amount("min_child_weight", 1.0, "least sum of second derivatives in a leaf"),
+  "Rows and features",
+  share("subsample", 1.0, "share of the rows that each tree is grown on"),
+  share("colsample_bytree", 1.0, "share of the features that each tree may use"),
+  share("colsample_bynode", 1.0, "share of a tree's features that each split may use"),
+  { "features", "integer", least = 1, most = most_integer, shown = "found in train", help = "number of features" },
+  { "seed", "integer", default = 1, least = 0, most = most_integer, also = { "random_state" },
+    help = "seed of the rows and features that are drawn" },
+  "Search of splits",
+  { "method", "string", default = "hist", choices = { "hist", "approx", "exact" }, also = { "tree_method" },
+    help = "how splits are searched" },
+  { "bins", "integer", least = 2, most = 65536, shown = "256", also = { "max_bin" },
+    help = "bins of each feature, not with exact" },
+  { "threads", "integer", default = 1, least = 1, most = 1024, also = { "nthread", "n_jobs" },
+    help = "number of threads; 1 gives the same bits each time, more may change last digits" },
+})
 
 -- XGBoost's names of those that are called otherwise here, or need no word.
 local their_names = { depth = "max_depth", method = "tree_method", bins = "max_bin", trees = "num_parallel_tree", classes = "num_class",
   threads = "nthread" }
 local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
   "method", "bins", "trees", "classes", "threads", "seed" }
-local theirs = { max_depth = "depth", learning_rate = "eta", n_estimators = "rounds", num_boost_round = "rounds", reg_lambda = "lambda",
-  reg_alpha = "alpha", min_split_loss = "gamma", tree_method = "method", max_bin = "bins", num_parallel_tree = "trees",
-  num_class = "classes", nthread = "threads", n_jobs = "threads", random_state = "seed" }
-
-local most_integer = 2 ^ 31 - 1
-local integers = { rounds = { 1, most_integer }, depth = { 1, 30 }, bins = { 2, 65536 }, trees = { 1, 1000000 }, classes = { 2, 1024 },
-  features = { 1, most_integer }, threads = { 1, 1024 }, seed = { 0, most_integer } }
-local shares = { "eta", "subsample", "colsample_bytree", "colsample_bynode" }
-local amounts = { "lambda", "alpha", "gamma", "min_child_weight" }
-
-local function wanted(name, value, expected)
-  check.fail("%s: %s is %s, expected %s", where, name, type(value) == "string" and ("'%s'"):format(value) or tostring(value), expected)
-end
 
 ---@class mr.trees.Objective
 ---@field grades string            which grades it takes, in words
@@ -97,39 +102,11 @@ M.objectives = {
     fits = function(grades, classes) return whole(grades) and within(grades, 0, classes - 1) end },
 }
 
--- XGBoost's other names for options are said.
-local function check_names(options)
-  for name in pairs(type(options) == "table" and options or {}) do
-    if theirs[name] then check.fail("%s: no option '%s', it is called '%s' here", where, name, theirs[name]) end
-  end
-end
-
-local function check_numbers(o)
-  for name, range in pairs(integers) do
-    local value = o[name]
-    if value ~= nil and (math.type(value) ~= "integer" or value < range[1] or value > range[2]) then
-      wanted(name, value, ("an integer from %d to %d"):format(range[1], range[2]))
-    end
-  end
-  for _, name in ipairs(shares) do
-    if not (o[name] > 0 and o[name] <= 1) then wanted(name, o[name], "a number above 0 and up to 1") end
-  end
-  for _, name in ipairs(amounts) do
-    if not (o[name] >= 0 and o[name] <= 1e30) then wanted(name, o[name], "a finite number of 0 or more") end
-  end
-end
-
 ---The options with defaults, checked.
 ---@param options? mr.models.TreeOptions
 ---@return table
 function M.checked(options)
-  check_names(options)
-  local o = check.options(where, options, M.defaults)
-  check_numbers(o)
-  local known = check.names(M.objectives)
-  known[#known + 1] = "loss"
-  check.choice(where, "objective", o.objective, known)
-  check.choice(where, "method", o.method, { "hist", "approx", "exact" })
+  local o = tree_options:read(where, options)
   if o.bins and o.method == "exact" then check.fail("%s: bins is %d, but method 'exact' has none", where, o.bins) end
   if o.classes and o.objective ~= "multi:softprob" then
     check.fail("%s: classes is %d, but objective is '%s'; they belong to 'multi:softprob'", where, o.classes, o.objective)
@@ -165,10 +142,9 @@ function M.read(texts)
   local options = {}
   for name, text in pairs(texts) do
     if name ~= "kind" then
-      local default = M.defaults[name]
-      if default == nil then check.fail("'%s' is no option of trees", core.safe_text(name)) end
-      options[name] = type(default) == "string" and text or math.type(default) == "float" and (tonumber(text) or 0 / 0)
-        or math.tointeger(tonumber(text)) or text
+      local row = tree_options.by_name[name]
+      if not row then check.fail("'%s' is not an option of trees", core.safe_text(name)) end
+      options[name] = row[2] == "integer" and math.tointeger(tonumber(text)) or row[2] == "number" and tonumber(text) or text
     end
   end
   local o = M.checked(options)

@@ -1,6 +1,7 @@
 -- Boosted trees, grown by XGBoost's library (loaded when first asked for) in mr.fit.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local models = require "moonrank.models.model"
 local tables = require "moonrank.table"
 local tree_options = require "moonrank.models.tree_options"
@@ -74,9 +75,13 @@ function Trees:snapshot(_) return { booster = self._booster, rounds = self._roun
 ---@param snapshot table
 function Trees:restore(snapshot) self._booster, self._rounds = snapshot.booster, snapshot.rounds end
 
+local importance_options = declare("mr.models.ImportanceOptions", {
+  { "names", "string[]", default = {}, shown = "their numbers, from 1", help = "names of the features" },
+})
+
 ---What each feature is worth that the trees split by, the highest gain first. `gain`: mean decrease of the objective by its splits; `cover`:
 ---mean sum of second derivatives there; `weight`: number of splits.
----@param options? { names?: string[] }  of the features (default: their numbers from 1)
+---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -86,7 +91,7 @@ function Trees:restore(snapshot) self._booster, self._rounds = snapshot.booster,
 ---model:importances{names = {"bm25", "length", "pagerank"}}.columns[2]   --> gain
 ---```
 function Trees:importances(options)
-  local o = check.options("importances", options, { names = {} })
+  local o = importance_options:read("importances", options)
   if self._rounds == 0 then check.fail "importances: these trees are not grown yet" end
   local count = self.config.features
   if #o.names ~= 0 and #o.names ~= count then check.fail("importances: names has %d entries, expected %d", #o.names, count) end

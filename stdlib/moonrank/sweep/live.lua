@@ -1,5 +1,7 @@
 -- The display of a running sweep: on a terminal a small table that is redrawn, elsewhere plain lines at intervals.
 local core = require "moonrank.core"
+local declare = require("moonrank.options").declare
+local progress = require "moonrank.progress"
 
 local M = {}
 
@@ -7,18 +9,19 @@ local M = {}
 local Live = {}
 Live.__index = Live
 
+local live_options = declare("mr.sweep.LiveOptions", {
+  { "interval", "number", default = 30, least = 0, help = "seconds between plain lines" },
+  { "quiet", "boolean", default = false, help = "write nothing" },
+}, progress.display_options)
+
 ---@param name string        of the study
 ---@param schedule mr.sweep.Schedule
----@param options? { out?: table, terminal?: boolean, clock?: (fun(): number), width?: integer, interval?: number, quiet?: boolean }
+---@param options? mr.sweep.LiveOptions
 ---@return mr.sweep.Live
 function M.new(name, schedule, options)
-  local o = options or {}
-  local self = setmetatable({
-    name = name, schedule = schedule, out = o.out or io.stderr, clock = o.clock or core.clock, terminal = o.terminal, quiet = o.quiet,
-    interval = o.interval or 30, lines = 0,
-  }, Live)
-  if self.terminal == nil then self.terminal = core.is_terminal(2) end
-  self.width = o.width or self.terminal and core.terminal_width() or 200
+  local self = setmetatable(live_options:read("mr.sweep", options), Live)
+  self.name, self.schedule, self.lines = name, schedule, 0
+  self.width = self.width or self.terminal and core.terminal_width() or 200
   self.began = self.clock()
   self.last = self.began
   return self

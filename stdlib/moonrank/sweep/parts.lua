@@ -2,6 +2,7 @@
 -- samplers that draw), and a text that identifies it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 
 local M = {}
 
@@ -146,19 +147,14 @@ function M.seeds(count)
   return M.choice(seeds)
 end
 
-local function points_of(where, options, more)
-  local defaults = { points = check.none }
-  for name, default in pairs(more or {}) do defaults[name] = default end
-  local o = check.options(where, options, defaults)
-  if o.points == nil then return o end
-  o.points = whole(where, "points", o.points)
-  if o.points < 2 then check.fail("%s: points is %d, expected 2 or more", where, o.points) end
-  return o
-end
+local part_options = declare("mr.sweep.PartOptions", {
+  { "points", "integer", least = 2, most = 2 ^ 53, also = { "steps", "num", "n" },
+    help = "number of values in a grid, both ends included; without it a grid is an error, except for integers: all" },
+})
 
----@class mr.sweep.PartOptions
----@field points? integer  how many values a grid has, both ends included; without it a grid is an error (of integers: all)
----@field log? boolean     of mr.integer: uniform in the logarithm (default false)
+local integer_options = declare("mr.sweep.IntegerOptions", {
+  { "log", "boolean", default = false, help = "uniform in the logarithm" },
+}, part_options)
 
 ---Numbers between `low` and `high`, uniform.
 ---@param low number
@@ -170,7 +166,7 @@ function M.uniform(low, high, options)
   local where = "mr.uniform"
   ordered(where, finite(where, "low", low), finite(where, "high", high))
   finite(where, "high - low", high - low)
-  local o = points_of(where, options)
+  local o = part_options:read(where, options)
   return setmetatable({ kind = "uniform", low = low + 0.0, high = high + 0.0, points = o.points, log = false }, Part)
 end
 
@@ -184,20 +180,20 @@ function M.loguniform(low, high, options)
   local where = "mr.loguniform"
   ordered(where, finite(where, "low", low), finite(where, "high", high))
   positive(where, low)
-  local o = points_of(where, options)
+  local o = part_options:read(where, options)
   return setmetatable({ kind = "loguniform", low = low + 0.0, high = high + 0.0, points = o.points, log = true }, Part)
 end
 
 ---Integers between `low` and `high`, both included.
 ---@param low integer
 ---@param high integer
----@param options? mr.sweep.PartOptions
+---@param options? mr.sweep.IntegerOptions
 ---@return mr.sweep.Part
 ---Example: `mr.integer(16, 512, {log = true})   --> integer(16, 512; log)`
 function M.integer(low, high, options)
   local where = "mr.integer"
   low, high = whole(where, "low", low), whole(where, "high", high)
-  local o = points_of(where, options, { log = false })
+  local o = integer_options:read(where, options)
   ordered(where, low, high)
   if o.log then positive(where, low) end
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)

@@ -1,6 +1,7 @@
 -- Pruners: whether a trial is stopped early, by its reports so far. A decision is a pure function of the trial's reports and of those of
 -- earlier generations, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
 local hyperband = require "moonrank.sweep.hyperband"
 
@@ -67,30 +68,21 @@ local function median(values)
   return values[n // 2] / 2 + values[n // 2 + 1] / 2
 end
 
-local function options_of(name, options, defaults)
-  local where = "pruner " .. name
-  local of_any_type = {}
-  for key, value in pairs(defaults) do of_any_type[key] = key == "warmup" and check.none or value end
-  local o = check.options(where, options, of_any_type)
-  if o.warmup == nil then o.warmup = defaults.warmup end
-  for key, value in pairs(defaults) do
-    if key == "warmup" then value = not (name == "median" and o.warmup == "auto") and 0 or false end
-    local least = (key == "factor" or name == "wilcoxon" and key == "warmup") and 2 or key == "warmup" and 0 or 1
-    if math.type(value) == "integer" and (math.type(o[key]) ~= "integer" or o[key] < least) then
-      check.fail("%s: %s is %s, expected an integer from %d", where, key, tostring(o[key]), least)
-    end
-  end
-  return o
-end
+local deciders, declared = {}, {}
 
-local deciders, defaults = {}, {}
+local generation_options = declare("mr.sweep.GenerationOptions", {
+  { "generation", "integer", least = 1,
+    shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
+    help = "number of trials that are judged by the same earlier ones" },
+})
 
----@class mr.sweep.MedianOptions
----@field warmup? integer|"auto"  no decision up to this step (default "auto" in a sweep: three steps, or a fifth of the epochs of mr.fit where
----   that is more)
----@field startup? integer     no decision before this many trials reached the step (default 5)
----@field generation? integer  trials that are judged by the same earlier ones (default 10)
-defaults.median = { warmup = 0, startup = 5, generation = 10 }
+local function is_warmup(value) return value == "auto" or math.type(value) == "integer" and value >= 0 end
+
+declared.median = declare("mr.sweep.MedianOptions", {
+  { "warmup", 'integer|"auto"', accept = is_warmup, expected = 'an integer of at least 0, or "auto"', shown = '"auto"',
+    help = "no decision up to this step; auto: three steps, or a fifth of the epochs of mr.fit where that is more" },
+  { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials reached the step" },
+}, generation_options)
 
 -- Stops where the best report so far is below the median of the others' at this step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
@@ -108,11 +100,12 @@ function deciders.median(self, trial, others)
   return best < median(values)
 end
 
----@class mr.sweep.AshaOptions
----@field factor? integer       one in so many is promoted from a rung to the next (default 3)
----@field min_resource? integer the step of the first rung (default 1); the next are factor times, factor^2 times as far
----@field generation? integer   trials that are judged by the same earlier ones (default 10)
-defaults.asha = { factor = 3, min_resource = 1, generation = 10 }
+declared.asha = declare("mr.sweep.AshaOptions", {
+  { "factor", "integer", default = 3, least = 2, also = { "reduction_factor", "eta" },
+    help = "one in so many is promoted from a rung to the next" },
+  { "min_resource", "integer", default = 1, least = 1,
+    help = "step of the first rung; the next are factor times, factor^2 times as far" },
+}, generation_options)
 
 local function first_from(trial, step)
   for _, report in ipairs(trial.reports) do
@@ -137,11 +130,12 @@ function deciders.asha(self, trial, others)
   return better >= math.max(1, count // o.factor)
 end
 
----@class mr.sweep.WilcoxonOptions
----@field p? number            stops where the one-sided p is below (default 0.1)
----@field warmup? integer      folds that both must have (default 4: with fewer p is never below 0.1)
----@field generation? integer  trials that are judged by the same earlier ones (default 10)
-defaults.wilcoxon = { p = 0.1, warmup = 4, generation = 10 }
+declared.wilcoxon = declare("mr.sweep.WilcoxonOptions", {
+  { "p", "number", default = 0.1, above = 0, below = 1, also = { "p_threshold" },
+    help = "a trial stops where the one-sided p is below" },
+  { "warmup", "integer", default = 4, least = 2, also = { "n_startup_steps" },
+    help = "number of folds that both trials must have; with fewer than 4, p is never below 0.1" },
+}, generation_options)
 
 local function mean_score(self, trial)
   local sum = 0
@@ -170,6 +164,16 @@ function deciders.wilcoxon(self, trial, others)
   return test.n > 0 and test.statistic < test.n * (test.n + 1) / 4 and test.p / 2 < o.p
 end
 
+-- The options, and where they leave out one, its value in `given`, unless the pruner has no such option.
+local function with_usual(how, options, given)
+  for _, row in ipairs(declared[how].rows) do
+    local name = row[1]
+    local usual = given[name]
+    if options[name] == nil and (how == "median" or usual ~= "auto") then options[name] = usual end
+  end
+  return options
+end
+
 ---A pruner by name, "median", "asha", "wilcoxon" or "hyperband"; with options as {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
@@ -192,13 +196,9 @@ function M.make(how, direction, given)
     known[#known + 1] = "hyperband"
     check.unknown("pruner", how, known)
   end
-  local own = {}
-  for name, value in pairs(defaults[how]) do
-    local other = given and given[name]
-    own[name] = other ~= nil and (how == "median" or other ~= "auto") and other or value
-  end
-  local o = options_of(how, options, own)
-  if o.p and not (o.p > 0 and o.p < 1) then check.fail("pruner wilcoxon: p is %s, expected a number between 0 and 1", tostring(o.p)) end
+  local o = declared[how]:read("pruner " .. how, with_usual(how, options, given or {}))
+  o.generation = o.generation or 10
+  if how == "median" then o.warmup = o.warmup or 0 end
   return setmetatable({ name = how, _sign = sign, _options = o, _decide = deciders[how] }, Pruner)
 end
 

@@ -176,7 +176,6 @@ function M.make(how, space, seed, direction, defaults)
     how = how[1]
   end
   if not makers[how] then check.unknown("sampler", how, check.names(makers)) end
-  check.seed("sampler " .. how, seed)
   direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
   return makers[how](space, seed, options, direction, defaults or {})
 end

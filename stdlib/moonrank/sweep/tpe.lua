@@ -128,7 +128,7 @@ end
 ---The most promising parameters, given results.
 ---@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]
----@param options { candidates: integer, good: number }
+---@param options mr.sweep.TpeOptions
 ---@param direction string
 ---@param random fun(entry: mr.sweep.Entry, count: integer): number[]
 ---@return table<string, any>

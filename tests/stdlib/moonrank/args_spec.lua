@@ -67,7 +67,7 @@ describe("args", function()
       test.equal(read({ at = { default = "", path = kind } }, { "--at", "" }).at, "")
     end
     os.execute("rm -r " .. folder)
-    test.raises(function() read({ at = { default = "", path = "pipe" } }, {}) end, "is a path to 'pipe', expected one of data folder, file")
+    test.raises(function() read({ at = { default = "", path = "pipe" } }, {}) end, "mr.args{at = ...}", "path", "'pipe'")
   end)
   it("names the path that it refuses, also of one word, of too many letters, without a name at its end, and none", function()
     local long = ("n"):rep(300)
@@ -165,9 +165,9 @@ describe("args", function()
   end)
   it("refuses declarations whose parts do not go together", function()
     for said, declaration in pairs{
-      ["option 'x' has as least a string, expected a number"] = { default = 1, least = "1" },
-      ["option 'x' has as help a number, expected a string"] = { default = 1, help = 2 },
-      ["option 'x' is of type 'int'; known: boolean, integer, list, number, string"] = { type = "int" },
+      ["mr.args{x = ...}: least is '1'"] = { default = 1, least = "1" },
+      ["mr.args{x = ...}: help is 2"] = { default = 1, help = 2 },
+      ["mr.args{x = ...}: type is 'int'"] = { type = "int" },
       ["option 'x' has a default of type string, expected integer"] = { type = "integer", default = "1" },
       ["option 'x' has least or most, which are of numbers; it is string"] = { default = "a", most = 2 },
       ["option 'x' has endings, which are of texts; it is integer"] = { default = 1, endings = { ".svg" } },
@@ -184,7 +184,7 @@ describe("args", function()
   it("refuses options that were not declared, in the script too", function()
     local args = read(declared, {})
     test.raises(function() return args.nrs end, "option 'nrs' was not declared, did you mean 'nsr'?")
-    test.raises(function() read({ x = { defualt = 1 } }, {}) end, "option 'x' has an unknown field 'defualt'")
+    test.raises(function() read({ x = { defualt = 1 } }, {}) end, "mr.args{x = ...}", "'defualt'", "'default'")
     test.raises(function() read({ x = { help = "?" } }, {}) end, "option 'x' has neither a default nor a type")
     test.raises(function() read({ "x" }, {}) end, "declared by name")
   end)

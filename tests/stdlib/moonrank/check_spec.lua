@@ -1,7 +1,7 @@
 -- The wording of mistakes in options, and whose line they name.
 local test = require "moonrank.test"
 local options = require "moonrank.check"
-local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
+local describe, it, equal, raises = test.describe, test.it, test.equal, test.raises
 
 local known = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 
@@ -18,27 +18,7 @@ describe("the nearest name", function()
 end)
 
 describe("options", function()
-  local defaults = { k = 10, gain = "exp2", deep = true, list = options.none }
-
-  it("are filled in, and the defaults stay as they were", function()
-    equal(options.options("f", nil, defaults), { k = 10, gain = "exp2", deep = true })
-    equal(options.options("f", { k = 3, deep = false, list = { 1 } }, defaults), { k = 3, gain = "exp2", deep = false, list = { 1 } })
-    equal(defaults.k, 10)
-  end)
-
-  it("of unknown name offer the nearest and list all", function()
-    local message = raises(function() options.options("f", { gian = 1 }, defaults) end, "no option of f 'gian', did you mean 'gain'?")
-    check(message:find("there are: deep, gain, k, list", 1, true), message)
-    raises(function() options.options("f", { 3 }, defaults) end, "no option of f '1'; there are:")
-  end)
-
-  it("of a wrong type say what was found and expected", function()
-    raises(function() options.options("f", { k = "3" }, defaults) end, "f: option k is a string, expected a number")
-    raises(function() options.options("f", 3, defaults) end, "f: options is a number, expected a table")
-  end)
-
   it("named seed are integers, in all functions alike", function()
-    equal(options.options("f", { seed = -3 }, { seed = 1 }), { seed = -3 })
     local mr = require "moonrank"
     local queries, faces = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }, mr.data.drawn_faces{ count = 20, size = 8 }
     local ratings = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4)

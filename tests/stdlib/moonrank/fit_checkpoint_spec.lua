@@ -184,8 +184,8 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = model }) end, "holds 'moonrank model 1', expected 'moonrank fit'")
     core.write_file(path_of "text", "no tensors")
     raises(function() fit(cases[2], { checkpoint = path_of "text" }) end, "text.safetensors")
-    raises(function() fit(cases[2], { checkpoint = 7 }) end, "checkpoint is a number")
-    raises(function() fit(cases[2], { checkpoint = "" }) end, "checkpoint.path is empty, expected the name of a file")
+    raises(function() fit(cases[2], { checkpoint = 7 }) end, "checkpoint is 7")
+    raises(function() fit(cases[2], { checkpoint = "" }) end, "path is ''")
     for _, bad in ipairs{ { "folder/", "is the name of a folder" }, { ("n"):rep(300), "File name too long" } } do  -- before it trains
       raises(function() fit(cases[2], { checkpoint = path .. bad[1] }) end, ("mr.fit: checkpoint: %s%s: %s"):format(path, bad[1], bad[2]))
     end

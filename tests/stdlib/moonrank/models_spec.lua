@@ -84,8 +84,8 @@ describe("matrix factorisation", function()
     raises(function() return model(batch) end, "item_of has 5 at entry 4, expected 1 to 4")
     raises(function() return model{ lists = lists, users = index{ 1 }, items = batch.items } end, "1 users for 4 lists")
     raises(function() return model{ lists = lists, users = batch.users, items = index{ 1 } } end, "1 items for 6 rows")
-    raises(function() return mr.models.mf{ items = 3 } end, "mr.models.mf: users is nil, expected an integer of at least 1")
-    raises(function() return mr.models.mf{ users = 0, items = 3 } end, "users is 0, expected an integer of at least 1")
+    raises(function() return mr.models.mf{ items = 3 } end, "mr.models.mf", "users", "missing")
+    raises(function() return mr.models.mf{ users = 0, items = 3 } end, "users", "0")
     raises(function() return mr.models.mf{ users = 2, items = 3, factor = 4 } end, "did you mean 'factors'?")
     for _, name in ipairs{ "mf", "biased_mf" } do
       raises(function() return mr.models[name]{ users = 2, items = 3, init = -1 } end, ("mr.models.%s: init is -1"):format(name))
@@ -132,8 +132,8 @@ describe("self-attention", function()
   it("says what does not fit", function()
     raises(function() mr.models.self_attention{ inputs = 3, width = 8, heads = 3 } end,
       "heads is 3, expected a divisor of width, which is 8")
-    raises(function() mr.models.self_attention{ inputs = 3, dropout = 1 } end, "dropout is 1, expected a number of at least 0 and below 1")
-    raises(function() mr.models.self_attention{ inputs = 3, blocks = 0 } end, "blocks is 0, expected an integer of at least 1")
+    raises(function() mr.models.self_attention{ inputs = 3, dropout = 1 } end, "dropout", "1")
+    raises(function() mr.models.self_attention{ inputs = 3, blocks = 0 } end, "blocks", "0")
   end)
 end)
 
@@ -170,11 +170,11 @@ describe("a network", function()
   end)
 
   it("refuses layers that make no sense", function()
-    raises(function() return mr.models.mlp{ inputs = 3, hidden = { 4, 0 } } end, "hidden layer 2 is 0, expected an integer of at least 1")
-    raises(function() return mr.models.mlp{ inputs = 3, hidden = { "4" } } end, "hidden layer 1 is 4")
+    raises(function() return mr.models.mlp{ inputs = 3, hidden = { 4, 0 } } end, "hidden", "2", "0")
+    raises(function() return mr.models.mlp{ inputs = 3, hidden = { "4" } } end, "hidden", "1", "4")
     raises(function() return mr.models.mlp{ inputs = 3, activation = "rleu" } end, "did you mean 'relu'?")
-    raises(function() return mr.models.mlp{} end, "inputs is nil")
-    raises(function() return mr.models.linear{} end, "mr.models.linear: inputs is nil")
+    raises(function() return mr.models.mlp{} end, "mr.models.mlp", "inputs", "missing")
+    raises(function() return mr.models.linear{} end, "mr.models.linear", "inputs", "missing")
     raises(function() return mr.models.linear{ inputs = 2, dtype = "float64" }(batch) end, "cannot be multiplied")
   end)
 end)
@@ -251,7 +251,7 @@ describe("a model in a file", function()
         { changed('"dtype":"F32",', ""), "has no 'dtype', expected F32, F64 or I64" },
         { changed('"users":"3"', '"users":"300000000000"'),
           "mr.uniform: sizes {300000000000, 4} are more than the tensors of the file have" },
-        { changed('"users":"3"', '"users":"x"'), "mr.models.mf: users is x" },
+        { changed('"users":"3"', '"users":"x"'), "mr.models.mf: users is 'x'" },
         { changed('"users":"3"', '"userz":"3"'), "no option of mr.models.mf 'userz', did you mean 'users'?" },
         { changed('"dtype":"float32"', '"dtype":"float64"'), "expected {3, 4} float64" },
       }

@@ -13,7 +13,8 @@ local declared = options.declare("mr.test.SomeOptions", {
   { "share", "number", least = 0, below = 1, help = "a share" },
   { "limit", "number", default = math.huge, infinite = true, help = "a limit" },
   "Others",
-  { "ties", "string", default = "mean", choices = { "mean", "worst" }, help = "rule for ties", also = { "tie_rule" } },
+  { "ties", "string", default = "mean", choices = { "mean", "worst" }, help = "rule for ties",
+    also = { "tie_rule", rank_of_ties = "Write ties = 'mean'" } },
   { "names", "string[]", default = { "a" }, help = "names" },
   { "schedule", "mr.Schedule", class = "mr.Schedule", help = "a schedule" },
   { "even", "integer", accept = function(value) return value % 2 == 0 end, expected = "an even integer", help = "an even number" },
@@ -94,6 +95,7 @@ end)
 it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
   raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
+  raises(function() declared:read("f", { rate = 1, rank_of_ties = 2 }) end, "Write ties = 'mean'")
 end)
 
 it("the documentation has every option with its default, limits and group", function()

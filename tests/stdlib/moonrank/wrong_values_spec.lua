@@ -5,9 +5,11 @@ local it, equal, raises = test.it, test.equal, test.raises
 
 it("schedules", function()
   local schedule = mr.schedule.step{ every = 1, factor = 0.5 }
-  raises(function() schedule:rates(8) end, "plan is a nil, expected {steps = ..., per_epoch = ...}")
+  raises(function() schedule:rates(8) end, "rates", "steps", "missing")
+  raises(function() schedule:rates(8, 3) end, "rates", "number")
+  raises(function() schedule:rates(8, { steps = 1, per_epoch = 1, epochs = 2 }) end, "rates", "'epochs'")
   raises(function() schedule:rates("x", { steps = 1, per_epoch = 1 }) end, "lr is x, expected a finite number")
-  raises(function() schedule:rates(8, { steps = 1, per_epoch = 0 }) end, "per_epoch is 0, expected an integer of at least 1")
+  raises(function() schedule:rates(8, { steps = 1, per_epoch = 0 }) end, "per_epoch", "0")
 end)
 
 it("mr.arange, mr.table, batch_norm", function()

@@ -33,10 +33,10 @@ it("binarize and min_relevant leave the original as it is", function()
   equal(ratings:binarize(4).value:totable()[1], before[1] >= 4 and 1.0 or 0.0)
   equal(ratings.value:totable(), before)
   equal({ binary.users, binary.items, binary.rows }, { ratings.users, ratings.items, ratings.rows })
-  raises(function() ratings:binarize "top" end, "binarize: threshold is top, expected a number")
-  raises(function() ratings:min_relevant(2.5) end, "min_relevant: 2.5, expected an integer")
-  raises(function() ratings:folds{} end, "say what is relevant first, e.g. ratings:binarize(4)")
-  raises(function() return ratings.ratings end, "mr.Ratings has no field 'ratings'")
+  raises(function() ratings:binarize "top" end, "threshold", "top")
+  raises(function() ratings:min_relevant(2.5) end, "min_relevant", "2.5")
+  raises(function() ratings:folds{} end, "ratings:binarize", "4")
+  raises(function() return ratings.ratings end, "ratings", "mr.Ratings")
 end)
 
 it("folds cover what users like, and negatives are what they do not", function()
@@ -115,14 +115,14 @@ it("options of folds are checked before a fold is made", function()
     { { seeds = 1 }, "did you mean 'seed'?" }, { { seed = 1.5 }, "folds: seed is 1.5" },
   }
   for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, case[2]) end
-  raises(function() ratings:binarize(0 / 0) end, "nan, expected a number")
-  raises(function() mr.data.synthetic{ kind = "queries", queries = 3 }:binarize(0 / 0) end, "nan, expected a number")
+  raises(function() ratings:binarize(0 / 0) end, "threshold", "nan")
+  raises(function() mr.data.synthetic{ kind = "queries", queries = 3 }:binarize(0 / 0) end, "threshold", "nan")
   for _, noise in ipairs{ 0 / 0, math.huge, -1 } do
     raises(function() mr.data.synthetic{ noise = noise } end, "noise is ")
     raises(function() mr.data.synthetic{ kind = "queries", noise = noise } end, "noise is ")
   end
-  raises(function() ratings:binarize(4):min_relevant(100000):folds{} end, "folds: no user has 100000 relevant items")
-  raises(function() return binary:folds{ k = 3 }[5] end, "no fold 5, expected 1 to 3")
+  raises(function() ratings:binarize(4):min_relevant(100000):folds{} end, "folds", "100000")
+  raises(function() return binary:folds{ k = 3 }[5] end, "fold 5")
 end)
 
 -- Ratings with one field replaced by hand.

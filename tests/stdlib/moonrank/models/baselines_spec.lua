@@ -100,12 +100,12 @@ it("what a file of item_knn says is checked", function()
       { { cosines = mr.tensor{ 0.5, 7 } }, {}, "tensor 'cosines' has 7.000000, expected 0 to 1" },
       { { cosines = false }, {}, "no tensor 'cosines' in the file" },
       { {}, { users = "9999999999999" }, "expected {9999999999999} int64: one for each of the users" },
-      { {}, { users = "-1" }, "users is -1, expected how many there are" },
-      { {}, { users = false }, "users is nil, expected how many there are" },
-      { {}, { items = "x" }, "items is x, expected how many there are" },
+      { {}, { users = "-1" }, "users is -1" },
+      { {}, { users = false }, "users is missing" },
+      { {}, { items = "x" }, "items is 'x'" },
       { {}, { k = "0" }, "k is 0" },
-      { {}, { k = false }, "k is nil" },
-      { {}, { shrink = "nan" }, "shrink is nan" },
+      { {}, { k = false }, "k is missing" },
+      { {}, { shrink = "nan" }, "shrink is 'nan'" },
       { {}, { seed = "1" }, "no option of the file 'seed'" },
     } do
       local message = raises(function()
@@ -125,9 +125,9 @@ it("what files of the others say is checked", function()
       { { counts = int64{ -1, 1 } }, popularity, "not within 0 and 2" },
       { { counts = int64{ 1 } }, popularity, "tensor 'counts' is {1} int64, expected {2} int64" },
       { {}, popularity, "no tensor 'counts' in the file" },
-      { {}, { kind = "random" }, "seed is nil, expected an integer" },
-      { {}, { kind = "random", seed = "1.5" }, "seed is 1.5, expected an integer" },
-      { {}, { kind = "random", seed = "1", users = "many" }, "users is many" },
+      { {}, { kind = "random" }, "seed is missing" },
+      { {}, { kind = "random", seed = "1.5" }, "seed is 1.5" },
+      { {}, { kind = "random", seed = "1", users = "many" }, "users is 'many'" },
       { {}, { kind = "random", seed = "1", depth = "2" }, "no option of the file 'depth'" },
     } do raises(function() mr.models.load(file_of(path, case[1], case[2])) end, case[3]) end
   end)

@@ -77,7 +77,7 @@ describe("cml", function()
     end
     local without, with = trained(0), trained(3000)
     check(with < 0.5 * without, ("%g with, %g without"):format(with, without))
-    raises(function() mr.models.cml{ users = 3, items = 2, covariance = -1 } end, "covariance is -1, expected a number of at least 0")
+    raises(function() mr.models.cml{ users = 3, items = 2, covariance = -1 } end, "covariance", "-1")
     raises(function()
       mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{},
         train = fold.train, parallel = true, progress = false }
@@ -120,9 +120,9 @@ describe("cml", function()
   end)
 
   it("names what is wrong", function()
-    raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml: items is nil, expected an integer of at least 1")
-    raises(function() mr.models.cml{ users = 3, items = 2, radius = 0 } end, "radius is 0, expected a number above 0")
-    raises(function() mr.models.cml{ users = 3, items = 2, init = -1 } end, "init is -1, expected a number above 0")
+    raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml", "items", "missing")
+    raises(function() mr.models.cml{ users = 3, items = 2, radius = 0 } end, "radius", "0")
+    raises(function() mr.models.cml{ users = 3, items = 2, init = -1 } end, "init", "-1")
     raises(function() mr.models.cml{ users = 3, items = 2, factors = 0 } end, "factors is 0")
     raises(function() mr.models.define("both", { parameters = print, forward = print, constrain = print, repeats = true }) end,
       "'both' has constrain, which changes parameters after each step, and repeats")

@@ -62,8 +62,8 @@ describe("a model of one's own", function()
   it("with layers, norms, attention and dropout, too", function()
     local built_in = require "moonrank.models.self_attention"
     mr.models.define("own_attention", {
-      required = built_in.required, options = built_in.options, check = built_in.check, parameters = built_in.parameters,
-      forward = built_in.forward,
+      required = { inputs = "integer" }, options = { width = 64, heads = 2, blocks = 2, inner = 16, dropout = 0 },
+      check = built_in.check, parameters = built_in.parameters, forward = built_in.forward,
     })
     local options = { inputs = 4, width = 8, heads = 2, blocks = 1, dropout = 0.2, seed = 5 }
     same(trained(mr.models.self_attention(options), queries), trained(mr.models.own_attention(options), queries))
@@ -137,8 +137,8 @@ describe("a model of one's own", function()
         { "users", "300000000000", "mr.normal: sizes {300000000000, 4} are more than the tensors of the file have" },
         { "width", "4000000", "sizes {3, 4000000} are more than" },
         { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
-        { "users", "os.exit(3)", "users is os.exit(3), expected an integer of at least 1" },
-        { "width", "x", "option width is a string, expected a number" }, { "seed", "x", "seed is 'x', expected an integer" },
+        { "users", "os.exit(3)", "users is 'os.exit(3)'" },
+        { "width", "x", "width is 'x'" }, { "seed", "x", "seed is 'x'" },
         { "dtype", "int64", "mr.models.towers: dtype is 'int64'" },
       } do
         file(case[1], case[2])
@@ -219,13 +219,13 @@ describe("a wrong definition is said", function()
       { "two words", { parameters = parameters, forward = forward }, "name is two words, expected a word" },
       { "mf", { parameters = parameters, forward = forward }, "mr.models.mf is there already" },
       { "load", { parameters = parameters, forward = forward }, "mr.models.load is there already" },
-      { "x", { forward = forward }, "parameters of 'x' is a nil, expected a function" },
-      { "x", { parameters = parameters }, "forward of 'x' is a nil, expected a function" },
+      { "x", { forward = forward }, "parameters is missing" },
+      { "x", { parameters = parameters }, "forward is missing" },
       { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
       { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "mr.models.define: required.n is 'int'" },
       { "x", { parameters = parameters, forward = forward, built_in = true }, "no option of mr.models.define 'built_in'" },
       { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers, which" },
-      { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers of 'x' is a table, expected a function" },
+      { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers is a table" },
     } do
       raises(function() mr.models.define(case[1], case[2]) end, case[3])
     end
@@ -241,8 +241,8 @@ describe("a wrong definition is said", function()
   it("when a model is made of it", function()
     local function made(wrong, options) return function() mr.models.define("x", {
       required = { n = "integer" }, parameters = wrong, forward = forward }){ n = options } end end
-    raises(made(parameters), "mr.models.x: n is nil, expected an integer of at least 1")
-    raises(made(parameters, 0), "mr.models.x: n is 0, expected an integer of at least 1")
+    raises(made(parameters), "mr.models.x", "n is missing")
+    raises(made(parameters, 0), "mr.models.x", "n is 0")
     for _, case in ipairs{
       { nil, "parameters returned a nil, expected tensors by name" }, { {}, "returned no tensor, expected one or more by name" },
       { { w = 3 }, "'w' is a number, expected a tensor" }, { { mr.zeros(3) }, "a name is 1, expected a text" },
@@ -264,8 +264,8 @@ describe("a wrong definition is said", function()
     local function with(value)
       return function() mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){} end
     end
-    for _, case in ipairs{ { 1 / 0, "option o is inf, expected a finite number" }, { 0 / 0, "option o is" },
-      { "\xff", "option o is no UTF-8" },
+    for _, case in ipairs{ { 1 / 0, "option o is inf" }, { 0 / 0, "option o is" },
+      { "\xff", "option o is '" },
       { print, "option o is a function" }, { { 1, { 2 } }, "option o is a table" }, { { 0.5 }, "option o is a table" } } do
       raises(with(case[1]), case[2])
     end

@@ -191,8 +191,8 @@ describe("every pruner", function()
     for _, case in ipairs{
       { "medium", "no pruner 'medium', did you mean 'median'?" },
       { { "median", warm_up = 3 }, "did you mean 'warmup'?" },
-      { { "median", warmup = -1 }, "warmup is -1, expected an integer from 0" },
-      { { "asha", factor = 1 }, "factor is 1, expected an integer from 2" },
+      { { "median", warmup = -1 }, "warmup is -1" },
+      { { "asha", factor = 1 }, "factor is 1" },
       { { "wilcoxon", p = 2 }, "p is 2" },
     } do raises(function() pruners.make(case[1]) end, case[2]) end
     raises(function() pruners.make("asha", "up") end, "'up'")

@@ -190,7 +190,7 @@ describe("mistakes", function()
       { function() mr.uniform(1, 1) end, "mr.uniform: low is 1 and high is 1" },
       { function() mr.uniform(0, math.huge) end, "high is inf, expected a finite number" },
       { function() mr.uniform(1) end, "mr.uniform: high is a nil" },
-      { function() mr.uniform(0, 1, { points = 1 }) end, "points is 1, expected 2 or more" },
+      { function() mr.uniform(0, 1, { points = 1 }) end, "points is 1" },
       { function() mr.uniform(0, 1, { point = 3 }) end, "did you mean 'points'?" },
       { function() mr.loguniform(0, 1) end, "low is 0, expected a number above 0" },
       { function() mr.integer(0, 5, { log = true }) end, "low is 0, expected a number above 0" },

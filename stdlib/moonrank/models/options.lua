@@ -1,0 +1,132 @@
+-- Options of models: those that several models share, those of models that scripts define, and their texts in a file.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local options = require "moonrank.options"
+
+local M = {}
+
+local seed = { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the initial parameters" }
+local dtype = { "dtype", "string", default = "float32", choices = { "float32", "float64" },
+  help = "type of the parameters" }
+local common = { seed = seed, dtype = dtype }
+
+---Options of every model.
+M.common = options.unlisted("models", { seed, dtype })
+
+---Options of models of users and items.
+M.of_pairs = options.unlisted("models of users and items", {
+  { "users", "integer", required = true, least = 1, also = { "n_users", "num_users" }, help = "number of users" },
+  { "items", "integer", required = true, least = 1, also = { "n_items", "num_items" }, help = "number of items" },
+  { "factors", "integer", default = 32, least = 1, also = { "n_factors", "embedding_dim", "rank" },
+    help = "length of a user's and an item's vector" },
+})
+
+M.init = { "init", "number", default = 0.01, above = 0, help = "initial factors are uniform in (-init, init)" }
+
+M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_dim", "in_features", "n_features" },
+  help = "number of features" }
+
+---@param default integer[]
+---@param help? string
+---@return mr.options.Row
+function M.hidden(default, help)
+  return { "hidden", "integer[]", default = default, least = 1, also = { "hidden_layer_sizes", "layers", "units" },
+    help = help or "widths of the hidden layers" }
+end
+
+---@param default string
+---@param help? string
+---@return mr.options.Row
+function M.activation(default, help)
+  return { "activation", "string", default = default, choices = { "relu", "tanh", "sigmoid", "softplus" },
+    help = help or "activation of the hidden layers" }
+end
+
+---What `required` of a script's definition may say of an option.
+M.types = { "integer", "number", "string", "boolean", "integers" }
+
+---Whether a value is a list of integers without gaps or named fields.
+---@param value any
+---@return boolean
+---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`
+function M.are_integers(value)
+  if type(value) ~= "table" then return false end
+  for key, each in next, value do
+    if math.type(key) ~= "integer" or key < 1 or key > #value or math.type(each) ~= "integer" then return false end
+  end
+  return true
+end
+
+---Raises where the file of a model could not hold the value of an option.
+---@param where string
+---@param name string
+---@param value any
+function M.check_storable(where, name, value)
+  local kind = type(value)
+  local is_text = kind == "string" and utf8.len(value)
+  if kind == "boolean" or is_text or check.is_finite(value) or M.are_integers(value) then return end
+  check.fail("%s: option %s is %s, which the file of a model cannot hold. Pass a finite number, a text in UTF-8, "
+    .. "true or false, or a list of integers", where, name,
+    kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
+end
+
+-- The type of an option that has this default. A number may be given for an integer.
+local function type_of_default(default) return type(default) == "table" and "integer[]" or type(default) end
+
+-- The row of an option of a script's definition. Its default, where it has one, comes before `required`.
+local function row_of(name, required, default)
+  local row = { help = "" }
+  if common[name] then
+    for key, value in pairs(common[name]) do row[key] = value end
+  elseif required then
+    row[1], row[2] = name, required == "integers" and "integer[]" or required
+    if required == "integer" then row.least = 1 end
+  else
+    row[1], row[2] = name, type_of_default(default)
+  end
+  row.default, row.required = default, default == nil
+  return row
+end
+
+---The options of a model that a script defines, `common` among them.
+---@param where string
+---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
+---@return mr.options.Declaration
+function M.of_definition(where, definition)
+  local rows, names = {}, { seed = true, dtype = true }
+  for _, part in ipairs{ "required", "options" } do
+    for name in pairs(definition[part]) do
+      if type(name) ~= "string" then
+        check.fail("%s: %s has the name %s, expected a text", where, part, tostring(name))
+      end
+      names[name] = true
+    end
+  end
+  for _, name in ipairs(check.names(names)) do
+    local required, default = definition.required[name], definition.options[name]
+    if required ~= nil then check.choice(where, "required." .. name, required, M.types) end
+    if default ~= nil then M.check_storable(where, name, default) end
+    if required == nil and default == nil then default = common[name].default end
+    rows[#rows + 1] = row_of(name, required, default)
+  end
+  return options.unlisted(where, rows)
+end
+
+---The value of an option from its text in a file; the text where it is not such a value.
+---@param text string
+---@param row? mr.options.Row
+---@return any
+---Example: `require("moonrank.models.options").from_text("2", {"k", "number"})   --> 2`
+function M.from_text(text, row)
+  local kind = row and row[2]
+  if kind == "integer[]" then
+    local numbers = {}
+    for digits in text:gmatch "[^,]+" do numbers[#numbers + 1] = math.tointeger(tonumber(digits)) end
+    return numbers
+  end
+  if kind == "boolean" then return text == "true" end
+  if kind == "integer" or kind == "number" then return math.tointeger(tonumber(text)) or tonumber(text) or text end
+  return text
+end
+
+return M
