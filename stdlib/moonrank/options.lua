@@ -9,7 +9,6 @@
 --   local o = step_options:read("mr.schedule.step", given)
 --
 -- A text among the rows, such as "Data", begins a group of the documentation.
-local check = require "moonrank.check"
 local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
@@ -30,7 +29,7 @@ local M = {}
 ---@field class? string       the value is an object of this class of the library, e.g. "mr.Schedule"
 ---@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
 ---@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
----@field also? string[]      names that other libraries give this option; an error proposes the name here
+---@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 ---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
@@ -241,7 +240,7 @@ local none = {}
 ---@param given? table   what the script passed
 ---@return table
 function Declaration:read(where, given)
-  if given ~= nil and type(given) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(given)) end
+  if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
   given = given or none
   for name in next, given do
     if not self.by_name[name] then words().unknown(self, where, name) end

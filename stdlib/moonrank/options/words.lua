@@ -89,6 +89,15 @@ end
 ---@param row mr.options.Row
 function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
 
+---Raises that options were not given as a table, and shows its form.
+---@param declaration mr.options.Declaration
+---@param where string
+---@param given any
+function M.no_table(declaration, where, given)
+  local first = declaration.rows[1]
+  check.fail("%s: options is %s, expected a table%s", where, found(given), first and (" such as {%s = ...}"):format(first[1]) or "")
+end
+
 ---Raises that there is no such option, and proposes one.
 ---@param declaration mr.options.Declaration
 ---@param where string
@@ -97,6 +106,8 @@ function M.unknown(declaration, where, name)
   local known = {}
   for i, row in ipairs(declaration.rows) do
     known[i] = row[1]
+    local advice = type(name) == "string" and row.also and row.also[name]
+    if advice then check.fail("no option of %s '%s'. %s", where, name, advice) end
     for _, other in ipairs(row.also or {}) do
       if other == name then check.fail("no option of %s '%s': it is called '%s' here", where, name, row[1]) end
     end
