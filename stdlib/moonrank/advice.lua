@@ -52,6 +52,8 @@ local function of_module(name)
   return check.other_name("_G", name) and 'the library is local mr = require "moonrank"'
 end
 
+local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
+
 -- Errors when code runs: a pattern, and the advice, or a function that makes it of what the pattern found.
 local of_running = {
   { "attempt to index a function value %((%a+) '(.-)'%)", of_function },
@@ -62,7 +64,9 @@ local of_running = {
   { "attempt to index a nil value %((%a+) '(.-)'%)", of_nil },
   { "attempt to perform arithmetic on a nil value %((%a+) '(.-)'%)", of_nil },
   { "attempt to concatenate a (%a+) value", of_joined },
-  { "attempt to perform arithmetic on a string value", 'texts are joined by .. and formatted by ("%d"):format(n)' },
+  { "attempt to perform arithmetic on a string value", of_texts },
+  { "attempt to %a+ a 'string' with a", of_texts },
+  { "<name> expected near '[%d\"'-]", "a field of a table is name = value" },
   { "attempt to compare (%a+) with (%a+)", of_compared },
   { "bad argument #1 to 'for iterator' %(table expected", "pairs and ipairs take a table" },
   { "module 'moonrank%.", 'the library is one module: local mr = require "moonrank"' },

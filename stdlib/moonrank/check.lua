@@ -336,12 +336,12 @@ end
 
 local function passed(...) return ... end
 
--- Whether a value of another metatable than the class's can be the object of a method: another class that has the method as well, or a table
--- that stands for an object, as those of scripts do.
-local function may_have(value, method)
+-- Whether a value of another metatable than the class's can be the object of a method: an object of another class that has
+-- the method as well, or a script's table that stands for an object, which objects of the core are not.
+local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
-  return type(value) == "table"
+  return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
 -- Raises where a method was called with a dot, by which its first argument, if any, stands for the object.
@@ -364,7 +364,7 @@ function M.exact(name, f, meta)
   if info.what == "C" or info.isvararg then return f end
   local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
   local function wrapper(...)
-    if method and getmetatable((...)) ~= meta and not may_have((...), method) then refuse_dot(name, (...)) end
+    if method and getmetatable((...)) ~= meta and not may_have((...), method, meta) then refuse_dot(name, (...)) end
     if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
     return passed(f(...))  -- not a tail call: errors of the core read the function's name from this frame
   end
