@@ -61,15 +61,16 @@ bool is_mistyped(const std::string& name, const std::string& candidate, size_t d
 
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
   constexpr size_t longest = 1000;  // what is longer was not mistyped, and the table grows with both lengths
-  if (name.empty() || name.size() > longest) return std::nullopt;
+  if (name.size() > longest) return std::nullopt;
   const std::string typed = folded(name), number = digits(name);
+  if (typed.empty()) return std::nullopt;
   std::optional<std::string> nearest;
   size_t least = longest;
   for (const std::string& candidate : known) {
     if (candidate.size() > longest) continue;
     const std::string other = folded(candidate);
     if (other == typed) return candidate;
-    if (typed.empty() || other.empty() || (!number.empty() && number != digits(candidate))) continue;
+    if (other.empty() || (!number.empty() && number != digits(candidate))) continue;
     const size_t distance = edit_distance(typed, other);
     if (distance >= least || !is_mistyped(typed, other, distance)) continue;
     nearest = candidate;

@@ -121,9 +121,9 @@ end
 ---@param known string[]
 function M.unknown(what, name, known)
   table.sort(known)
-  local place, is_option = what:gsub("^option of ", "")
-  if is_option > 0 and math.type(name) == "integer" then
-    M.fail("%s: value %d of the table has no name. Write name = value; there are: %s", place, name, table.concat(known, ", "))
+  if what:find "^option of " and math.type(name) == "integer" then
+    M.fail("no %s '%d'; there are: %s. Value %d of the table has no name: write name = value", what, name,
+      table.concat(known, ", "), name)
   end
   local other = M.other_name((what:gsub("^field of ", "")), name)
   if other then M.fail("no %s '%s'; write %s", what, tostring(name), other) end
@@ -400,7 +400,7 @@ end
 ---@param name any
 ---@param known string[]
 function M.no_field(class, name, known)
-  local shown = type(name) == "table" and "{...}" or type(name) == "string" and core.safe_text(name) or tostring(name)
+  local shown = type(name) == "table" and "table {...}" or type(name) == "string" and core.safe_text(name) or tostring(name)
   local other = M.other_name(class, name)
   if other then M.fail("%s has no field '%s'; write %s", class, shown, other) end
   local near = type(name) == "string" and M.nearest(name, known)

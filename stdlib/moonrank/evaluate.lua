@@ -94,8 +94,8 @@ end
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
-    local found = type(names) == "string" and ("'%s'"):format(names) or names == nil and "nil" or "a " .. check.kind(names)
-    check.fail("%s: metrics is %s, expected a list of names, such as {'ndcg@10', 'ap'}", where, found)
+    local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
+    check.fail('%s: a table of metrics expected, got a %s. Write {"%s"}', where, type(names), written)
   end
   check.sequence(where, "the list of metrics", names,
     'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')

@@ -168,7 +168,10 @@ local uniform_options = declare("mr.UniformOptions", {
 ---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, part_options)
-  if type(sizes) == "number" and options ~= nil then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
+  if type(sizes) == "number" and options == nil then
+    check.fail("mr.uniform: high is a nil, expected a number: mr.uniform(low, high). Random numbers are mr.uniform({%s})", sizes)
+  end
+  if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   check_sizes("mr.uniform", sizes)
   if part_options ~= nil then check.fail("mr.uniform: argument 3 is %s, expected sizes and options alone", tostring(part_options)) end
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")

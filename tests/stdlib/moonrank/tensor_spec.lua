@@ -469,7 +469,7 @@ describe("gradients", function()
 
   it("need a seed where the tensor is not one number", function()
     local x = mr.tensor{ 1, 2 }:requires_grad()
-    raises(function() (x * 2):backward() end, "a tensor of shape {2} needs a seed of the same shape");
+    raises(function() (x * 2):backward() end, "the tensor has shape {2}");
     (x * 2):backward(mr.tensor{ 10, 100 })
     equal(x.grad:totable(), { 20, 200 })
     raises(function() (x * 2):backward(mr.tensor{ 1 }) end, "the seed has shape {1}, expected that of the tensor, {2}")
@@ -598,7 +598,7 @@ end)
 describe("mistakes", function()
   local x = mr.ones(2, 3)
   local cases = {
-    { function() return x + mr.ones(4) end, "shapes {2, 3} and {4} do not line up" },
+    { function() return x + mr.ones(4) end, "{2, 3} with {4}" },
     { function() return x * mr.ones(2, 3, f64) end, "convert one with :double() or :float()" },
     { function() return x:long() + 1 end, "int64 tensors hold indices and take no arithmetic" },
     { function() return x:long():sum() end, "convert with :double() or :float()" },
