@@ -51,6 +51,8 @@ std::string digits(const std::string& name) {
 /// words (map, max), so that only a letter too many, too few or swapped counts.
 bool is_mistyped(const std::string& name, const std::string& candidate, size_t distance) {
   const size_t shorter = std::min(name.size(), candidate.size());
+  const bool letters_left_out = name.size() + distance == candidate.size();  // bnd for bound
+  if (shorter >= 3 && distance <= 2 && letters_left_out && name.front() == candidate.front()) return true;
   if (candidate.size() < 3 || distance > std::max<size_t>(1, shorter / 3)) return false;
   if (distance > 1 && name.front() != candidate.front()) return false;
   if (shorter > 3 || name.size() != candidate.size()) return true;

@@ -75,10 +75,9 @@ end
 ---@param where string
 ---@param tensors any
 function M.tensors(where, tensors)
-  if type(tensors) ~= "table" or #tensors == 0 then
-    local found = tensors == nil and "nil" or type(tensors) == "table" and "an empty table" or "a " .. M.kind(tensors)
-    M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
-  end
+  if type(tensors) == "table" then return end
+  local found = tensors == nil and "nil" or "a " .. M.kind(tensors)
+  M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
 end
 
 ---Refuses what is not a function, for functions that run one.
@@ -344,11 +343,14 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
--- Raises where a method was called with a dot, by which its first argument, if any, stands for the object.
-local function refuse_dot(name, value)
+-- Raises where more arguments are given than a function takes, or where a method was called with a dot, by which its first
+-- argument, if any, stands for the object.
+local function refuse(name, f, most, meta, ...)
+  if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
   local class, method = name:match "([%a_]+):(.*)"
+  if not meta or getmetatable((...)) == meta or may_have((...), method, meta) then return end
   local object = class == "Tensor" and "x" or class:lower()
-  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind(value), object, method)
+  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind((...)), object, method)
 end
 
 ---The function, which from now on refuses arguments beyond its parameters. Lua would drop them silently. A value that is not a Lua function, or
@@ -364,8 +366,7 @@ function M.exact(name, f, meta)
   if info.what == "C" or info.isvararg then return f end
   local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
   local function wrapper(...)
-    if method and getmetatable((...)) ~= meta and not may_have((...), method, meta) then refuse_dot(name, (...)) end
-    if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
+    if select("#", ...) > most or method and getmetatable((...)) ~= meta then refuse(name, f, most, meta, ...) end
     return passed(f(...))  -- not a tail call: errors of the core read the function's name from this frame
   end
   inner[wrapper] = f

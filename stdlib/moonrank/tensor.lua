@@ -369,8 +369,8 @@ local lists_options = declare("mr.ListsOptions", {
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
 function M.lists(t)
   if type(t) ~= "table" then
-    check.fail("mr.lists: lists is %s, expected a table: mr.lists{{1, 0}, {0, 1, 0}} or mr.lists{relevance = t, sizes = {2, 3}}",
-      t == nil and "nil" or "a " .. check.kind(t))
+    check.fail("mr.lists: a table expected, got a %s: mr.lists{{1, 0}, {0, 1, 0}} or mr.lists{relevance = t, sizes = {2, 3}}",
+      check.kind(t))
   end
   if t.relevance ~= nil then
     local options = lists_options:read("mr.lists", t)
@@ -389,7 +389,7 @@ function M.lists(t)
   check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
   for i, list in ipairs(t) do
     if type(list) ~= "table" then
-      check.fail("mr.lists: list %d is a %s, expected a table of grades: mr.lists{{1, 0}, {0, 1, 0}}", i, type(list))
+      check.fail("mr.lists: list %d is a %s, expected a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}", i, type(list))
     end
     check.sequence("mr.lists", ("list %d"):format(i), list)
     sizes[i] = #list

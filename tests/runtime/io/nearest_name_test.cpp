@@ -78,6 +78,8 @@ TEST_CASE("another word is not a mistyped one") {
   CHECK_FALSE(nearest_name("floor", {"float"}));
   CHECK(nearest_name("smu", {"sum"}) == "sum");
   CHECK(nearest_name("tie", {"ties"}) == "ties");
+  CHECK(nearest_name("bnd", {"bias", "bound"}) == "bound");
+  CHECK(nearest_name("val", {"valid"}) == "valid");
 }
 
 }  // namespace

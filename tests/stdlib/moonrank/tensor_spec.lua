@@ -646,7 +646,7 @@ describe("mistakes", function()
     { function() return x:rows(index{ { 1 } }) end, "index has shape {1, 1}, expected one dimension" },
     { function() return core.put_rows(x, index{ 1, 2 }, -1) end, "-1 rows" },
     { function() return x:clamp{ min = 2, max = 1 } end, "min is larger than max" },
-    { function() return x:clamp{ mim = 2 } end, "did you mean 'min'?" },
+    { function() return x:clamp{ mni = 2 } end, "did you mean 'min'?" },
     { function() return x:exp(x) end, "expected at most 1 argument, got 2" },
     { function() return x.nothing end, "mr.Tensor has no field 'nothing'" },
     { function() return x:maximum("a") end, "mr.Tensor or number expected, got string" },
