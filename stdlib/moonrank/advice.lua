@@ -163,11 +163,13 @@ end
 ---Call it where the error was raised, as xpcall does.
 ---@param message any
 ---@return any
----Example: `require("moonrank.advice").add("s.lua:1: unexpected symbol near '&'")   --> s.lua:1: unexpected symbol near '&'; write a and b`
+---Example: `require("moonrank.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end
   if message:find "^stdlib/[%w_/]+%.lua:%d+: " then
-    return script_position() .. "an error inside the library, most likely from a value that it does not expect: " .. message
+    local position = script_position()
+    if position == "" then return message end
+    return position .. "an error inside the library, most likely from a value that it does not expect: " .. message
   end
   local advice = of_rules(message) or of_syntax(message)
   return advice and message .. "; " .. advice or message

@@ -85,7 +85,8 @@ end
 ---@param f any
 function M.runs(where, f)
   if type(f) == "function" then return end
-  M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, f == nil and "nil" or "a " .. M.kind(f), where)
+  local found = f == nil and "nil" or "a " .. M.kind(f)
+  M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, found, where)
 end
 
 ---The name in `known` that is closest to `name`, or nil where none is close.
@@ -335,22 +336,23 @@ end
 
 local function passed(...) return ... end
 
--- Whether a value of another metatable than the class's can be the object of a method: an object of another class that has
--- the method as well, or a script's table that stands for an object, which objects of the core are not.
+-- Whether a value of another metatable than the class's can be the object of a method: an object of another class that
+-- has the method as well, or a script's table that stands for an object. Objects of the core are never tables.
 local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
--- Raises where more arguments are given than a function takes, or where a method was called with a dot, by which its first
--- argument, if any, stands for the object.
+-- Raises where more arguments are given than a function takes, or where a method was called with a dot, by which its
+-- first argument, if any, stands for the object.
 local function refuse(name, f, most, meta, ...)
   if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
   local class, method = name:match "([%a_]+):(.*)"
   if not meta or getmetatable((...)) == meta or may_have((...), method, meta) then return end
   local object = class == "Tensor" and "x" or class:lower()
-  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind((...)), object, method)
+  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind((...)), object,
+    method)
 end
 
 ---The function, which from now on refuses arguments beyond its parameters. Lua would drop them silently. A value that is not a Lua function, or
@@ -401,7 +403,7 @@ end
 ---@param name any
 ---@param known string[]
 function M.no_field(class, name, known)
-  local shown = type(name) == "table" and "table {...}" or type(name) == "string" and core.safe_text(name) or tostring(name)
+  local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
   local other = M.other_name(class, name)
   if other then M.fail("%s has no field '%s'; write %s", class, shown, other) end
   local near = type(name) == "string" and M.nearest(name, known)

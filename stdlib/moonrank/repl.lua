@@ -79,7 +79,9 @@ function M.text(value)
     if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
   end
   local method = type(value) == "function" and method_name(value)
-  if method then return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method) end
+  if method then
+    return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method)
+  end
   return core.safe_text(tostring(value), true)
 end
 

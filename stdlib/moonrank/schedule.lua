@@ -88,7 +88,8 @@ function M.cosine(options)
 end
 
 local step_options = declare("mr.schedule.StepOptions", {
-  { "every", "integer", least = 1, required = true, also = { "step_size" }, help = "epochs from one change to the next" },
+  { "every", "integer", least = 1, required = true, also = { "step_size" },
+    help = "epochs from one change to the next" },
   { "factor", "number", default = 0.1, above = 0, most = 1, also = { "gamma" }, help = "factor of each change" },
 })
 

@@ -111,7 +111,8 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
--- Statements with an expression at their end, as in "x = x + 1; x": the text with a `return` before that expression. nil where it is none.
+-- Statements with an expression after the last semicolon, as in "x = x + 1; x": the text with a `return` before the
+-- expression; nil where the text is not that.
 local function with_last_shown(text)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do
@@ -123,7 +124,7 @@ local function with_last_shown(text)
   return shown and load(declared_constants(text, {}) .. shown, "=stdin", "t", scope) and shown or nil
 end
 
----What was typed as a function: an expression, statements, statements and an expression after the last semicolon, or statements. nil and the message where it is neither, where it assigns to a constant, or
+---What was typed as a function: an expression, statements, or statements and an expression after the last semicolon. nil and the message where it is neither, where it assigns to a constant, or
 ---where it declares outside of every block what is to be closed (`<close>`).
 ---@param text string
 ---@return function?

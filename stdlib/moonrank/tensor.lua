@@ -36,7 +36,7 @@ local function sizes_of(where, ...)
   return given, options
 end
 
--- Refuses a number where a list of sizes is expected. `second`: a further size, where the next argument is a number, too.
+-- Refuses a number where a list of sizes is expected. `second` is the next argument where it is an integer, too.
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
@@ -101,7 +101,8 @@ function M.full(sizes, value, options)
   check_sizes("mr.full", sizes, ", value")
   options = tensor_options:read("mr.full", options)
   if type(value) ~= "number" then
-    check.fail("mr.full: value is %s, expected a number: mr.full(sizes, value)", value == nil and "nil" or "a " .. check.kind(value))
+    local found = value == nil and "nil" or "a " .. check.kind(value)
+    check.fail("mr.full: value is %s, expected a number: mr.full(sizes, value)", found)
   end
   check_int64("mr.full", "value", value, options.dtype)
   return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
@@ -169,7 +170,8 @@ local uniform_options = declare("mr.UniformOptions", {
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, part_options)
   if type(sizes) == "number" and options == nil then
-    check.fail("mr.uniform: high is a nil, expected a number: mr.uniform(low, high). Random numbers are mr.uniform({%s})", sizes)
+    check.fail("mr.uniform: high is a nil, expected a number: mr.uniform(low, high). "
+      .. "Random numbers are mr.uniform({%s})", sizes)
   end
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   check_sizes("mr.uniform", sizes)
@@ -369,8 +371,8 @@ local lists_options = declare("mr.ListsOptions", {
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
 function M.lists(t)
   if type(t) ~= "table" then
-    check.fail("mr.lists: a table expected, got a %s: mr.lists{{1, 0}, {0, 1, 0}} or mr.lists{relevance = t, sizes = {2, 3}}",
-      check.kind(t))
+    check.fail("mr.lists: a table expected, got a %s: mr.lists{{1, 0}, {0, 1, 0}} or "
+      .. "mr.lists{relevance = t, sizes = {2, 3}}", check.kind(t))
   end
   if t.relevance ~= nil then
     local options = lists_options:read("mr.lists", t)
@@ -389,7 +391,8 @@ function M.lists(t)
   check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
   for i, list in ipairs(t) do
     if type(list) ~= "table" then
-      check.fail("mr.lists: list %d is a %s, expected a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}", i, type(list))
+      check.fail("mr.lists: list %d is a %s, expected a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}", i,
+        type(list))
     end
     check.sequence("mr.lists", ("list %d"):format(i), list)
     sizes[i] = #list
@@ -452,7 +455,9 @@ for name, class in pairs(core.classes) do
   end
 end
 for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot", "pairs" } do
-  core.classes["mr.Tensor"].meta["__" .. name] = function() check.fail("%s", require("moonrank.other_names").operators[name]) end
+  core.classes["mr.Tensor"].meta["__" .. name] = function()
+    check.fail("%s", require("moonrank.other_names").operators[name])
+  end
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 

@@ -1,5 +1,5 @@
--- Mistakes of newcomers, who know PyTorch, NumPy, pandas, XGBoost, LightGBM, allRank, Rax, ranx, RecBole or another language
--- than Lua. Each entry has one of
+-- Mistakes of newcomers, who know PyTorch, NumPy, pandas, XGBoost, LightGBM, allRank, Rax, ranx, RecBole or another
+-- language than Lua. Each entry has one of
 --   code    lines of a script, which has the names of `names` in mistakes_spec.lua. The error begins with the number of the
 --           last of these lines
 --   script  a script, run by the program

@@ -23,7 +23,8 @@ Loss._parameters = false
 local function refuse_arguments(scores, lists)
   local is_tensor = check.is_tensor(scores)
   local name, value = is_tensor and "lists" or "scores", is_tensor and lists or scores
-  check.fail("loss: %s is %s, expected %s: loss:mean(scores, lists)", name, value == nil and "nil" or "a " .. check.kind(value),
+  local found = value == nil and "nil" or "a " .. check.kind(value)
+  check.fail("loss: %s is %s, expected %s: loss:mean(scores, lists)", name, found,
     is_tensor and "lists, as mr.lists{...} and data.lists are" or "a tensor of one score per row")
 end
 

@@ -152,7 +152,8 @@ local function refuse_name(text)
   local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
   local ours = registry:base(small) and small or word and registry:base(word) and word .. "@" .. k
-  if ours and check.attempt(registry.parse, registry, ours) then check.fail("no metric '%s'; write '%s'", text, ours) end
+  local is_metric = ours and check.attempt(registry.parse, registry, ours)
+  if is_metric then check.fail("no metric '%s'; write '%s'", text, ours) end
   check.unknown("metric", name, registry:names())
 end
 

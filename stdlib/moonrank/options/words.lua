@@ -95,7 +95,8 @@ function M.missing(where, row) check.fail("%s: %s is missing, expected %s", wher
 ---@param given any
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
-  check.fail("%s: options is a %s, expected a table%s", where, type(given), first and (" such as {%s = ...}"):format(first[1]) or "")
+  local example = first and (" such as {%s = ...}"):format(first[1]) or ""
+  check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
 end
 
 ---Raises that there is no such option, and proposes one.

@@ -1,4 +1,5 @@
--- The mistakes of newcomers in tests/support/mistakes.lua: what is said, where, and whether what is said to write means what was wanted.
+-- The mistakes of newcomers in tests/support/mistakes.lua: what the error says, with which line, and whether the code that
+-- it proposes does what was wanted.
 local mr = require "moonrank"
 local advice = require "moonrank.advice"
 local test = require "moonrank.test"
@@ -12,8 +13,9 @@ local ratings = mr.data.synthetic{ users = 40, items = 60, mean_activity = 12, s
 -- What the code of an entry has beside the globals.
 local function names()
   return {
-    mr = mr, x = mr.tensor{ 1, 2, 3 }, m = mr.tensor{ { 1, 2, 3 }, { 4, 5, 6 } }, lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } },
-    scores = mr.tensor{ 0.5, 0.25, 1, 0, 0.75 }:requires_grad(), loss = mr.losses.ap{}, ratings = ratings,
+    mr = mr, x = mr.tensor{ 1, 2, 3 }, m = mr.tensor{ { 1, 2, 3 }, { 4, 5, 6 } },
+    lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } }, scores = mr.tensor{ 0.5, 0.25, 1, 0, 0.75 }:requires_grad(),
+    loss = mr.losses.ap{}, ratings = ratings,
     fold = ratings:folds{ k = 4, by = "user", seed = 1, nsr = 1 }[1],
     model = mr.models.mf{ users = 40, items = 60, factors = 2 },
   }
@@ -21,8 +23,9 @@ end
 
 local study  -- made when it is first used
 local function of_study()
+  local function run(trial) return { ndcg = trial.lr } end
   study = study or mr.sweep{ name = "mistakes", metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.2 } }, workers = 0,
-    progress = false, store = os.getenv "TMPDIR" .. "/mistakes.db", run = function(trial) return { ndcg = trial.lr } end }
+    progress = false, store = os.getenv "TMPDIR" .. "/mistakes.db", run = run }
   return study
 end
 
@@ -46,13 +49,17 @@ local function error_of(entry, of)
 end
 
 local function has(text, parts, where)
-  for _, part in ipairs(parts or {}) do check(text:find(part, 1, true), ("%s: no '%s' in: %s"):format(where, part, text)) end
+  for _, part in ipairs(parts or {}) do
+    check(text:find(part, 1, true), ("%s: no '%s' in: %s"):format(where, part, text))
+  end
 end
 
 local function check_words(entry, text)
   has(text, entry.says, "says")
   has(text, { entry.instead }, "instead")
-  for _, part in ipairs(entry.never or {}) do check(not text:find(part, 1, true), ("'%s' in: %s"):format(part, text)) end
+  for _, part in ipairs(entry.never or {}) do
+    check(not text:find(part, 1, true), ("'%s' in: %s"):format(part, text))
+  end
 end
 
 local function value_of(code, of) return assert(load_code("return " .. code, of))() end
@@ -94,7 +101,8 @@ describe("a newcomer's mistake:", function()
       else
         sweeps.in_folder(function(folder)
           sweeps.write(folder .. "/script.lua", entry.script or entry.prompt)
-          check_command(entry, ("cd %s && %s %s script.lua"):format(folder, program.moonrank, entry.prompt and "<" or ""))
+          local from = entry.prompt and "< script.lua" or "script.lua"
+          check_command(entry, ("cd %s && %s %s"):format(folder, program.moonrank, from))
         end)
       end
     end)
