@@ -48,11 +48,15 @@ class Agenda {
 
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
-    throw std::invalid_argument("nothing that this tensor was computed from requires gradients");
+    throw std::invalid_argument(
+        "nothing that this tensor was computed from requires gradients; call x:requires_grad() on a tensor before it "
+        "is "
+        "used");
   }
   if (!seed.defined()) {
     if (root.entries() != 1) {
-      throw std::invalid_argument("a tensor of shape " + root.shape().text() + " needs a seed of the same shape");
+      throw std::invalid_argument("the tensor has shape " + root.shape().text() +
+                                  ", expected a single number; write x:sum():backward() or x:mean():backward()");
     }
     return Tensor::full(root.shape(), 1, root.dtype(), root.device());
   }

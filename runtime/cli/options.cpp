@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <map>
 
 #include "runtime/io/nearest_name.h"
 
@@ -11,10 +13,35 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
+const std::vector<std::string> commands = {"data", "doc", "help", "results", "test"};
+
+/// What to write instead of options and commands of other programs.
+const std::map<std::string, std::string> instead = {
+    {"-c", "-e CODE"},
+    {"-v", "--version"},
+    {"-V", "--version"},
+    {"eval", "moonrank -e CODE"},
+    {"exec", "moonrank -e CODE"},
+    {"version", "moonrank --version"},
+    {"repl", "moonrank alone"},
+    {"shell", "moonrank alone"},
+    {"run", "moonrank SCRIPT"},
+    {"man", "moonrank doc"},
+    {"manual", "moonrank doc --html DIR"},
+    {"download", "moonrank data get NAME"},
+    {"fetch", "moonrank data get NAME"},
+    {"list", "moonrank data list"},
+    {"studies", "moonrank results STORE"},
+};
+
 /// True if a word is meant as an option; a file that is called so is written ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
+  const auto other = instead.find(word);
+  const bool at_start = what.find(" of ") == std::string::npos;
+  if (at_start && other != instead.end())
+    throw UsageError("unknown " + what + " '" + word + "'; write " + other->second);
   const std::optional<std::string> nearest = io::nearest_name(word, known);
   throw UsageError("unknown " + what + " '" + word + "'" + (nearest ? ", did you mean '" + *nearest + "'?" : "") +
                    " (moonrank --help lists all)");
@@ -134,6 +161,27 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   }
 }
 
+bool is_file(const std::string& path) {
+  std::error_code unreadable;
+  const std::filesystem::file_status status = std::filesystem::status(path, unreadable);
+  return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
+/// `help`, `help COMMAND`.
+void read_help(const std::vector<std::string>& rest, Command* command) {
+  command->mode = Command::help;
+  const bool named =
+      rest.size() == 1 && rest[0] != "help" && std::find(commands.begin(), commands.end(), rest[0]) != commands.end();
+  if (named) command->names = rest;
+  if (!rest.empty() && !named) throw UsageError("help: expected one command after it: test, doc, results or data");
+}
+
+/// A word that is neither a command nor a file, and does not look like the path of a script.
+[[noreturn]] void refuse_word(const std::string& word) {
+  if (is_file(word + ".lua")) throw UsageError("no command or script '" + word + "', did you mean '" + word + ".lua'?");
+  unknown("command or script", word, commands);
+}
+
 }  // namespace
 
 Command parse(const std::vector<std::string>& words) {
@@ -150,6 +198,10 @@ Command parse(const std::vector<std::string>& words) {
   if (word == "data" || word == "test" || word == "doc" || word == "results") {
     read_subcommand(words, i, &command);
     check_used(command, word);
+  } else if (word == "help" && !is_file(word)) {
+    read_help({words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end()}, &command);
+  } else if (word.find_first_of("./-") == std::string::npos && !is_file(word)) {
+    refuse_word(word);
   } else {
     command.mode = Command::script;
     command.script_at = static_cast<int>(i);

@@ -57,10 +57,45 @@ bool has_script_frame(lua_State* L) {
   return false;
 }
 
+/// Lua: require(module)[name]
+int find_function(lua_State* L) {
+  lua_getglobal(L, "require");
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  lua_pushvalue(L, 2);
+  lua_gettable(L, -2);
+  return 1;
+}
+
+/// Lua: require("moonrank.advice").add(message)
+int advised(lua_State* L) {
+  lua_pushcfunction(L, &find_function);
+  lua_pushliteral(L, "moonrank.advice");
+  lua_pushliteral(L, "add");
+  lua_call(L, 2, 1);
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
+/// Adds what to do to the error on top of the stack, where it is one of Lua's own. The error stays as it is where that
+/// fails, as after a stack overflow.
+void add_advice(lua_State* L) {
+  if (lua_type(L, -1) != LUA_TSTRING || lua_checkstack(L, 4) == 0) return;
+  lua_pushcfunction(L, &advised);
+  lua_pushvalue(L, -2);
+  if (lua_pcall(L, 1, 1, 0) == LUA_OK && lua_type(L, -1) == LUA_TSTRING) {
+    lua_remove(L, -2);
+  } else {
+    lua_pop(L, 1);
+  }
+}
+
 /// Message handler: errors become their text and the traceback; an Exit is not changed.
 int explain(lua_State* L) {
   if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
   lua::push_error_text(L, 1);
+  add_advice(L);
   const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
   // an error without a position, raised where no script is running, concerns what was typed: its text says all
@@ -106,16 +141,6 @@ int report(lua_State* L) {
   return status;
 }
 
-/// Lua: require(module)[name]
-int find_function(lua_State* L) {
-  lua_getglobal(L, "require");
-  lua_pushvalue(L, 1);
-  lua_call(L, 1, 1);
-  lua_pushvalue(L, 2);
-  lua_gettable(L, -2);
-  return 1;
-}
-
 }  // namespace
 
 void print_error(std::string_view text) noexcept {
@@ -144,7 +169,9 @@ int call(lua_State* L, int arguments, int results) {
 }
 
 int call_loaded(lua_State* L, int load_status, int results) {
-  return load_status == LUA_OK ? call(L, 0, results) : report(L);
+  if (load_status == LUA_OK) return call(L, 0, results);
+  if (load_status == LUA_ERRSYNTAX) add_advice(L);
+  return report(L);
 }
 
 int push_function(lua_State* L, const char* module, const char* name) {

@@ -1,6 +1,7 @@
 #include "runtime/io/nearest_name.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace mr::io {
@@ -22,17 +23,58 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+namespace {
+
+/// The name as it is compared: small letters and digits, without a "loss" at its end.
+std::string folded(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') {
+      out += static_cast<char>(c - 'A' + 'a');
+    } else if (c != '_' && c != '-' && c != ' ') {
+      out += c;
+    }
+  }
+  constexpr std::string_view ending = "loss";
+  const bool ends = out.size() > ending.size() && out.compare(out.size() - ending.size(), ending.size(), ending) == 0;
+  if (ends) out.resize(out.size() - ending.size());
+  return out;
+}
+
+std::string digits(const std::string& name) {
+  std::string out;
+  std::copy_if(name.begin(), name.end(), std::back_inserter(out), [](char c) { return c >= '0' && c <= '9'; });
+  return out;
+}
+
+/// True if `name` can be `candidate` mistyped, at this distance. Names of three letters differ by a letter and are both
+/// words (map, max), so that only a letter too many, too few or swapped counts.
+bool is_mistyped(const std::string& name, const std::string& candidate, size_t distance) {
+  const size_t shorter = std::min(name.size(), candidate.size());
+  const bool letters_left_out = name.size() + distance == candidate.size();  // bnd for bound
+  if (shorter >= 3 && distance <= 2 && letters_left_out && name.front() == candidate.front()) return true;
+  if (candidate.size() < 3 || distance > std::max<size_t>(1, shorter / 3)) return false;
+  if (distance > 1 && name.front() != candidate.front()) return false;
+  if (shorter > 3 || name.size() != candidate.size()) return true;
+  return std::is_permutation(name.begin(), name.end(), candidate.begin());
+}
+
+}  // namespace
+
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
   constexpr size_t longest = 1000;  // what is longer was not mistyped, and the table grows with both lengths
+  if (name.size() > longest) return std::nullopt;
+  const std::string typed = folded(name), number = digits(name);
+  if (typed.empty()) return std::nullopt;
   std::optional<std::string> nearest;
-  if (name.size() > longest) return nearest;
-  size_t least = name.size();
+  size_t least = longest;
   for (const std::string& candidate : known) {
-    const size_t most = std::max<size_t>(2, candidate.size() / 2);
-    const size_t a = name.size(), b = candidate.size();
-    if (std::max(a, b) - std::min(a, b) > most) continue;  // one may be as long as a file
-    const size_t distance = edit_distance(name, candidate);
-    if (distance > most || distance >= least) continue;
+    if (candidate.size() > longest) continue;
+    const std::string other = folded(candidate);
+    if (other == typed) return candidate;
+    if (other.empty() || (!number.empty() && number != digits(candidate))) continue;
+    const size_t distance = edit_distance(typed, other);
+    if (distance >= least || !is_mistyped(typed, other, distance)) continue;
     nearest = candidate;
     least = distance;
   }

@@ -12,7 +12,9 @@ namespace mr::io {
 /// letter twice (Damerau 1964).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The first of the names that need the fewest edits to become `name`; nothing where even that would be a guess.
+/// The name that was meant by `name`, which is none of the known ones: one that differs in capitals, underscores or a
+/// "_loss" at its end, else the first of those that are fewest edits away. Nothing where that would be a guess: a third
+/// of the letters or more differ, or the digits do, as in log2 and log.
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace mr::io

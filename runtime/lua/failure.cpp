@@ -99,7 +99,9 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other || failure.kind == Failure::memory) {
     lua_pushfstring(L, "%s: %s", function, text);
   } else if (argument == 1 && std::strcmp(name, "self") == 0) {
-    lua_pushfstring(L, "calling '%s' on bad self (%s)", function, text);
+    // x.sum(...) passes what stands first in the parentheses, if anything, where a method expects x
+    const bool is_method = failure.kind == Failure::type && entry.direct && *function != '_';
+    lua_pushfstring(L, is_method ? "%s: %s. Write x:%s(...) with a colon" : "%s: %s", function, text, function);
   } else if (!entry.direct || argument == 0) {
     lua_pushfstring(L, "bad argument '%s' to '%s' (%s)", name, function, text);
   } else {

@@ -14,10 +14,9 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
     const int da = d - (dims - a.dims()), db = d - (dims - b.dims());
     const int64_t na = da < 0 ? 1 : a[da], nb = db < 0 ? 1 : b[db];
     if (na != nb && na != 1 && nb != 1) {
-      throw ArgumentError("b", "shapes " + a.text() + " and " + b.text() + " do not line up: size " +
-                                   std::to_string(na) + " against " + std::to_string(nb) + " in dimension " +
-                                   std::to_string(d + 1) +
-                                   ", counted so that the last ones meet; only size 1 stretches");
+      throw ArgumentError("b", "cannot broadcast " + a.text() + " with " + b.text() + ": size " + std::to_string(na) +
+                                   " differs from size " + std::to_string(nb) + " in dimension " +
+                                   std::to_string(d + 1) + " of " + std::to_string(dims) + ", and neither is 1");
     }
     out.append(na == 1 ? nb : na);
   }

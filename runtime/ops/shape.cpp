@@ -102,7 +102,8 @@ Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
 Tensor at_of(const Tensor& x, int64_t i) {
   if (x.dims() == 0) throw ArgumentError("i", "a tensor of one number has no parts");
   if (i < 1 || i > x.size(0))
-    throw ArgumentError("i", "index " + std::to_string(i) + ", expected 1 to " + std::to_string(x.size(0)));
+    throw ArgumentError("i", "index " + std::to_string(i) + ", expected 1 to " + std::to_string(x.size(0)) +
+                                 (i == x.size(0) + 1 ? "; a loop over a tensor x is: for i = 1, #x do" : ""));
   const Tensor row = narrow_of(x, 1, i, 1);
   const Shape shape = x.shape().without(0);
   return record("index", row.viewed(shape), {row},

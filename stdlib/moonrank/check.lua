@@ -1,5 +1,6 @@
 -- Checks of arguments and options, one wording per mistake. Errors point at the script's line, not at the library's.
 local core = require "moonrank.core"
+local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 local M = {}
 
 -- The level at which `error`, called by the caller of this, gives the position of the first function outside the standard library.
@@ -60,6 +61,34 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
+---What a message calls a value: its class, else its type.
+---@param value any
+---@return string
+---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
+function M.kind(value)
+  local meta = getmetatable(value)
+  local name = type(meta) == "table" and rawget(meta, "__name")
+  return type(name) == "string" and name ~= "" and name or type(value)
+end
+
+---Refuses what is not a list of tensors.
+---@param where string
+---@param tensors any
+function M.tensors(where, tensors)
+  if type(tensors) == "table" then return end
+  local found = tensors == nil and "nil" or "a " .. M.kind(tensors)
+  M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
+end
+
+---Refuses what is not a function, for functions that run one.
+---@param where string
+---@param f any
+function M.runs(where, f)
+  if type(f) == "function" then return end
+  local found = f == nil and "nil" or "a " .. M.kind(f)
+  M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, found, where)
+end
+
 ---The name in `known` that is closest to `name`, or nil where none is close.
 ---@param name string
 ---@param known string[]
@@ -67,12 +96,37 @@ end
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
----Raises that there is no `what` of this name, offers the nearest and lists all.
+-- A name without capitals, underscores and a "loss" at its end.
+local function folded(name) return (name:lower():gsub("_", ""):gsub("(.)loss$", "%1")) end
+
+---What to write instead of a name that another library, or Lua's newcomers, use in a place; nil where nothing is known.
+---@param place string  "mr.Tensor", "mr.losses", "metric"
+---@param name any      a number is looked up as "[]", what cannot be a name as "[...]"
+---@return string?
+---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
+function M.other_name(place, name)
+  local others = require("moonrank.other_names")[place]
+  if not others then return nil end
+  if type(name) == "number" then return others["[]"] end
+  if type(name) ~= "string" or not name:match "^[%w_]+$" then return others["[...]"] end
+  if others[name] then return others[name] end
+  for each, text in next, others do
+    if folded(each) == folded(name) then return text end
+  end
+end
+
+---Raises that there is no `what` of this name; says what to write instead, or offers the nearest and lists all.
 ---@param what string
 ---@param name any
 ---@param known string[]
 function M.unknown(what, name, known)
   table.sort(known)
+  if what:find "^option of " and math.type(name) == "integer" then
+    M.fail("no %s '%d'; there are: %s. Value %d of the table has no name: write name = value", what, name,
+      table.concat(known, ", "), name)
+  end
+  local other = M.other_name((what:gsub("^field of ", "")), name)
+  if other then M.fail("no %s '%s'; write %s", what, tostring(name), other) end
   local near = M.nearest(name, known)
   M.fail("no %s '%s'%s; there are: %s", what, tostring(name), near and (", did you mean '%s'?"):format(near) or "",
     table.concat(known, ", "))
@@ -194,30 +248,53 @@ local function refuse_surplus(name, f, most, ...)
   for i = most + 1, select("#", ...) do
     local value = select(i, ...)
     if value ~= nil then
-      local shown = type(value) == "string" and ("'%s'"):format(value) or type(value) == "table" and "a table" or tostring(value)
+      local kind = type(value)
+      local shown = kind == "string" and ("'%s'"):format(value) or kind == "number" and tostring(value)
+        or kind == "boolean" and tostring(value) or "a " .. M.kind(value)
       local last = name:match "[%a_]+$" or ""
+      local by_name = parameters[most] == "options" and ". Options go into one table, by name" or ""
       M.fail("%s: argument %d is %s, expected %s: %s(%s)%s", name, i - of_self, core.safe_text(shown),
         most == of_self and "no arguments" or ("at most %d"):format(most - of_self), name,
-        table.concat(parameters, ", ", of_self + 1), (instead[last] or ""):format(last))
+        table.concat(parameters, ", ", of_self + 1), (instead[last] or by_name):format(last))
     end
   end
 end
 
 local function passed(...) return ... end
 
+-- Whether a value of another metatable than the class's can be the object of a method: an object of another class that
+-- has the method as well, or a script's table that stands for an object. Objects of the core are never tables.
+local function may_have(value, method, class)
+  local meta = getmetatable(value)
+  if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
+  return type(value) == "table" and rawget(class, "__gc") == nil
+end
+
+-- Raises where more arguments are given than a function takes, or where a method was called with a dot, by which its
+-- first argument, if any, stands for the object.
+local function refuse(name, f, most, meta, ...)
+  if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
+  local class, method = name:match "([%a_]+):(.*)"
+  if not meta or getmetatable((...)) == meta or may_have((...), method, meta) then return end
+  local object = class == "Tensor" and "x" or class:lower()
+  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind((...)), object,
+    method)
+end
+
 ---The function, which from now on refuses arguments beyond its parameters. Lua would drop them silently. A value that is not a Lua function, or
 ---a function that takes any number of arguments, is returned as it is.
 ---@param name string  for messages; of a method with a colon, which takes `self` at least
 ---@param f any
+---@param meta? table  of the objects whose method it is: one that is called with a dot is refused
 ---@return any
 ---Example: `require("moonrank.check").exact("f", function(x) return x end)(1, nil)   --> 1`
-function M.exact(name, f)
+function M.exact(name, f, meta)
   if type(f) ~= "function" or inner[f] then return f end
   local info = debug.getinfo(f, "Su")
   if info.what == "C" or info.isvararg then return f end
-  local most = math.max(info.nparams, name:find(":", 1, true) and 1 or 0)
+  local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
   local function wrapper(...)
-    if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
+    if select("#", ...) > most or method and getmetatable((...)) ~= meta then refuse(name, f, most, meta, ...) end
     return passed(f(...))  -- not a tail call: errors of the core read the function's name from this frame
   end
   inner[wrapper] = f
@@ -233,11 +310,13 @@ function M.inner(f) return inner[f] or f end
 ---passes them more than they take.
 ---@param prefix string  for messages: "mr.Table:" or "mr.data."
 ---@param functions table
+---@param class? table  the metatable of the objects whose methods they are
 ---@return table  the same
-function M.exact_all(prefix, functions)
+function M.exact_all(prefix, functions, class)
   local function checked(key, value)
     if type(key) ~= "string" or key:match "^__" and key ~= "__call" then return M.inner(value) end
-    return M.exact(key == "__call" and prefix:sub(1, -2) or prefix .. key, value)
+    if key == "__call" then return M.exact(prefix:sub(1, -2), value) end
+    return M.exact(prefix .. key, value, class)
   end
   for key, value in next, functions do functions[key] = checked(key, value) end
   local meta = getmetatable(functions) or {}
@@ -245,29 +324,40 @@ function M.exact_all(prefix, functions)
   return setmetatable(functions, meta)
 end
 
--- The field or method of an instance whose name is nearest.
-local function nearest_field(self, class, key)
+---Raises that objects of a class have no field of this name; says what to write instead, or offers the nearest.
+---@param class string
+---@param name any
+---@param known string[]
+function M.no_field(class, name, known)
+  local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
+  local other = M.other_name(class, name)
+  if other then M.fail("%s has no field '%s'; write %s", class, shown, other) end
+  local near = type(name) == "string" and M.nearest(name, known)
+  M.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
+end
+
+-- Names of the fields and methods of an instance.
+local function fields_of(self, class)
   local known = {}
   for _, fields in ipairs{ self, class } do
     for name in next, fields do
       if type(name) == "string" and not name:match "^_" then known[#known + 1] = name:gsub("^get_", "") end
     end
   end
-  return M.nearest(key, known)
+  return known
 end
 
 ---A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error. So is a surplus
 ---argument of a method, except in a class within a part of the library ("mr.sweep.Store"), whose methods scripts do not call.
 function M.class(name)
   local class = { __name = name }
-  if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class) end
+  if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end
   class.__index = function(self, key)
     local found = rawget(class, key)
     if found ~= nil then return found end
     local getter = rawget(class, "get_" .. tostring(key))
     if getter then return getter(self) end
-    local near = nearest_field(self, class, key)
-    M.fail("%s has no field '%s'%s", name, tostring(key), near and (", did you mean '%s'?"):format(near) or "")
+    M.no_field(name, key, fields_of(self, class))
   end
   return class
 end

@@ -93,7 +93,10 @@ end
 ---@return (mr.Metric|mr.BoundedMetric)[]
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
-  if type(names) ~= "table" then check.fail("%s: a table of metrics expected, got a %s", where, type(names)) end
+  if type(names) ~= "table" then
+    local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
+    check.fail('%s: a table of metrics expected, got a %s. Write {"%s"}', where, type(names), written)
+  end
   check.sequence(where, "the list of metrics", names,
     'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
   local o = metric.conventions:read(where, options)

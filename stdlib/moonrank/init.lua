@@ -51,12 +51,16 @@ function M.names()
 end
 
 check.exact_all("mr.", M)
-for class, parts in pairs(require("moonrank.core").classes) do check.exact_all(class .. ":", parts.methods) end
+for class, parts in pairs(require("moonrank.core").classes) do
+  check.exact_all(class .. ":", parts.methods, parts.meta)
+end
 
 -- What to write instead of a function that other libraries have beside their tensors: methods here, and other names.
 local function instead_of(name)
+  local other = check.other_name("moonrank", name)
+  if other then return other end
   local class = require("moonrank.core").classes["mr.Tensor"]
-  return class.methods[name] and ("x:%s(...)"):format(name) or require "moonrank.other_names"[name]
+  return class.methods[name] and ("x:%s(...)"):format(name) or check.other_name("mr.Tensor", name)
 end
 
 return setmetatable(M, {

@@ -14,14 +14,20 @@ local tensor = core.classes["mr.Tensor"].methods
 ---@return mr.Tensor
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
 ---Example: `mr.cat({mr.ones(2, 3), mr.zeros(2, 4)}, 2):size(2)   --> 7`
-function M.cat(tensors, dim) return core.cat(tensors, dim or 1) end
+function M.cat(tensors, dim)
+  check.tensors("mr.cat", tensors)
+  return core.cat(tensors, dim or 1)
+end
 
 ---Tensors of one shape along a new dimension.
 ---@param tensors mr.Tensor[]  of one shape and type, on one device; at least one
 ---@param dim? integer         where the new dimension is in the result, default 1
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
-function M.stack(tensors, dim) return core.stack(tensors, dim or 1) end
+function M.stack(tensors, dim)
+  check.tensors("mr.stack", tensors)
+  return core.stack(tensors, dim or 1)
+end
 
 local sort_options = declare("mr.SortOptions", {
   { "descending", "boolean", default = false, help = "the largest first" },

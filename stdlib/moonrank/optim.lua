@@ -166,7 +166,8 @@ local function adam_step(state, o)
   core.adam_step(state, o.lr, o.beta1, o.beta2, o.epsilon, o.weight_decay, o.sparse)
 end
 
-local function beta1() return share("beta1", 0.9, "decay of the mean of gradients") end
+local betas = { betas = "Write beta1 = 0.9, beta2 = 0.999" }
+local function beta1() return share("beta1", 0.9, "decay of the mean of gradients", betas) end
 local function beta2() return share("beta2", 0.999, "decay of the mean of squared gradients") end
 
 local adam_options = declare("mr.optim.AdamOptions", {

@@ -9,7 +9,6 @@
 --   local o = step_options:read("mr.schedule.step", given)
 --
 -- A text among the rows, such as "Data", begins a group of the documentation.
-local check = require "moonrank.check"
 local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 
 local M = {}
@@ -249,7 +248,7 @@ local none = {}
 ---@param given? table   what the script passed
 ---@return table
 function Declaration:read(where, given)
-  if given ~= nil and type(given) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(given)) end
+  if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
   given = given or none
   for name in next, given do
     if not self.by_name[name] then words().unknown(self, where, name) end

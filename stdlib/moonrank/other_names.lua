@@ -1,33 +1,223 @@
--- What to write instead of a field that tensors do not have: names that other libraries use, else the nearest one.
-local core = require "moonrank.core"
-local check = require "moonrank.check"
+-- What to write instead of names that other libraries, or Lua's newcomers, use. The places of names are a class, a part
+-- of the library, "moonrank" for mr itself, "metric" and "bound" for their names as texts, "_G" for globals, and "lua" for
+-- functions of Lua's libraries and methods of texts. In a class "[]" is an index x[1], and "[...]" any other index.
+-- Capitals, underscores and a "_loss" at the end of a name do not matter (check.other_name). What is written here must
+-- mean the same as the other name.
+local itself = "x itself: entries of a tensor do not change"
+local new_name = "x = x %s y: entries of a tensor do not change"
+local require_mr = 'local mr = require "moonrank" at the top of the script'
+local letor, interactions = "mr.data.letor(path)", "mr.data.interactions(path)"
+local trees = "mr.models.trees{}"
+local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
+local mathematical = "math.%s of numbers, x:%s() of a tensor"
 
-local instead = {
+local M = {}
+
+M["mr.Tensor"] = {
+  ["[...]"] = "x[i] with one integer, m[i][j] for an entry of a matrix, x:rows(index) for rows of a matrix, "
+    .. "x:narrow(dim, first, count) for a range",
   view = "x:reshape(...)", unsqueeze = "x:reshape(...)", squeeze = "x:reshape(...)", flatten = "x:reshape(-1)",
-  permute = "x:transpose(dim, other)", T = "x:t()", mm = "x:matmul(other)", bmm = "x:matmul(other)", dot = "x:matmul(other)",
-  index_select = "x:rows(index)", scatter = "x:scatter_add(dim, index, values)", tolist = "x:totable()", numpy = "x:totable()",
-  cpu = 'x:to("cpu")', cuda = 'x:to("cuda")', int = "x:long()", ndim = "x.dims", dim = "x.dims", nelement = "x:numel()",
-  requires_grad_ = "x:requires_grad()", zero_ = "x:zero_grad() for gradients", norm = "(x * x):sum():sqrt()", mul = "x * y", add = "x + y",
-  sub = "x - y", div = "x / y", pow = "x ^ y", neg = "-x", clone = "x itself: entries of a tensor do not change",
-  cat = "mr.cat({x, y}, dim)", concat = "mr.cat({x, y}, dim)", stack = "mr.stack({x, y}, dim)", masked_fill = "mask:where(value, x)",
-  split = "x:narrow(dim, first, count)", chunk = "x:narrow(dim, first, count)", argsort = "select(2, x:sort(dim))",
-  expand = "nothing: operations broadcast sizes of 1", repeat_interleave = "lists:spread(x) for rows of lists",
-  array = "mr.tensor(values)", from_numpy = "mr.tensor(values)", concatenate = "mr.cat({x, y}, dim)",
+  permute = "x:transpose(dim, other)", T = "x:t()", mm = "x:matmul(other)", bmm = "x:matmul(other)",
+  dot = "(x * y):sum()", index_select = "x:rows(index)", scatter = "x:scatter_add(dim, index, values)",
+  tolist = "x:totable()", numpy = "x:totable()", values = "x:totable()", data = "x:detach()", cpu = 'x:to("cpu")',
+  cuda = 'x:to("cuda")', int = "x:long()", ndim = "x.dims", dim = "x.dims", nelement = "x:numel()", len = "#x",
+  requires_grad_ = "x:requires_grad()", zero_ = "x:zero_grad() for gradients", norm = "(x * x):sum():sqrt()",
+  mul = "x * y", add = "x + y", sub = "x - y", div = "x / y", pow = "x ^ y", neg = "-x", square = "x * x",
+  log1p = "(1 + x):log()", log2 = "x:log() / math.log(2)", log10 = "x:log() / math.log(10)", expm1 = "x:exp() - 1",
+  clone = itself, copy = itself, add_ = new_name:format "+", sub_ = new_name:format "-", mul_ = new_name:format "*",
+  fill_ = "mr.full(x:shape(), value)", cat = "mr.cat({x, y}, dim)", concat = "mr.cat({x, y}, dim)",
+  append = "mr.cat({x, y}, dim)", stack = "mr.stack({x, y}, dim)", masked_fill = "mask:where(value, x)",
+  split = "x:narrow(dim, first, count)", chunk = "x:narrow(dim, first, count)", head = "x:narrow(1, 1, count)",
+  argsort = "select(2, x:sort(dim))", top = "x:topk(k)", expand = "nothing: operations broadcast sizes of 1",
+  repeat_interleave = "lists:spread(x) for rows of lists", array = "mr.tensor(values)",
+  from_numpy = "mr.tensor(values)", concatenate = "mr.cat({x, y}, dim)", FloatTensor = "mr.tensor(values)",
+  clip = "x:clamp{min = 0, max = 1}", clamp_min = "x:clamp{min = 0}", clamp_max = "x:clamp{max = 1}",
+  ne = "1 - x:eq(y)", any = "x:max() where entries are 0 and 1", all = "x:min() where entries are 0 and 1",
+  floor = "x:long() where no entry is negative", astype = 'x:to("float64")', type = 'x.dtype, or x:to("float64")',
+  rank = "lists:rank(x)", ranks = "lists:rank(x)", print = "print(x)",
+  map = "operations on all entries, such as x:exp()",
 }
 
-local class = core.classes["mr.Tensor"]
+-- Operators of Lua that tensors do not have, by the name of their metamethod.
+M.operators = {
+  lt = "tensors are compared by x:lt(y) or x:gt(y), which give 0 or 1 for each entry; < and > would give one boolean",
+  le = "tensors are compared by x:le(y) or x:ge(y), which give 0 or 1 for each entry; <= and >= would give one boolean",
+  concat = 'a tensor is joined to a text by tostring(x) .. "text"',
+  mod = "tensors have no operator %; of numbers use x:item()",
+  idiv = "tensors have no operator //; whole numbers are (x / y):long()",
+  band = "tensors have no operator &; masks of 0 and 1 are multiplied: x * y",
+  bor = "tensors have no operator |; masks of 0 and 1 are joined by x:maximum(y)",
+  bnot = "tensors have no operator ~; a mask of 0 and 1 is turned round by 1 - x",
+  pairs = "pairs takes a table; a loop over a tensor x is: for i = 1, #x do",
+}
 
-class.meta.__missing = function(_, name)
-  local text = ("mr.Tensor has no field '%s'"):format(tostring(name))
-  if type(name) ~= "string" then check.fail("%s", text) end
-  if instead[name] then check.fail("%s; write %s", text, instead[name]) end
-  local known = {}
-  for method in pairs(class.methods) do known[#known + 1] = method end
-  for getter in pairs(class.getters) do
-    if getter ~= "[]" then known[#known + 1] = getter end
-  end
-  local near = check.nearest(name, known)
-  check.fail("%s%s", text, near and (", did you mean '%s'?"):format(near) or "")
+for _, name in ipairs{ "tensor", "zeros", "ones", "full", "normal", "uniform" } do
+  M["option of mr." .. name] = { requires_grad = ("mr.%s(...):requires_grad()"):format(name) }
 end
 
-return instead
+M.moonrank = {
+  rand = "mr.uniform(sizes), such as mr.uniform({2, 3}, {seed = 1})",
+  randn = "mr.normal(sizes), such as mr.normal({2, 3}, {seed = 1})", manual_seed = "mr.seed(n)",
+  set_seed = "mr.seed(n)", random_seed = "mr.seed(n)", zeros_like = "mr.zeros(x:shape())",
+  ones_like = "mr.ones(x:shape())", linspace = "mr.arange(first, last, {step = step})", load = "mr.models.load(path)",
+  save = "model:save(path)",
+  nn = "mr.models for networks, such as mr.models.mlp{}, and x:linear, x:conv2d and others for their layers",
+  cuda = 'mr.has_cuda() to ask for a GPU, mr.device("cuda") to use it', train = "mr.fit{...}",
+  DataLoader = "data:batches{size = 32}", Dataset = "mr.data.dataset{...}",
+  DataFrame = "mr.table{columns = names, rows = rows}", read_csv = interactions,
+  ndcg = "mr.metrics.ndcg(scores, lists)", int = "mr.integer(low, high) in a space of parameters, x:long() of a tensor",
+  float = "mr.uniform(low, high) in a space of parameters, x:float() of a tensor",
+  suggest_int = "mr.integer(low, high)", suggest_float = "mr.uniform(low, high) or mr.loguniform(low, high)",
+  suggest_categorical = "mr.choice{...}", categorical = "mr.choice{...}", xgboost = trees, lightgbm = trees,
+  __version__ = "mr.version", predict = scores,
+}
+
+M["mr.losses"] = {
+  lambdaloss = "mr.losses.ndcg_loss_2pp{}, or mr.losses.ndcg_loss_1{} or mr.losses.ndcg_loss_2{}",
+  softmax = "mr.losses.softmax_cross_entropy{}",
+  cross_entropy = "mr.losses.softmax_cross_entropy{} over lists, mr.losses.bce{} over rows",
+  binary_cross_entropy = "mr.losses.bce{}", bce_with_logits = "mr.losses.bce{}",
+  sigmoid_cross_entropy = "mr.losses.bce{}", pointwise_sigmoid = "mr.losses.bce{}",
+  logistic = "mr.losses.bce{} over rows, mr.losses.ranknet{} over pairs", pairwise_logistic = "mr.losses.ranknet{}",
+  pairwise_hinge = "mr.losses.hinge{}", margin_ranking = "mr.losses.hinge{}", map = "mr.losses.ap{}",
+  mrr = "mr.losses.rr{}", approx_map = "mr.losses.ap{}", approx_mrr = "mr.losses.rr{}",
+  pointwise_mse = "mr.losses.mse{}", regression = "mr.losses.mse{}",
+}
+
+M["mr.models"] = {
+  bpr = "mr.models.mf{...} with loss = mr.losses.bpr{} in mr.fit",
+  bpr_mf = "mr.models.mf{...} with loss = mr.losses.bpr{} in mr.fit",
+  lambdamart = trees .. " with loss = mr.losses.lambdarank{} in mr.fit", xgboost = trees, lightgbm = trees,
+  gbdt = trees, gbm = trees, XGBRanker = trees, LGBMRanker = trees, pop = "mr.models.popularity{fold = fold}",
+  most_popular = "mr.models.popularity{fold = fold}", knn = "mr.models.item_knn{fold = fold}",
+  matrix_factorization = "mr.models.mf{...}", svd = "mr.models.biased_mf{...}",
+  transformer = "mr.models.self_attention{...}", dnn = "mr.models.mlp{...}", neural_net = "mr.models.mlp{...}",
+  linear_regression = "mr.models.ridge{...}", ranknet = "mr.models.mlp{...} with loss = mr.losses.ranknet{} in mr.fit",
+}
+
+M["mr.metrics"] = {
+  map = "mr.metrics.ap", average_precision = "mr.metrics.ap", mrr = "mr.metrics.rr", reciprocal_rank = "mr.metrics.rr",
+  recip_rank = "mr.metrics.rr", hit_rate = "mr.metrics.hit{k = 10}", hr = "mr.metrics.hit{k = 10}",
+  p = "mr.metrics.precision{k = 10}", ndcg_score = "mr.metrics.ndcg", roc_auc_score = "mr.metrics.auc",
+  roc_auc = "mr.metrics.auc",
+}
+
+M.metric = {
+  average_precision = "'ap'", recip_rank = "'rr'", reciprocal_rank = "'rr'", hit_rate = "'hit@10'", hits = "'hit@10'",
+  roc = "'auc'", roc_auc = "'auc'", ndcg_cut = "'ndcg@10'", map_cut = "'ap@10'",
+}
+
+M.bound = { mean = "'expectation'", expected = "'expectation'", range = "'minmax'" }
+
+M["mr.bounds"] = { minmax = 'the text "minmax": mr.losses.ndcg{bound = "minmax"}' }
+
+M["mr.data"] = {
+  load = interactions .. " for users and items, " .. letor .. " for queries with features", read_csv = interactions,
+  from_csv = interactions, dataframe = interactions, svmlight = letor, libsvm = letor, load_svmlight_file = letor,
+  mslr = letor, istella = letor, yahoo = letor, ml_100k = interactions, movielens_100k = interactions,
+  qrels = "mr.data.trec_qrels(path)", DataLoader = "data:batches{size = 32}",
+}
+
+M["mr.Dataset"] = {
+  ["[]"] = "data.lists and data.features for all rows; for batch in data:batches{size = 32} do goes over its lists",
+  x = "data.features", y = grades, labels = grades, target = grades, relevance = grades, grades = grades,
+  size = "#data", len = "#data", qid = "data.lists.sizes", group = "data.lists.sizes", normalize = "data:standardize()",
+  shuffle = "data:batches{shuffle = true}",
+}
+
+M["mr.Lists"] = {
+  ["[]"] = "lists.sizes and lists.relevance, which have the rows of all lists one after the other",
+  labels = "lists.relevance", grades = "lists.relevance", y = "lists.relevance", group = "lists.sizes", size = "#lists",
+  len = "#lists", qid = "lists.sizes",
+}
+
+M["mr.Ratings"] = {
+  ["[]"] = "ratings.user, ratings.item and ratings.value, which have an entry per rating",
+  split = "ratings:folds{k = 5, seed = 1}", train_test_split = "ratings:folds{k = 5, seed = 1}",
+  n_users = "ratings.users", num_users = "ratings.users", n_items = "ratings.items", num_items = "ratings.items",
+  len = "ratings.rows",
+}
+
+M["mr.Fold"] = {
+  validation = "fold.valid", dev = "fold.valid", val = "fold.valid", ["[]"] = "fold.train, fold.valid or fold.test",
+}
+
+M["mr.Model"] = {
+  predict = scores, forward = scores, score = scores, scores = scores, fit = "mr.fit{model = model, ...}",
+  train = "mr.fit{model = model, ...}", eval = "nothing: model(batch) evaluates, and mr.fit trains",
+  state_dict = "model:state(), or model:save(path)",
+  evaluate = "fold:evaluate(model, metrics), or mr.evaluate(model(data), data.lists, metrics)",
+  load_state_dict = "mr.models.load(path)", load = "mr.models.load(path)", cuda = 'model:to("cuda")',
+  num_parameters = "model:size()", count_params = "model:size()", summary = "print(model)",
+  zero_grad = "optimizer:zero_grad()", named_parameters = "model:state()",
+}
+
+M["mr.Run"] = {
+  loss = "run.history", losses = "run.history", best_epoch = "run.best", predict = scores, save = "model:save(path)",
+  model = "the model that mr.fit was given: it has the parameters of the chosen epoch",
+}
+
+M["mr.Loss"] = {
+  forward = "loss(scores, lists)", backward = "loss:mean(scores, lists):backward()",
+  item = "loss:mean(scores, lists):item()", sum = "loss(scores, lists):sum()", bound = "loss.bound_name",
+}
+
+M["mr.Optimizer"] = {
+  lr = "optimizer.options.lr", minimize = "optimizer:step() after loss:mean(scores, lists):backward()",
+}
+
+M["mr.Table"] = {
+  ["[]"] = "x.rows[i]; a loop over the rows of a table x is: for i, row in ipairs(x.rows) do",
+  shape = "#x.rows and #x.columns", len = "#x.rows",
+}
+
+M["mr.Figure"] = { savefig = 'figure:save("figure.svg")', plot = "figure:show()" }
+
+M["mr.Results"] = {
+  ["[]"] = "study:trials().rows", best_params = "study:best()", best_trial = "study:best()",
+  best_value = "study:best()", dataframe = "study:trials()", to_pandas = "study:to_csv()",
+  trials_dataframe = "study:trials()",
+}
+
+M["mr.stats"] = {
+  ttest = "mr.stats.paired_t(x, y)", t_test = "mr.stats.paired_t(x, y)", ttest_rel = "mr.stats.paired_t(x, y)",
+  std = "mr.stats.summary(values).sd", sd = "mr.stats.summary(values).sd", cohen_d = "mr.stats.effect_size(x, y)",
+  bonferroni = "mr.stats.holm(p_values), which corrects for as many tests",
+  permutation_test = "mr.stats.permutation(x, y)",
+}
+
+M["mr.plot"] = {
+  plot = "mr.plot.lines{...}", hist = "mr.plot.ecdf{...}, which shows how values are spread",
+  boxplot = "mr.plot.intervals{...}", histogram = "mr.plot.ecdf{...}, which shows how values are spread",
+  imshow = "mr.plot.heatmap{...}", subplots = "mr.plot.facets{...}",
+}
+
+M["mr.schedule"] = {
+  step_lr = "mr.schedule.step{every = 10, factor = 0.1}", cosine_annealing = "mr.schedule.cosine{}",
+  cosine_annealing_lr = "mr.schedule.cosine{}", exponential = "mr.schedule.step{every = 1, factor = 0.9}",
+  exponential_lr = "mr.schedule.step{every = 1, factor = 0.9}", reduce_lr_on_plateau = "mr.schedule.plateau{}",
+}
+
+M._G = {
+  mr = require_mr, moonrank = require_mr, torch = require_mr, np = require_mr, numpy = require_mr, pd = require_mr,
+  tf = require_mr, True = "true", False = "false", None = "nil", null = "nil", nan = "0/0", inf = "math.huge",
+  len = "#x", range = "for i = 1, n do", int = "math.tointeger(x) of a whole number, math.floor(x) of any",
+  str = "tostring(x)", float = "tonumber(x)", list = "{}", dict = "{}", enumerate = "ipairs(list)",
+  printf = 'print(("%d"):format(n))', input = "io.read()", exit = "os.exit()", quit = "os.exit()",
+  unpack = "table.unpack(list)", loadstring = "load(text)", format = '("%d"):format(n)', round = "math.floor(x + 0.5)",
+  pi = "math.pi", sum = "x:sum() of a tensor", mean = "x:mean() of a tensor, mr.stats.mean(values) of a table",
+  help = "mr.help(value)", this = "self in a method that is defined with a colon",
+  self = "a colon where the method is defined: function M:name()",
+}
+for _, name in ipairs{ "abs", "exp", "log", "sqrt", "max", "min" } do M._G[name] = mathematical:format(name, name) end
+
+M.lua = {
+  pow = "x ^ y", round = "math.floor(x + 0.5)", getn = "#t", split = 'for word in text:gmatch "[^,]+" do',
+  strip = 'text:match "^%s*(.-)%s*$"', trim = 'text:match "^%s*(.-)%s*$"', join = 'table.concat(list, ", ")',
+  startswith = 'text:sub(1, 3) == "abc"', replace = "text:gsub(old, new)", append = "table.insert(list, value)",
+  push = "table.insert(list, value)", contains = "text:find(part, 1, true)", items = "for key, value in pairs(t) do",
+  keys = "for key in pairs(t) do", length = "#text", log10 = "math.log(x, 10)", lowercase = "text:lower()",
+  uppercase = "text:upper()",
+}
+
+return M

@@ -196,7 +196,7 @@ local profile_options = declare("mr.ProfileOptions", {
 ---```
 function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
-  if type(f) ~= "function" then check.fail("mr.profile: f is a %s, expected a function", type(f)) end
+  check.runs("mr.profile", f)
   local profiler = core.profiler(o.events)
   if o.trace then profiler:save_trace(o.trace) end  -- a name that cannot be written is found now
   local results = run(profiler, f)

@@ -58,6 +58,15 @@ local function is_part(t)
   return false
 end
 
+-- The name of a method of the core's objects, as "mr.Tensor:shape"; nil of other functions.
+local function method_name(f)
+  for class, parts in pairs(core.classes) do
+    for name, method in pairs(parts.methods) do
+      if method == f then return class .. ":" .. name end
+    end
+  end
+end
+
 ---How the REPL shows a value: tables one level deep, a part of the library by its contents, everything else through `tostring`.
 ---@param value any
 ---@return string
@@ -69,6 +78,10 @@ function M.text(value)
     if meta == nil then return table_text(value) end
     if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
   end
+  local method = type(value) == "function" and method_name(value)
+  if method then
+    return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method)
+  end
   return core.safe_text(tostring(value), true)
 end
 
@@ -77,6 +90,10 @@ local leaving = false
 
 -- `exit` and `exit()`, `quit` and `quit()`, end a session.
 local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end, __tostring = function() return "exit" end })
+
+-- `help(value)` prints documentation, and `help` alone the list of all.
+local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
+  __tostring = function() return "help" end })
 
 ---Prints a value that a function also returns, which the REPL then does not print again.
 ---@param value any
@@ -92,6 +109,7 @@ function M.print(...)
   for i = 1, values.n do
     local value = values[i]
     if rawequal(value, exit) then leaving = true
+    elseif rawequal(value, help) then help()
     elseif value == nil or not reported[value] then texts[#texts + 1] = M.text(value) end
   end
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
@@ -135,7 +153,7 @@ local function complete(before) return require("moonrank.completion").complete(b
 ---Sets the globals of a session and of `-e`: `mr` and `help`.
 function M.preset()
   rawset(_G, "mr", require "moonrank")
-  rawset(_G, "help", function(value) require("moonrank.help").help(value) end)
+  rawset(_G, "help", help)
 end
 
 ---Begins a session. Returns what it calls for each line.

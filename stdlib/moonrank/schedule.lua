@@ -92,8 +92,9 @@ function M.cosine(options)
 end
 
 local step_options = declare("mr.schedule.StepOptions", {
-  { "every", "integer", least = 1, required = true, help = "epochs from one change to the next" },
-  { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
+  { "every", "integer", least = 1, required = true, also = { "step_size" },
+    help = "epochs from one change to the next" },
+  { "factor", "number", default = 0.1, above = 0, most = 1, also = { "gamma" }, help = "factor of each change" },
 })
 
 ---Multiplies lr by `factor` after every so many epochs, until another factor would make it less than 2^-126, the smallest normal float32.

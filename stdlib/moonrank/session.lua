@@ -111,7 +111,20 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
----What was typed as a function: an expression, or statements. nil and the message where it is neither, where it assigns to a constant, or
+-- Statements with an expression after the last semicolon, as in "x = x + 1; x": the text with a `return` before the
+-- expression; nil where the text is not that.
+local function with_last_shown(text)
+  local depth, at = 0, nil
+  for _, token in ipairs(lexer.tokens(text)) do
+    local word = token.kind == "name" and token.text
+    if opens[word] then depth = depth + 1 elseif closes[word] then depth = depth - 1 end
+    if token.text == ";" and token.kind == "symbol" and depth == 0 then at = token.stop end
+  end
+  local shown = at and text:sub(1, at) .. " return " .. text:sub(at + 1)
+  return shown and load(declared_constants(text, {}) .. shown, "=stdin", "t", scope) and shown or nil
+end
+
+---What was typed as a function: an expression, statements, or statements and an expression after the last semicolon. nil and the message where it is neither, where it assigns to a constant, or
 ---where it declares outside of every block what is to be closed (`<close>`).
 ---@param text string
 ---@return function?
@@ -122,7 +135,14 @@ function M.compile(text)
   local chunk = load(before .. "return " .. text, "=stdin", "t", scope)
   if chunk then return chunk end
   local ok, message = load(before .. text, "=stdin", "t", scope)
-  if not ok then return nil, message end
+  if not ok then
+    local shown = with_last_shown(text)
+    if not shown then
+      require("moonrank.advice").note(text)
+      return nil, message
+    end
+    text = shown
+  end
   local statements, names, constant, closed = M.without_locals(text)
   if closed then
     return nil, ("stdin:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: write do local %s <close> = ... end")

@@ -13,6 +13,8 @@ local rules = {
     local check = require "moonrank.check"
     local known = {}
     for each in next, _G do known[#known + 1] = tostring(each) end
+    local other = check.other_name("_G", name)
+    if other then error(("undeclared global '%s'; write %s"):format(tostring(name), other), 2) end
     local near = check.nearest(tostring(name), known)
     error(("undeclared global '%s'%s"):format(tostring(name), near and (", did you mean '%s'?"):format(near) or ""), 2)
   end,

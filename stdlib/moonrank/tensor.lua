@@ -36,6 +36,13 @@ local function sizes_of(where, ...)
   return given, options
 end
 
+-- Refuses a number where a list of sizes is expected. `second` is the next argument where it is an integer, too.
+local function check_sizes(where, sizes, rest, second)
+  if type(sizes) == "table" then return end
+  local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
+  check.fail("%s: sizes is %s, expected a list of integers: %s(%s%s)", where, tostring(sizes), where, list, rest or "")
+end
+
 -- int64 takes whole numbers below 2^53 in size: the core gets numbers as float64, in which larger ones are not exact.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
@@ -91,9 +98,11 @@ end
 ---@return mr.Tensor
 ---Example: `mr.full({2}, 0.5):sum():item()   --> 1.0`
 function M.full(sizes, value, options)
+  check_sizes("mr.full", sizes, ", value")
   options = tensor_options:read("mr.full", options)
   if type(value) ~= "number" then
-    check.fail("mr.full: value is a %s (%s), expected a number: mr.full(sizes, value)", type(value), tostring(value))
+    local found = value == nil and "nil" or "a " .. check.kind(value)
+    check.fail("mr.full: value is %s, expected a number: mr.full(sizes, value)", found)
   end
   check_int64("mr.full", "value", value, options.dtype)
   return core.full(room.take("mr.full", sizes), value, options.dtype, options.device)
@@ -115,7 +124,8 @@ function M.arange(first, last, options)
   options = arange_options:read("mr.arange", options)
   for _, each in ipairs{ { "first", first }, { "last", last } } do
     if type(each[2]) ~= "number" then
-      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last)", each[1], tostring(each[2]))
+      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last), which has both in it", each[1],
+        each[2] == nil and "nil" or "a " .. check.kind(each[2]))
     end
     if each[2] - each[2] ~= 0 then
       check.fail("mr.arange: %s is %s, expected a finite number", each[1], each[2] ~= each[2] and "NaN" or tostring(each[2]))
@@ -159,7 +169,12 @@ local uniform_options = declare("mr.UniformOptions", {
 ---Example: `mr.uniform({1000}, {seed = 1}):mean():item() < 0.6   --> true`
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, part_options)
+  if type(sizes) == "number" and options == nil then
+    check.fail("mr.uniform: high is a nil, expected a number: mr.uniform(low, high). "
+      .. "Random numbers are mr.uniform({%s})", sizes)
+  end
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
+  check_sizes("mr.uniform", sizes)
   if part_options ~= nil then check.fail("mr.uniform: argument 3 is %s, expected sizes and options alone", tostring(part_options)) end
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")
   sizes = room.take("mr.uniform", sizes)
@@ -178,6 +193,7 @@ local normal_options = declare("mr.NormalOptions", {
 ---@return mr.Tensor
 ---Example: `mr.normal({3}, {seed = 7}):size(1)   --> 3`
 function M.normal(sizes, options)
+  check_sizes("mr.normal", sizes, nil, math.type(options) and options)
   options = seeded(normal_options:read("mr.normal", options), "normal")
   sizes = room.take("mr.normal", sizes)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
@@ -195,6 +211,7 @@ function M.device(name) return core.device(name) end
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
 function M.no_grad(f)
+  check.runs("mr.no_grad", f)
   local _ <close> = scope.recording("mr.no_grad", false)
   local results = table.pack(f())
   return table.unpack(results, 1, results.n)
@@ -353,7 +370,10 @@ local lists_options = declare("mr.ListsOptions", {
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
 function M.lists(t)
-  if type(t) ~= "table" then check.fail("mr.lists: a table expected, got a %s", type(t)) end
+  if type(t) ~= "table" then
+    check.fail("mr.lists: a table expected, got a %s: mr.lists{{1, 0}, {0, 1, 0}} or "
+      .. "mr.lists{relevance = t, sizes = {2, 3}}", check.kind(t))
+  end
   if t.relevance ~= nil then
     local options = lists_options:read("mr.lists", t)
     local sizes, names = options.sizes, {}
@@ -370,7 +390,10 @@ function M.lists(t)
   local sizes, relevance = {}, {}
   check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
   for i, list in ipairs(t) do
-    if type(list) ~= "table" then check.fail("mr.lists: list %d is a %s, expected a table of relevances", i, type(list)) end
+    if type(list) ~= "table" then
+      check.fail("mr.lists: list %d is a %s, expected a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}", i,
+        type(list))
+    end
     check.sequence("mr.lists", ("list %d"):format(i), list)
     sizes[i] = #list
     table.move(list, 1, #list, #relevance + 1, relevance)
@@ -423,7 +446,19 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
-require "moonrank.other_names"
+-- Fields that objects of the core do not have, and operators that tensors do not have, say what to write instead.
+for name, class in pairs(core.classes) do
+  class.meta.__missing = function(_, field)
+    local known = check.names(class.methods)
+    for getter in pairs(class.getters) do known[#known + 1] = getter ~= "[]" and getter or nil end
+    check.no_field(name, field, known)
+  end
+end
+for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot", "pairs" } do
+  core.classes["mr.Tensor"].meta["__" .. name] = function()
+    check.fail("%s", require("moonrank.other_names").operators[name])
+  end
+end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
 ---Whether a usable GPU is there. Never raises.

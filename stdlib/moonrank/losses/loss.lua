@@ -20,13 +20,21 @@ Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, 
 Loss._gains = false  -- the metric whose gains of grades it adds up
 Loss._parameters = false
 
+local function refuse_arguments(scores, lists)
+  local is_tensor = check.is_tensor(scores)
+  local name, value = is_tensor and "lists" or "scores", is_tensor and lists or scores
+  local found = value == nil and "nil" or "a " .. check.kind(value)
+  check.fail("loss: %s is %s, expected %s: loss:mean(scores, lists)", name, found,
+    is_tensor and "lists, as mr.lists{...} and data.lists are" or "a tensor of one score per row")
+end
+
 ---One value per list, to be minimised.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
 ---Example: `mr.losses.ranknet()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {0.69315}  mr.Tensor {1} float32`
 function Loss:__call(scores, lists)
-  if not check.is_tensor(scores) then check.fail("a loss takes scores and lists, found a %s for scores", type(scores)) end
+  if not check.is_tensor(scores) or not check.is_lists(lists) then refuse_arguments(scores, lists) end
   local _ <close> = phase.begin("forward", true)
   local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
   return self._maximize and -bounded or bounded

@@ -55,8 +55,9 @@ M.conventions = declare("mr.EvaluateOptions", {
 })
 
 local metric_options = declare("mr.metrics.Options", {
+  { "k", "integer", least = 1, shown = "all", also = { "cutoff", "at", "topk", "top_k" },
+    help = "ranks that count, where the metric takes k" },
   { "name", "string", shown = 'such as "ndcg@10"', help = "the metric's name in evaluations" },
-  { "k", "integer", least = 1, shown = "all", help = "ranks that count, where the metric takes k" },
   { "p", "number", above = 0, below = 1, shown = "0.95",
     help = "probability, in rbp and nrbp, that a user goes on to the next rank" },
   { "half_life", "number", above = 1, below = 1e6, shown = "224", help = "half-life of tbg in seconds" },
@@ -146,13 +147,23 @@ function getters:options()
   return options
 end
 
+-- Raises that there is no such metric. "NDCG@10", "MAP" and "ndcg_10" are answered with our form of the name.
+local function refuse_name(text)
+  local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
+  local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
+  local ours = registry:base(small) and small or word and registry:base(word) and word .. "@" .. k
+  local is_metric = ours and check.attempt(registry.parse, registry, ours)
+  if is_metric then check.fail("no metric '%s'; write '%s'", text, ours) end
+  check.unknown("metric", name, registry:names())
+end
+
 -- The name that a text begins with, or an error that offers others.
 local function base_of(text)
   if type(text) ~= "string" then check.fail("mr.metrics.parse: a name expected, got a %s", type(text)) end
   local zero = text:find("\0", 1, true)
   if zero then check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1)) end
   local base = registry:base(text)
-  if not base then check.unknown("metric", text:match "^[%a_][%w_]*" or text, registry:names()) end
+  if not base then refuse_name(text) end
   return base
 end
 

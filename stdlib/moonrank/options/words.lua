@@ -89,6 +89,16 @@ end
 ---@param row mr.options.Row
 function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
 
+---Raises that options were not given as a table, and shows its form.
+---@param declaration mr.options.Declaration
+---@param where string
+---@param given any
+function M.no_table(declaration, where, given)
+  local first = declaration.rows[1]
+  local example = first and (" such as {%s = ...}"):format(first[1]) or ""
+  check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
+end
+
 ---Raises that there is no such option, and proposes one.
 ---@param declaration mr.options.Declaration
 ---@param where string

@@ -38,19 +38,22 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
        "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
       {{"results", "r.db", "--hlep"},
        "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
-      {{"doc", "-x", "y"}, "moonrank: unknown option of doc '-x', did you mean '-h'? (moonrank --help lists all)\n"},
+      {{"doc", "-x", "y"}, "moonrank: unknown option of doc '-x' (moonrank --help lists all)\n"},
       {{"doc", "--html"}, "moonrank: doc --html: the name of a folder is missing\n"},
       {{"doc", "ndcg", "--html", "x"},
        "moonrank: doc --html: expected the name of one folder after it and no words beside it\n"},
       {{"doc", "--html", "-i"}, "moonrank: doc --html: expected the name of a folder, got the option '-i'\n"},
-      {{"results", "--html", "x"},
-       "moonrank: unknown option of results '--html', did you mean '--help'? (moonrank --help lists all)\n"},
+      {{"results", "--html", "x"}, "moonrank: unknown option of results '--html' (moonrank --help lists all)\n"},
       {{"test", "--halp"},
        "moonrank: unknown option of test '--halp', did you mean '--help'? (moonrank --help lists all)\n"},
       {{"data", "--hepl"},
        "moonrank: unknown option of data '--hepl', did you mean '--help'? (moonrank --help lists all)\n"},
       {{"data", "get", "--everything"},
        "moonrank: unknown option of data '--everything' (moonrank --help lists all)\n"},
+      {{"docs"}, "moonrank: unknown command or script 'docs', did you mean 'doc'? (moonrank --help lists all)\n"},
+      {{"eval", "1"}, "moonrank: unknown command or script 'eval'; write moonrank -e CODE\n"},
+      {{"help", "me"}, "moonrank: help: expected one command after it: test, doc, results or data\n"},
+      {{"-v"}, "moonrank: unknown option '-v'; write --version\n"},
       {{"test", "--threads", "2"}, "moonrank: test: option '--threads' stands before 'test'\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
   for (const auto& [words, said] : cases) {
@@ -107,6 +110,19 @@ TEST_CASE("an error in a script is status 1: one line, and where the script was"
   CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
                           Contains("s.lua:6: in main chunk\n"));
   CHECK_THAT(ran.err, !Contains("[C]"));
+}
+
+TEST_CASE("help is a command, too") {
+  CHECK(run({"help"}).out == run({"--help"}).out);
+  CHECK(run({"help"}).status == 0);
+  CHECK(run({"help", "doc"}).out == run({"doc", "--help"}).out);
+}
+
+TEST_CASE("an error of Lua's own says what to do") {
+  const TextFile calls("s.lua", "local mr = require 'moonrank'\nlocal n = mr.ones(2).shape[1]\nprint(n)\n");
+  CHECK_THAT(run({calls.path()}).err, Contains("s.lua:2: ") && Contains("x:shape()"));
+  const TextFile wrong("s.lua", "local n = 1\nn += 1\n");
+  CHECK_THAT(run({wrong.path()}).err, Contains("s.lua:2: ") && Contains("n = n + 1"));
 }
 
 TEST_CASE("other ends of a script") {

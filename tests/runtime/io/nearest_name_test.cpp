@@ -44,7 +44,7 @@ TEST_CASE("edits between all words of three letters up to four long are those of
   CHECK(differ == 0);
 }
 
-TEST_CASE("the nearest name is the first with the fewest edits, and none where half of the name differs") {
+TEST_CASE("the nearest name is the first with the fewest edits") {
   const std::vector<std::string> known{"none", "minmax", "expectation", "expectation_max"};
   CHECK(nearest_name("expectation_mxa", known) == "expectation_max");
   CHECK(nearest_name("nnoe", known) == "none");
@@ -54,6 +54,32 @@ TEST_CASE("the nearest name is the first with the fewest edits, and none where h
   CHECK_FALSE(nearest_name("x", known));
   CHECK_FALSE(nearest_name("a", {}));
   CHECK_FALSE(nearest_name(std::string(1 << 24, 'a'), known));  // at once
+}
+
+TEST_CASE("capitals, underscores and a loss at the end make no other name") {
+  CHECK(nearest_name("NDCG", {"dcg", "ndcg"}) == "ndcg");
+  CHECK(nearest_name("min_max", {"minmax"}) == "minmax");
+  CHECK(nearest_name("xLabel", {"xlabel"}) == "xlabel");
+  CHECK(nearest_name("bpr_loss", {"bce", "bpr"}) == "bpr");
+  CHECK(nearest_name("BPRLoss", {"bce", "bpr"}) == "bpr");
+  CHECK(nearest_name("NRBP", {"nrbp", "nrbp_loss"}) == "nrbp");
+  CHECK_FALSE(nearest_name("_", {"-", "bpr"}));
+}
+
+TEST_CASE("another word is not a mistyped one") {
+  CHECK_FALSE(nearest_name("log1p", {"log"}));
+  CHECK_FALSE(nearest_name("log2", {"log"}));
+  CHECK_FALSE(nearest_name("rand", {"range"}));
+  CHECK_FALSE(nearest_name("median", {"mean"}));
+  CHECK_FALSE(nearest_name("map", {"max"}));
+  CHECK_FALSE(nearest_name("len", {"le"}));
+  CHECK_FALSE(nearest_name("any", {"tanh"}));
+  CHECK_FALSE(nearest_name("device", {"recipe"}));
+  CHECK_FALSE(nearest_name("floor", {"float"}));
+  CHECK(nearest_name("smu", {"sum"}) == "sum");
+  CHECK(nearest_name("tie", {"ties"}) == "ties");
+  CHECK(nearest_name("bnd", {"bias", "bound"}) == "bound");
+  CHECK(nearest_name("val", {"valid"}) == "valid");
 }
 
 }  // namespace

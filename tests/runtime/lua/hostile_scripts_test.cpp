@@ -24,7 +24,7 @@ const std::vector<Script>& scripts() {
       {metatable + "meta.__gc(42) meta.__gc() meta.__gc(io.stdout) meta.__close({}, 3) meta.__gc(mr.lists{{1, 0}})",
        ""},
       {metatable + "local x = mr.ones(3) meta.__gc(x) meta.__close(x) print(pcall(tostring, x))",
-       "false\t(command line):1: calling '__tostring' on bad self (mr.Tensor used after it was closed)\n"},
+       "false\t(command line):1: __tostring: mr.Tensor used after it was closed\n"},
       {metatable + "local x = mr.ones(3) meta.__gc(x) for _, f in ipairs{function() return x:shape() end, function() "
                    "return x + x "
                    "end, function() return x:sum() end, function() return mr.lists{{x}} end} do print((pcall(f))) end",
@@ -56,7 +56,7 @@ const std::vector<Script>& scripts() {
                    "i end print(pcall(require 'moonrank.core'.ranking, mr.ones(3), mr.ones(3), 'mean', 1))",
        "false\t(command line):1: bad argument #2 'lists' to 'ranking' (mr.Lists expected, got mr.Tensor)\n"},
       {metatable + "meta.__name = {} print(pcall(mr.ones(2).sum, io.stdout))",
-       "false\t(command line):1: calling 'sum' on bad self (mr.Tensor expected, got userdata)\n"},
+       "false\t(command line):1: sum: mr.Tensor expected, got userdata. Write x:sum(...) with a colon\n"},
       // functions that take tables apart
       {"for _, f in ipairs{rawset, setmetatable, rawget, rawlen, next, table.unpack, table.concat, table.sort, ipairs} "
        "do "

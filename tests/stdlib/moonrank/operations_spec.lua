@@ -501,13 +501,13 @@ describe("entries and gradients", function()
     raises(function() return x.cuda end, "mr.Tensor has no field 'cuda'; write x:to(\"cuda\")")
     raises(function() return x:sofmax(1) end, "mr.Tensor has no field 'sofmax', did you mean 'softmax'?")
     raises(function() return x[{}] end, "mr.Tensor has no field 'table")
-    for name in pairs(require "moonrank.other_names") do
+    for name in pairs(require("moonrank.other_names")["mr.Tensor"]) do
       check(not core.classes["mr.Tensor"].methods[name] and not core.classes["mr.Tensor"].getters[name], name)
     end
   end)
 
   it("shapes that do not line up are told with the sizes that differ", function()
-    raises(function() return mr.ones(2, 3) + mr.ones(4) end, "shapes {2, 3} and {4} do not line up: size 3 against 4 in dimension 2")
+    raises(function() return mr.ones(2, 3) + mr.ones(4) end, "size 3 differs from size 4 in dimension 2")
   end)
 end)
 

@@ -176,7 +176,7 @@ describe("no profile is left on", function()
     local ok, raised = pcall(mr.profile, function() error(object) end, quiet)
     check(not ok and raised == object)
     off()
-    raises(function() mr.profile(function() return mr.ones(2) + mr.ones(3) end, quiet) end, "shape")
+    raises(function() mr.profile(function() return mr.ones(2) + mr.ones(3) end, quiet) end, "cannot broadcast")
     off()
   end)
 

@@ -469,7 +469,7 @@ describe("gradients", function()
 
   it("need a seed where the tensor is not one number", function()
     local x = mr.tensor{ 1, 2 }:requires_grad()
-    raises(function() (x * 2):backward() end, "a tensor of shape {2} needs a seed of the same shape");
+    raises(function() (x * 2):backward() end, "the tensor has shape {2}");
     (x * 2):backward(mr.tensor{ 10, 100 })
     equal(x.grad:totable(), { 20, 200 })
     raises(function() (x * 2):backward(mr.tensor{ 1 }) end, "the seed has shape {1}, expected that of the tensor, {2}")
@@ -598,7 +598,7 @@ end)
 describe("mistakes", function()
   local x = mr.ones(2, 3)
   local cases = {
-    { function() return x + mr.ones(4) end, "shapes {2, 3} and {4} do not line up" },
+    { function() return x + mr.ones(4) end, "{2, 3} with {4}" },
     { function() return x * mr.ones(2, 3, f64) end, "convert one with :double() or :float()" },
     { function() return x:long() + 1 end, "int64 tensors hold indices and take no arithmetic" },
     { function() return x:long():sum() end, "convert with :double() or :float()" },
@@ -646,7 +646,7 @@ describe("mistakes", function()
     { function() return x:rows(index{ { 1 } }) end, "index has shape {1, 1}, expected one dimension" },
     { function() return core.put_rows(x, index{ 1, 2 }, -1) end, "-1 rows" },
     { function() return x:clamp{ min = 2, max = 1 } end, "min is larger than max" },
-    { function() return x:clamp{ mim = 2 } end, "did you mean 'min'?" },
+    { function() return x:clamp{ mni = 2 } end, "did you mean 'min'?" },
     { function() return x:exp(x) end, "expected at most 1 argument, got 2" },
     { function() return x.nothing end, "mr.Tensor has no field 'nothing'" },
     { function() return x:maximum("a") end, "mr.Tensor or number expected, got string" },

@@ -13,7 +13,7 @@ it("schedules", function()
 end)
 
 it("mr.arange, mr.table, batch_norm", function()
-  raises(function() mr.arange({}, 4) end, "first is table")
+  raises(function() mr.arange({}, 4) end, "first is a table")
   raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "expected {rows, channels}")
   raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain is a function, expected a tensor")
   raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "column 1 is called by a number, expected a text")
@@ -32,7 +32,7 @@ it("metrics, losses, models", function()
     equal({ metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5), metric:better(0 / 0, 0.5), metric:better(0 / 0) },
       { true, true, false, false, false })
   end
-  raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "found a nil for scores")
+  raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores is nil")
   raises(function() mr.models.linear{ inputs = 2 }("x") end, "found a string")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "scores features (mlp), but the batch has none")
   raises(function() mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }{ lists = mr.lists{ { 1 } } } end,

@@ -210,7 +210,7 @@ it("options are checked before a fold is made", function()
     { { by = "last", k = 3 }, "folds: by = 'last' takes no k" }, { { n = 2 }, "folds: by = 'user' takes no n" },
     { { by = "time", test = 0 }, "test is 0" }, { { by = "one", n = 0 }, "folds: n is 0" },
     { { by = "cold_user", k = 1 }, "folds: k is 1" }, { { by = "share", k = 0 }, "folds: k is 0" },
-    { { by = "tim" }, "did you mean 'time'?" }, { { by = "time", att = 3 }, "did you mean 'at'?" },
+    { { by = "tim" }, "did you mean 'time'?" }, { { by = "time", att = 3 }, "'att'" },
     { { by = "given" }, "needs ratings of several files" },
     { { by = "time", at = 1.5 }, "folds: at is 1.5" },
   }

@@ -1,0 +1,178 @@
+-- What to write instead, for errors of Lua itself, which only say what happened. The readers know other languages. The
+-- program adds it to an error that ends a script or a line at the prompt.
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+
+local M = {}
+
+-- Whether objects of the library have a method of this name.
+local function is_method(name)
+  for _, class in pairs(core.classes) do
+    if class.methods[name] then return true end
+  end
+  return false
+end
+
+-- A function was used as a value.
+local function of_function(kind, name)
+  if kind == "field" and is_method(name) then return ("'%s' is a method: write x:%s()"):format(name, name) end
+  return ("'%s' is a function: call it with parentheses"):format(name)
+end
+
+-- Something else than a function was called.
+local function of_call(class, kind, name)
+  if kind == "for iterator" then
+    return "for needs an iterator: ipairs(list), pairs(t), data:batches{...}, or numbers: for i = 1, n do"
+  elseif class == "nil" then
+    local other = check.other_name(kind == "global" and "_G" or "lua", name)
+    return other and "write " .. other
+  elseif kind == "field" or kind == "method" then
+    return ("'%s' is a value: write .%s without parentheses"):format(name, name)
+  end
+end
+
+-- nil was used as a value.
+local function of_nil(kind, name)
+  if name == "integer index" or name == "?" then return "there is no element of this number; lists begin at 1" end
+  local other = kind == "global" and check.other_name("_G", name)
+  if other then return "write " .. other end
+  return ("'%s' is nil: it was not set, or a function returned nothing"):format(name)
+end
+
+local function of_joined(kind)
+  if kind == "table" then return 'table.concat(list, ", ") joins a list' end
+  return (kind == "nil" or kind == "boolean") and "tostring(x) makes a text of any value"
+end
+
+local function of_compared(a, b)
+  return (a == "string" or b == "string") and "tonumber(text) makes a number of a text"
+end
+
+local function of_module(name)
+  return check.other_name("_G", name) and 'the library is local mr = require "moonrank"'
+end
+
+local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
+
+-- Errors when code runs: a pattern, and the advice, or a function that makes it of what the pattern found.
+local of_running = {
+  { "attempt to index a function value %((%a+) '(.-)'%)", of_function },
+  { "attempt to perform arithmetic on a function value %((%a+) '(.-)'%)", of_function },
+  { "attempt to concatenate a function value %((%a+) '(.-)'%)", of_function },
+  { "attempt to get length of a function value %((%a+) '(.-)'%)", of_function },
+  { "attempt to call a ([%w.]+) value %(([%a ]+) '(.-)'%)", of_call },
+  { "attempt to index a nil value %((%a+) '(.-)'%)", of_nil },
+  { "attempt to perform arithmetic on a nil value %((%a+) '(.-)'%)", of_nil },
+  { "attempt to concatenate a (%a+) value", of_joined },
+  { "attempt to perform arithmetic on a string value", of_texts },
+  { "attempt to %a+ a 'string' with a", of_texts },
+  { "<name> expected near '[%d\"'-]", "a field of a table is name = value" },
+  { "attempt to compare (%a+) with (%a+)", of_compared },
+  { "bad argument #1 to 'for iterator' %(table expected", "pairs and ipairs take a table" },
+  { "module 'moonrank%.", 'the library is one module: local mr = require "moonrank"' },
+  { "module '(%a+)' not found", of_module },
+}
+
+-- Errors of syntax, by what is read where the text stops being Lua.
+local of_symbols = {
+  ["!"] = "not equal is ~=, and negation is not",
+  ["+"] = "there is no += or ++: write n = n + 1",
+  ["-"] = "there is no -=: write n = n - 1",
+  ["*"] = "a power is x ^ y, and there is no *=: write n = n * 2",
+  ["/"] = "there is no /=: write n = n / 2",
+  ["//"] = "a comment begins with --",
+  ["#"] = "a comment begins with --",
+  ["["] = "a list is {1, 2, 3}",
+  [":"] = "a block is then ... end or do ... end, a field of a table is name = value, and a part of a tensor is "
+    .. "x:narrow(dim, first, count)",
+  ["{"] = "a block is then ... end, do ... end or function name() ... end",
+  ["="] = "a comparison is ==, and an assignment is a statement of its own",
+  ["&"] = "write a and b",
+  ["|"] = "write a or b",
+  ["?"] = "write condition and a or b",
+  ["@"] = "a product of matrices is x:matmul(y)",
+}
+
+-- Errors of syntax, by the first word of the line.
+local of_words = {
+  import = 'write local mr = require "moonrank"',
+  from = 'write local mr = require "moonrank"',
+  def = "write function name(...) ... end",
+  elif = "write elseif condition then",
+  var = "write local name = value",
+  let = "write local name = value",
+  const = "write local name <const> = value",
+  try = "write local ok, result = pcall(f, ...)",
+  foreach = "write for key, value in pairs(t) do",
+  print = "write print(value)",
+  help = "write help(value), or ?name at the prompt",
+}
+
+local typed = ""  -- at the prompt
+
+---Keeps what was typed at the prompt, for advice on its syntax.
+---@param text string
+function M.note(text) typed = text end
+
+local function text_of(path)
+  if path == "stdin" then return typed end
+  local file = io.open(path)
+  if not file then return "" end
+  local text = file:read "a"
+  file:close()
+  return text or ""
+end
+
+-- The first word of a line of a script, or of what was typed.
+local function first_word(path, number)
+  local at = 1
+  for line in (text_of(path) .. "\n"):gmatch "(.-)\n" do
+    if at == number then return line:match "^%s*(%a+)" end
+    at = at + 1
+  end
+end
+
+local function of_syntax(message)
+  local path, number, near = message:match "^([^\n]-):(%d+): [^\n]* near '?(.-)'?$"
+  if not near then return nil end
+  if near == "<eof>" or near == "else" then
+    local open = message:find("'end' expected", 1, true)
+    return open and "each if, for, while, do and function needs an end, and else if is written elseif"
+  end
+  return of_words[first_word(path, tonumber(number))] or of_symbols[near]
+end
+
+-- The position of the script's line that called into the library.
+local function script_position()
+  for level = 2, math.huge do
+    local frame = debug.getinfo(level, "Sl")
+    if not frame then return "" end
+    local outside = frame.what ~= "C" and frame.source:sub(1, 8) ~= "@stdlib/"
+    if outside then return ("%s:%d: "):format(frame.short_src, frame.currentline) end
+  end
+end
+
+local function of_rules(message)
+  for _, rule in ipairs(of_running) do
+    local found = table.pack(message:match(rule[1]))
+    if found[1] then return type(rule[2]) == "string" and rule[2] or rule[2](table.unpack(found)) end
+  end
+end
+
+---The error with what to write instead, where that is known. An error inside the library begins with the script's line.
+---Call it where the error was raised, as xpcall does.
+---@param message any
+---@return any
+---Example: `require("moonrank.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
+function M.add(message)
+  if type(message) ~= "string" then return message end
+  if message:find "^stdlib/[%w_/]+%.lua:%d+: " then
+    local position = script_position()
+    if position == "" then return message end
+    return position .. "an error inside the library, most likely from a value that it does not expect: " .. message
+  end
+  local advice = of_rules(message) or of_syntax(message)
+  return advice and message .. "; " .. advice or message
+end
+
+return M
