@@ -158,8 +158,8 @@ local function read_choices(count, texts, epoch)
   return best, first
 end
 
--- Restores the model, the loss and optimizer state, and the run from the file. Everything is read
--- and checked before anything changes.
+-- Restores the trained state and the run from the file. Everything is read and checked before
+-- anything changes.
 local function resume(self, names, tensors, texts)
   local o, run, by_name = self._o, self._run, {}
   if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has
