@@ -53,7 +53,8 @@ function M.setting_text(set, value)
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
--- What protocol.outcome says, with means and scores by all metrics, and the rows and relevant rows of every list.
+-- The result by protocol.outcome, with means and scores by all metrics, and the numbers of rows and
+-- relevant rows of every list.
 local function result_of(run, test, number, own)
   local result = protocol.outcome(run, test, number, own)
   result.lists, result.skipped = run.test.counted[own], run.test.skipped[own]
