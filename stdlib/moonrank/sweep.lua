@@ -217,8 +217,8 @@ end
 ---more, up to there, before its results are returned to a later run. A study with trials to run goes on under the numerics that all others had
 ---(`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
 ---processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
----Results do not depend on how many there are. Of a grid without a pruner, trials that have a value of a parameter first begin before the others,
----then some near one that takes long and some of the whole grid, so that the time left that is shown knows what is to come.
+---Results do not depend on how many there are. Trials begin in the order of their numbers. The time left that is shown
+---is the mean time of the trials that finished, times the number of trials left, divided by the workers.
 ---Beside its number `run` may return the values of an evaluation as per_list: {ndcg = 0.5, per_list = ...}; or
 ---several by name, as per_list = {ndcg = values, list = the number of each list's user or query}. Changes of
 ---`settings` and `data` are detected, also within tables. The metric of trials that have results cannot change, not

@@ -39,9 +39,9 @@ local function are_data(data)
 end
 
 local states = { done = true, failed = true, pruned = true, paused = true, interrupted = true }
-local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
+local outcome_fields = { value = "number", reason = "string", traceback = "string", wall = "number", memory = "number",
   device = "string", numerics = "string", conventions = "string", resumed = "boolean" }
-local amounts = { "wall", "once", "memory" }  -- finite, from 0 on
+local amounts = { "wall", "memory" }  -- finite, from 0 on
 
 local function is_amount(x) return x == nil or x >= 0 and x < math.huge end
 

@@ -1,15 +1,12 @@
--- Which trial of a study is next. Suggestions are made, and results are used, in the order of trials and by generations: a study does not
--- depend on what ran at the same time, nor on interruptions. Of a grid, whose results are not used, the trials that have a value first begin
--- first, then those near one that takes long and some spread over all, so that the time left is known early. Under Hyperband trials pause, and
--- those that are promoted begin before new ones.
+-- Decides which trial of a study runs next. Trials run in the order of their numbers. Suggestions are made, and results
+-- are used, by generations: a study depends neither on what ran at the same time nor on interruptions. Under Hyperband
+-- trials pause, and promoted trials begin before new ones.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
 local files = require "moonrank.sweep.files"
 local forced = require "moonrank.sweep.forced"
-local forecast = require "moonrank.sweep.forecast"
 local frame = require "moonrank.sweep.frame"
-local grid_order = require "moonrank.sweep.grid_order"
 
 local M = {}
 
@@ -39,9 +36,6 @@ local function free_points(self)
   return number
 end
 
-local most_added = 600  -- trials that a forecast adds up
-local golden = (math.sqrt(5) - 1) / 2
-
 ---@class mr.sweep.Schedule.Options
 ---@field store mr.sweep.Store
 ---@field study table            row of the store
@@ -61,13 +55,13 @@ function M.new(o)
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
     lock = o.lock or false,
     trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
-    forecast = forecast.new(), early = {}, first = {}, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
+    halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
+    finished = { seconds = 0.0, trials = 0 },  -- in this run of the sweep
     pace = { seconds = 0.0, steps = 0 },
   }, Schedule)
   local count = self.sampler:count()
   if count and forced.has(o.study, "space") then count = free_points(self) end
   self.planned = math.min(count or math.huge, o.trials or math.huge)
-  if self:_in_any_order() then self.early = grid_order.first_of_values(self.space, self.planned) end
   if self.pruner then
     for number, reports in pairs(o.store:reports(o.study, o.metric)) do self.trials[number].so_far = reports end
   end
@@ -101,10 +95,6 @@ function Schedule:_count(trial)
   local sign = self.study.direction == "minimize" and -1 or 1
   if not self.best or sign * trial.value > sign * self.best.value then self.best = trial end
 end
-
--- True if trials may run in any order: they are the points of a grid by number, and no results are
--- used.
-function Schedule:_in_any_order() return self.sampler:count() and not self.taken and not self.pruner end
 
 function Schedule:_advance()
   while self.first_open <= self.planned and self.trials[self.first_open] and self:is_final(self.trials[self.first_open]) do
@@ -195,37 +185,8 @@ function Schedule:_open(number)
   return known
 end
 
-function Schedule:_add_near(trial)
-  if not self:_in_any_order() then return end
-  for _, number in ipairs(grid_order.near(self.space, self.planned, trial.params)) do self.early[#self.early + 1] = number end
-end
-
--- After the trials that have a value first: those near the one of them that runs still, which takes long, and as many as they were spread
--- evenly over all. Whether there are any.
-function Schedule:_add_telling()
-  local first = self.first
-  self.first = false
-  if not first or #first == 0 then return false end
-  for _, trial in ipairs(first) do
-    if trial.state == "running" then
-      self:_add_near(trial)
-      break
-    end
-  end
-  for i = 1, math.min(#first, self.planned // 20) do self.early[#self.early + 1] = 1 + math.floor(i * golden % 1 * self.planned) end
-  return true
-end
-
 -- The next one that has not begun in this run; nil where there is none now.
 function Schedule:_first()
-  while #self.early > 0 do
-    local trial = self:_open(table.remove(self.early, 1))
-    if trial then
-      if self.first then self.first[#self.first + 1] = trial end
-      return trial
-    end
-  end
-  if self:_add_telling() then return self:_first() end
   while self.cursor <= self.planned do
     local number = self.cursor
     if self.first_open < self:_start_of(number) then return nil end
@@ -243,44 +204,10 @@ function Schedule:next()
   end
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
-  trial.state, trial.begun, trial.after = "running", true, #self.forecast.ended
+  trial.state, trial.begun = "running", true
   if not self.halving then trial.so_far = nil else trial.passed = self.halving:passed(trial) end
   self.store:begin(self.study, trial)
   return trial
-end
-
--- The parameters that a trial will have, where no results decide them.
-function Schedule:_known_params(number)
-  if self.taken or self.sampler:generation_of(number) > 1 then return nil end
-  return self.sampler:suggest(number)
-end
-
--- Seconds of the trials that have not begun; of many trials by some of them, spread evenly.
-function Schedule:_waiting()
-  local count, seconds = math.min(self.planned, most_added), 0.0
-  for i = 1, count do
-    local number = count == self.planned and i or 1 + math.floor(i * golden % 1 * self.planned)
-    local trial = self.trials[number]
-    if not trial or not (self:is_final(trial) or trial.begun and trial.state == "running") then
-      seconds = seconds + self.forecast:of(trial and trial.params or self:_known_params(number))
-    end
-  end
-  return seconds * self.planned / count
-end
-
--- Seconds that the trials that have not begun need for what later ones find ready; of many trials the first that a forecast adds up.
-function Schedule:_waiting_once(before)
-  local seconds, count, number = 0.0, 0, self.first_open
-  while number <= self.planned and count < most_added do
-    local trial = self.trials[number]
-    if not trial or not (self:is_final(trial) or trial.begun and trial.state == "running") then
-      local params = trial and trial.params or self:_known_params(number)
-      if params then seconds = seconds + self.forecast:once(params, before) end
-      count = count + 1
-    end
-    number = number + 1
-  end
-  return seconds
 end
 
 -- Under Hyperband how far a trial goes depends on the others, but not how many steps all run together.
@@ -294,18 +221,16 @@ function Schedule:_left_by_steps(running, workers)
   return math.max(0, steps) * self.pace.seconds / self.pace.steps / math.max(1, workers)
 end
 
----Seconds until all trials have ended; nil where nothing says it yet.
+---Seconds until all trials have ended; nil until the first trial has finished. It is the mean time of the trials that
+---finished in this run, times the number of trials left, divided by the workers. Under Hyperband it goes by steps.
 ---@param running { trial: table, spent: number, report?: { step: integer } }[]
 ---@param workers integer
 ---@return number?
 function Schedule:left(running, workers)
   if self.halving then return self:_left_by_steps(running, workers) end
-  if not self.forecast:is_known() then return nil end
-  local now, before = {}, {}
-  for i, each in ipairs(running) do
-    now[i] = { params = each.trial.params, spent = each.spent, once = self.forecast:once(each.trial.params, before) }
-  end
-  return self.forecast:left(self:_waiting() + self:_waiting_once(before), now, workers)
+  local finished = self.finished
+  if finished.trials == 0 then return nil end
+  return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
 ---The fields of a trial that are sent to its process.
@@ -372,7 +297,9 @@ function Schedule:finish(trial, outcome, metric)
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end
   if self:_is_over(trial) then files.forget(files.of_trial(self.folder, trial.number)) end
   if self:is_final(trial) then
-    if outcome.wall and self.forecast:add(trial.params, outcome.wall, outcome.once, trial.after) then self:_add_near(trial) end
+    if outcome.wall then
+      self.finished.seconds, self.finished.trials = self.finished.seconds + outcome.wall, self.finished.trials + 1
+    end
     self:_count(trial)
     self:_advance()
   elseif self.halving and self.halving:passed(trial) > trial.passed then

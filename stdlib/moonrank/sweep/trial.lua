@@ -191,7 +191,7 @@ end
 function M.run(context, job)
   local trial, state = trial_of(context, job)
   core.peak_memory(true)
-  local began, making = core.clock(), core.distribution_seconds()
+  local began = core.clock()
   seen.begin()
   code.watch()
   local _ <close> = random.scope(job.seed, "trial")
@@ -199,7 +199,6 @@ function M.run(context, job)
   local data, loaded = seen.finish(), code.loaded()
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
-  outcome.once = core.distribution_seconds() - making  -- for what later trials find ready
   outcome.resumed = state.resumed or nil
   -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
   if core.interrupts() > 0 then

@@ -39,7 +39,7 @@ local garbage = {
   reason = function() return ended{ state = "failed", reason = {} } end,
   nan = function() return done{ value = 0 / 0 } end, infinite = function() return done{ value = 1 / 0 } end,
   wall = function() return done{ wall = 1 / 0 } end, wall_nan = function() return done{ wall = 0 / 0 } end,
-  once = function() return done{ once = -1 } end, bytes = function() return done{ memory = -1 } end,
+  bytes = function() return done{ memory = -1 } end,
   no_turn = function() return frame.pack{ kind = "end", outcome = { state = "done", value = 1.0 } } end,
   other_turn = function() return frame.pack{ kind = "end", turn = turn + 1, outcome = { state = "done", value = 1.0 } } end,
   pruned = function() return ended{ state = "pruned", value = 1.0 } end,

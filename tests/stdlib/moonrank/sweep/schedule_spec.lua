@@ -1,0 +1,81 @@
+-- The order in which trials of a sweep begin, and the time left that is shown.
+local mr = require "moonrank"
+local frame = require "moonrank.sweep.frame"
+local samplers = require "moonrank.sweep.samplers"
+local schedule = require "moonrank.sweep.schedule"
+local spaces = require "moonrank.sweep.space"
+local test = require "moonrank.test"
+local it, equal, check = test.it, test.equal, test.check
+
+local space = spaces.new{ bound = mr.choice{ "none", "minmax", "expectation", "distribution" },
+  loss = mr.choice{ "ndcg", "ap", "nrbp" }, nsr = mr.range(1, 3) }
+
+local function schedule_of(sampler, o)
+  local stored = o.stored or {}
+  local store = { trials = function() return stored end, begin = function() end, finish = function() end }
+  return schedule.new{ store = store, study = { seed = 1, direction = "maximize", forced = o.forced or 0 }, space = space,
+    sampler = samplers.make(sampler, space, 1), retry = o.retry or 0, trials = o.trials, metric = "value", folder = "none" }
+end
+
+local function all_of(plan)
+  local numbers, params = {}, {}
+  for trial in function() return plan:next() end do
+    numbers[#numbers + 1], params[#params + 1] = trial.number, trial.params_text
+  end
+  return numbers, params
+end
+
+local function done(seconds) return { state = "done", value = 1.0, wall = seconds } end
+
+it("trials begin in the order in which the sampler gives them", function()
+  for _, sampler in ipairs{ "grid", "random", "sobol" } do
+    local made = samplers.make(sampler, space, 1)
+    local numbers, params = all_of(schedule_of(sampler, { trials = 36 }))
+    equal(#numbers, 36)
+    for i, number in ipairs(numbers) do
+      equal({ number, params[i] }, { i, frame.to_json(made:suggest(i)) })
+    end
+  end
+end)
+
+it("the time left is the mean time of finished trials times the number left, divided by the workers", function()
+  local plan = schedule_of("grid", {})
+  local first, second, third = plan:next(), plan:next(), plan:next()
+  local running = { { trial = second, spent = 1 }, { trial = third, spent = 1 } }
+  equal(plan:left(running, 2), nil)
+  plan:finish(first, done(4), "value")
+  equal(plan:left(running, 2), 4 * 35 / 2)
+  plan:finish(second, done(8), "value")
+  equal({ plan:left({}, 1), plan:left({}, 0), plan:left({}, 3) }, { 6.0 * 34, 6.0 * 34, 6.0 * 34 / 3 })
+  plan:finish(third, { state = "failed", reason = "no", wall = 0 }, "value")
+  equal(plan:left({}, 1), 4.0 * 33)
+end)
+
+it("a trial that is tried again counts as left, and a trial of an earlier run as finished but not in the mean", function()
+  local params = space:grid(1)
+  local plan = schedule_of("grid", { retry = 1, stored = { { number = 1, params = params,
+    params_text = frame.to_json(params), state = "done", attempts = 1, value = 1.0, wall = 1000 } } })
+  local second = plan:next()
+  equal({ second.number, plan:left({}, 1) }, { 2, nil })
+  plan:finish(second, { state = "failed", reason = "no", wall = 5 }, "value")
+  equal(plan:left({}, 1), nil)
+  plan:finish(plan:next(), done(2), "value")
+  equal(plan:left({}, 1), 2.0 * 34)
+end)
+
+it("points of a grid whose space was changed get the numbers that are free", function()
+  local stored = {}
+  for _, n in ipairs{ 1, 2, 14 } do
+    local params = space:grid(n)
+    stored[n] = { number = n, params = params, params_text = frame.to_json(params), state = "done", attempts = 1, value = 1.0 }
+  end
+  local plan = schedule_of("grid", { stored = stored, forced = 1 })
+  equal(plan.planned, 36)
+  local numbers, params = all_of(plan)
+  local seen = {}
+  for i, text in ipairs(params) do
+    check(not seen[text] and numbers[i] ~= 14, text)
+    seen[text] = true
+  end
+  equal(#numbers, 33)
+end)
