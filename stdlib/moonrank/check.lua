@@ -239,7 +239,7 @@ local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers
 
 -- Advice in errors about surplus arguments, by the name of the method that received them.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
-local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file,
+local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
 -- Raises where an argument after the first `most` is given. Surplus nils change nothing and are let through.

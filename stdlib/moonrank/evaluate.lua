@@ -10,7 +10,7 @@ local tables = require "moonrank.table"
 
 local M = {}
 
----@class mr.Evaluation
+---@class mr.Evaluation: mr.Exports
 ---@field mean table<string, number>      over the lists that count
 ---@field counted table<string, integer>  how many lists that are
 ---@field skipped table<string, integer>  how many are left out: no relevant row and empty = "skip", or nothing to compare (NaN)
@@ -314,28 +314,7 @@ function Evaluation:table()
     notes = self:notes() }
 end
 
----The table as comma separated values, numbers in full.
----@return string
----Example:
----```lua
----local e = mr.evaluate(mr.tensor{3, 1, 2, 0}, mr.lists{{1, 0, 1, 0}}, {"ap", "rr"})
----e:to_csv():match "[^\n]+"   --> metric,mean,lists,skipped
----```
-function Evaluation:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
----Example:
----```lua
----local e = mr.evaluate(mr.tensor{3, 1, 2, 0}, mr.lists{{1, 0, 1, 0}}, {"ap", "rr"})
----e:to_latex():find("tabular", 1, true) ~= nil   --> true
----```
-function Evaluation:to_latex() return self:table():to_latex() end
-
----The table as a JSON array with an object per metric.
----@return string
----Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
-function Evaluation:to_json() return self:table():to_json() end
+tables.add_exports(Evaluation)
 
 ---How the lists are spread: for each metric the share of lists that are at or below each value. Lists that are left out are not counted.
 ---@param options? mr.plot.Axes

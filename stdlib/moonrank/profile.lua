@@ -3,7 +3,7 @@ local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local frame = require "moonrank.sweep.frame"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 local phase = require "moonrank.phase"
 local record = require("moonrank.record").new
 
@@ -23,7 +23,7 @@ local M = {}
 ---@field ms number     without other phases within
 ---@field share number
 
----@class mr.Profile
+---@class mr.Profile: mr.Exports
 ---@field rows mr.ProfileRow[]      by time, the longest first
 ---@field phases mr.ProfilePhase[]  by time; what is in no phase is "other"
 ---@field total_ms number           while the function ran
@@ -71,16 +71,8 @@ function Profile:table()
     rows[i] = {}
     for c, name in ipairs(columns) do rows[i][c] = row[name] end
   end
-  return make_table{ columns = columns, rows = rows, formats = { ms = "%.3f", share = "%.3f", total_ms = "%.3f" } }
+  return tables.new{ columns = columns, rows = rows, formats = { ms = "%.3f", share = "%.3f", total_ms = "%.3f" } }
 end
-
----The rows as comma separated values, numbers in full.
----@return string
-function Profile:to_csv() return self:table():to_csv() end
-
----The rows as a table in LaTeX (packages: booktabs).
----@return string
-function Profile:to_latex() return self:table():to_latex() end
 
 local function json_objects(records)
   local parts = {}
@@ -95,6 +87,8 @@ function Profile:to_json()
     events = self.events, left_out = self.left_out }
   return ('%s,"phases":%s,"rows":%s}'):format(whole:sub(1, -2), json_objects(self.phases), json_objects(self.rows))
 end
+
+tables.add_exports(Profile)
 
 ---Writes a trace in the format of Chrome's tracing page, which chrome://tracing and ui.perfetto.dev open: a bar per operation and phase along
 ---the time, of long profiles the first ones (`left_out` says how many it lacks, the file says so, too).
@@ -123,14 +117,14 @@ local function operations_text(self)
   end
   cells[#cells + 1] = { "outside of operations", nil, self.outside_ms, share(self.outside_ms) }
   cells[#cells + 1] = { "total", nil, self.total_ms, 100.0 }
-  return tostring(make_table{ columns = { "operation", "calls", "ms", "share %", "with inner ms", "MiB" }, rows = cells,
+  return tostring(tables.new{ columns = { "operation", "calls", "ms", "share %", "with inner ms", "MiB" }, rows = cells,
     formats = formats })
 end
 
 local function phases_text(self)
   local cells = {}
   for i, row in ipairs(self.phases) do cells[i] = { row.phase, row.calls > 0 and row.calls or nil, row.ms, 100 * row.share } end
-  return tostring(make_table{ columns = { "phase", "calls", "ms", "share %" }, rows = cells,
+  return tostring(tables.new{ columns = { "phase", "calls", "ms", "share %" }, rows = cells,
     formats = { ms = formats.ms, ["share %"] = formats["share %"] } })
 end
 

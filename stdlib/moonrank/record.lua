@@ -1,11 +1,11 @@
 -- Results with names: plain tables that print as what they are.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 
 local M = {}
 
----@class mr.Record
+---@class mr.Record: mr.Exports
 local Record = check.exact_all("mr.Record:", {})
 local classes = {}
 
@@ -63,23 +63,10 @@ function Record:table()
   local fields = flat(self, "", {})
   local names, row = check.names(fields), {}
   for i, name in ipairs(names) do row[i] = fields[name] end
-  return make_table{ columns = names, rows = { row } }
+  return tables.new{ columns = names, rows = { row } }
 end
 
----The table as comma separated values, numbers in full.
----@return string
----Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
-function Record:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
----Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
-function Record:to_latex() return self:table():to_latex() end
-
----The table as a JSON array with one object.
----@return string
----Example: `mr.stats.summary(mr.tensor{1, 3}):to_json()   --> [{"mean":2.0,"n":2,"sd":1.4142135623730951,"skipped":0}]`
-function Record:to_json() return self:table():to_json() end
+tables.add_exports(Record)
 
 -- An index function for a record with fixed fields. For a name that is not a field it gives the
 -- method, or nil if the field may be absent, else it raises.

@@ -6,7 +6,7 @@ local conventions = require "moonrank.results.conventions"
 local declare = require("moonrank.options").declare
 local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
 local record = require("moonrank.record").new
@@ -35,7 +35,7 @@ local value_options = declare("mr.results.ValueOptions", {
   { "value", "string", default = "value", shown = "the number that counts", help = "name of the number" },
 }, where_options)
 
----@class mr.Results
+---@class mr.Results: mr.Exports
 ---@field path string   of the store
 ---@field name string   of the study
 ---@field study table   its row in the store: space, sampler, seed, direction, metric, data, created
@@ -133,7 +133,7 @@ function Results:trials(options)
     for c in ipairs(names) do line[c] = shown[c][row] end
     rows[#rows + 1] = line
   end
-  return conventions.below(self, make_table{ columns = names, rows = rows }, data, chosen, nil,
+  return conventions.below(self, tables.new{ columns = names, rows = rows }, data, chosen, nil,
     left_out.note(self, "results:trials", o.where, o.states))
 end
 
@@ -371,21 +371,11 @@ function Results:parallel(options)
   return require("moonrank.results.pictures").parallel(self, parallel_options:read("results:parallel", options))
 end
 
----Every trial as comma separated values.
----@return string
-function Results:to_csv() return self:trials():to_csv() end
+---Every trial, like `results:trials()`.
+---@return mr.Table
+function Results:table() return self:trials() end
 
----Every trial as a JSON array with an object per trial.
----@return string
-function Results:to_json() return self:trials():to_json() end
-
----Every trial as a Markdown table.
----@return string
-function Results:to_markdown() return self:trials():to_markdown() end
-
----Every trial as a LaTeX table.
----@return string
-function Results:to_latex() return self:trials():to_latex() end
+tables.add_exports(Results)
 
 function Results:__tostring()
   local note = self._store:note()

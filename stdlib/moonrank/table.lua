@@ -348,4 +348,42 @@ function Table:to_html()
   return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n" .. noted(self, "<p>%s</p>\n", M.escape_html)
 end
 
+---Exports of every class with a method `table`: CSV, JSON, Markdown, LaTeX and HTML of that table.
+---@class mr.Exports
+local Exports = {}
+
+---The table as comma separated values, numbers in full.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
+function Exports:to_csv() return self:table():to_csv() end
+
+---The table as a JSON array with an object per row. Blanks are left out; NaN and infinite numbers are texts.
+---@return string
+---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
+function Exports:to_json() return self:table():to_json() end
+
+---The table in Markdown, numbers as printed.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_markdown():match "[^\n]+"   --> | mean | n | sd | skipped |`
+function Exports:to_markdown() return self:table():to_markdown() end
+
+---The table in LaTeX (packages: booktabs), numbers as printed.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
+function Exports:to_latex() return self:table():to_latex() end
+
+---The table in HTML, numbers as printed.
+---@return string
+---Example: `mr.stats.summary(mr.tensor{1, 3}):to_html():match "^[^\n]+"   --> <table>`
+function Exports:to_html() return self:table():to_html() end
+
+---Adds the methods of mr.Exports that a class does not define itself. The class has a method `table`, and its comment
+---says `---@class X: mr.Exports`. Call it after the class's own exports.
+---@param class table
+function M.add_exports(class)
+  for name, method in pairs(Exports) do
+    if rawget(class, name) == nil then class[name] = method end
+  end
+end
+
 return M

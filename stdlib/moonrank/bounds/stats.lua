@@ -1,14 +1,14 @@
 -- Statistics of each list that a bound written in Lua receives.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 local registry = require "moonrank.bounds.registry"
 
 local M = {}
 
 ---Statistics of every list, for bounds written in Lua. Each field has one entry per list, with the
 ---dtype of the score; NaN where undefined (no relevant row).
----@class mr.Stats
+---@class mr.Stats: mr.Exports
 ---@field n mr.Tensor            rows
 ---@field p mr.Tensor            relevant rows
 ---@field min mr.Tensor          least value over all rankings
@@ -56,24 +56,14 @@ local function table_of(self, count)
     rows[i] = { i }
     for c in ipairs(columns) do rows[i][c + 1] = values[c][i] end
   end
-  return make_table{ columns = { "list", table.unpack(columns) }, rows = rows }
+  return tables.new{ columns = { "list", table.unpack(columns) }, rows = rows }
 end
 
 ---A row per list: what is known of it.
 ---@return mr.Table
 function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
----The table as comma separated values, numbers in full.
----@return string
-function methods:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
-function methods:to_latex() return self:table():to_latex() end
-
----The table as a JSON array with an object per list.
----@return string
-function methods:to_json() return self:table():to_json() end
+tables.add_exports(methods)
 
 local most = 10  -- lists that are shown
 

@@ -1,11 +1,11 @@
 -- What mr.compare returns: tables of systems by metrics, and the ways out.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 
 local M = {}
 
----@class mr.Comparison
+---@class mr.Comparison: mr.Exports
 ---@field systems string[]   in the order of their letters, a for the first
 ---@field metrics mr.Metric[]
 ---@field count integer      users or queries that are compared; of lists without names, lists
@@ -71,7 +71,7 @@ local function shown(self, mark)
   table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
     self.count, self.alpha))
   table.insert(notes, 2, intervals_note(self))
-  return make_table{ columns = columns, rows = rows, notes = notes }
+  return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
 ---Everything by metric and system, numbers in full.
@@ -92,7 +92,7 @@ function Comparison:table()
   if next(self.interrupted) then columns[#columns + 1] = "interrupted" end
   local notes = notes_of(self)
   table.insert(notes, 1, intervals_note(self))
-  return make_table{ columns = columns, rows = rows, notes = notes }
+  return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
 ---The tests of every two systems.
@@ -102,28 +102,26 @@ function Comparison:tests()
   for i, pair in ipairs(self.pairs) do
     rows[i] = { pair.metric, pair.system, pair.other, pair.n, pair.difference, pair.p, pair.corrected }
   end
-  return make_table{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
+  return tables.new{ columns = { "metric", "system", "other", "lists", "difference", "p", "p corrected" }, rows = rows,
     formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
----The same as comma separated values, one line per metric and system.
----@return string
-function Comparison:to_csv() return self:table():to_csv() end
-
----The same as a JSON array, an object per metric and system.
----@return string
-function Comparison:to_json() return self:table():to_json() end
-
----A row per system, a column per metric.
+---A row per system, a column per metric, in Markdown.
 ---@return string
 function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
 
----The same in LaTeX (packages: booktabs), letters as superscripts.
+---A row per system, a column per metric, in HTML.
+---@return string
+function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
+
+---A row per system, a column per metric, in LaTeX (packages: booktabs). Letters are superscripts.
 ---@return string
 function Comparison:to_latex()
   local text = shown(self, function(letters) return "\u{E000}" .. letters .. "\u{E001}" end):to_latex()
   return (text:gsub("\u{E000}(%l+)\u{E001}", "\\textsuperscript{%1}"))
 end
+
+tables.add_exports(Comparison)
 
 ---Bars of the means with their intervals from low to high, metrics side by side.
 ---@param options? mr.plot.Common

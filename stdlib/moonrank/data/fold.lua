@@ -2,11 +2,11 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 
 local M = {}
 
----@class mr.Fold
+---@class mr.Fold: mr.Exports
 ---@field train mr.Dataset
 ---@field valid mr.Dataset
 ---@field test mr.Dataset
@@ -67,20 +67,10 @@ function Fold:table()
     rows[i] = { name, lists.count, lists.rows, degenerate(lists) }
   end
   local columns = { "part", "lists", "rows", "relevant", "lists without relevant", "lists of only relevant" }
-  return make_table{ columns = columns, rows = rows }
+  return tables.new{ columns = columns, rows = rows }
 end
 
----The table as comma separated values.
----@return string
-function Fold:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
-function Fold:to_latex() return self:table():to_latex() end
-
----The table as a JSON array with an object per part.
----@return string
-function Fold:to_json() return self:table():to_json() end
+tables.add_exports(Fold)
 
 ---The table in words; beside it users whose items are all in train, and users and items of test that train has nothing relevant of.
 ---@return string

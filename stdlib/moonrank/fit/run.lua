@@ -5,7 +5,7 @@ local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
 local choices = require "moonrank.fit.choice"
 local frame = require "moonrank.sweep.frame"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 local registry = require "moonrank.metrics.registry"
 local record = require("moonrank.record").new
 
@@ -23,13 +23,13 @@ function M.epoch(entry)
   return record("epoch", entry, nil, { "valid_loss" })
 end
 
----@class mr.History
+---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   one after the other
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
 -- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
 local shown_of = setmetatable({}, { __mode = "k" })
 
----@class mr.Run
+---@class mr.Run: mr.Exports
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
 ---@field history mr.History                of every epoch: losses and metrics
 ---@field choices mr.Choice[]               per metric of `select`: the epoch that it chose; run.choices[1] is run.best's
@@ -128,16 +128,8 @@ function History:table()
       if columns[c] == "valid_loss" then rows[i][c] = entry.valid_loss else rows[i][c] = entry.metrics[columns[c]] end
     end
   end
-  return make_table{ columns = columns, rows = rows, formats = formats, notes = notes_of(self, shown) }
+  return tables.new{ columns = columns, rows = rows, formats = formats, notes = notes_of(self, shown) }
 end
-
----The table as comma separated values, numbers in full.
----@return string
-function History:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
-function History:to_latex() return self:table():to_latex() end
 
 ---A JSON array with an object per epoch; what is NaN or infinite is a text, as JSON has no such numbers.
 ---@return string
@@ -149,6 +141,8 @@ function History:to_json()
   end
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
+
+tables.add_exports(History)
 
 -- A curve where an epoch has the number.
 local function curve(history, name, value_of)
@@ -236,20 +230,16 @@ function Run:restore(metric)
   check.unknown("metric that chose an epoch", metric, names)
 end
 
----The history as comma separated values, numbers in full: a line per epoch.
----@return string
+---The table of the history: a row per epoch.
+---@return mr.Table
 ---Example:
 ---```lua
 ---local model = mr.models.mf{users = 30, items = 90, factors = 2}
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
 ---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
----run:to_csv():match "^[^\n]+"   --> epoch,loss,valid_loss,ap
+---#run:table().rows   --> 3
 ---```
-function Run:to_csv() return self.history:to_csv() end
-
----The history as a table in LaTeX (packages: booktabs).
----@return string
-function Run:to_latex() return self.history:to_latex() end
+function Run:table() return self.history:table() end
 
 ---The run in JSON: history, chosen epochs, whether Ctrl-C ended it, means on test, fingerprints of the data.
 ---@return string
@@ -262,6 +252,8 @@ function Run:to_json()
     frame.json_object(chosen), frame.json_object(test),
     frame.json_object(self.data), self.history:to_json())
 end
+
+tables.add_exports(Run)
 
 -- A text as JSON has it.
 function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end

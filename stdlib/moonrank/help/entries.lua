@@ -202,17 +202,28 @@ function M.member_summary(module, name)
   return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
 end
 
----Methods and computed fields of a class.
+---Methods and computed fields of a class and of the classes that it builds on, sorted.
 ---@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]
 ---@return mr.help.Entry[]
 ---Example: `require "moonrank.help.entries".class_members("mr.Run", (require "moonrank.help.entries".all()))[1].path:match "^mr.Run"   --> mr.Run`
 function M.class_members(name, all)
-  local found = {}
+  local found, seen = {}, {}
+  local function put(entry, path)
+    if not seen[path] then
+      found[#found + 1] = { path = path, value = entry.value, item = entry.item, source = entry.source, getter = entry.getter }
+    end
+    seen[path] = true
+  end
   for _, entry in ipairs(all) do
     local member = entry.path:sub(1, #name) == name and entry.path:sub(#name + 1):match "^[:.][%w_]+$"
-    if member and (entry.item or entry.value) then found[#found + 1] = entry end
+    if member and (entry.item or entry.value) then put(entry, entry.path) end
   end
+  local class = docs.class(name)
+  for _, parent in ipairs(class and class.parents or {}) do
+    for _, entry in ipairs(M.class_members(parent, all)) do put(entry, name .. entry.path:sub(#parent + 1)) end
+  end
+  table.sort(found, function(a, b) return a.path < b.path end)
   return found
 end
 

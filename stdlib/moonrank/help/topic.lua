@@ -2,6 +2,7 @@
 -- indices, fields of values, options.
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
+local entries = require "moonrank.help.entries"
 
 local M = {}
 
@@ -69,7 +70,7 @@ local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
     if field.name == name then return { path = class .. "." .. name, field = field, of = class, class = class_in(field.type) } end
   end
-  for _, entry in ipairs(all) do
+  for _, entry in ipairs(entries.class_members(class, all)) do
     if entry.path == class .. ":" .. name or entry.path == class .. "." .. name then
       return { path = entry.path, entry = entry, class = result_of(entry) }
     end

@@ -7,7 +7,7 @@ local tables = require "moonrank.table"
 
 local M = {}
 
----@class mr.Recommendations
+---@class mr.Recommendations: mr.Exports
 ---@field users mr.Tensor   int64
 ---@field sizes mr.Tensor   [users] int64: how many items each has; k, or fewer where there are no more
 ---@field items mr.Tensor   int64, best first, one user after the other
@@ -61,17 +61,7 @@ end
 ---```
 function Recommendations:table() return table_of(self, self.users:numel()) end
 
----The table as comma separated values, numbers in full.
----@return string
-function Recommendations:to_csv() return self:table():to_csv() end
-
----The table in LaTeX (packages: booktabs).
----@return string
-function Recommendations:to_latex() return self:table():to_latex() end
-
----The table as a JSON array with an object per item.
----@return string
-function Recommendations:to_json() return self:table():to_json() end
+tables.add_exports(Recommendations)
 
 ---To how many users each item is recommended, the most often recommended ones first: a steep fall says that all users get the same few items.
 ---@param options? mr.plot.Axes

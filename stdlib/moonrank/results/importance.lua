@@ -6,7 +6,7 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local forest = require "moonrank.results.forest"
 local frame = require "moonrank.sweep.frame"
-local make_table = require("moonrank.table").new
+local tables = require "moonrank.table"
 
 local M = {}
 
@@ -15,7 +15,7 @@ local least_trials = 10
 local trials_each = 2     -- for each parameter
 local shown_pair = 0.005  -- pairs with less are not printed
 
----@class mr.Importance
+---@class mr.Importance: mr.Exports
 ---@field metric string       the number
 ---@field trials integer      how many were used
 ---@field trees integer
@@ -256,23 +256,12 @@ local function lines_of(self, least)
 end
 
 local function table_of(rows)
-  return make_table{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
+  return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
 end
 
 ---Every parameter and every pair with its share of the variance and the standard deviation of that over trees.
 ---@return mr.Table
 function Importance:table() return table_of(lines_of(self, 0)) end
-
----The table as comma separated values, numbers in full.
----@return string
-function Importance:to_csv() return self:table():to_csv() end
-
----@return string
-function Importance:to_markdown() return self:table():to_markdown() end
-
----The table in LaTeX (packages: booktabs).
----@return string
-function Importance:to_latex() return self:table():to_latex() end
 
 ---As JSON: metric, trials, trees, rest, and lists of parameters and pairs.
 ---@return string
@@ -285,6 +274,8 @@ function Importance:to_json()
   local head = frame.to_json{ metric = self.metric, trials = self.trials, trees = self.trees, rest = self.rest }
   return ('%s,"parameters":%s,"pairs":%s}'):format(head:sub(1, -2), list(self.parameters), list(self.pairs))
 end
+
+tables.add_exports(Importance)
 
 local plot_options = declare("mr.results.ImportancePlotOptions", {
   { "least", "number", default = shown_pair, infinite = true, help = "smallest share of a pair that is shown" },

@@ -27,6 +27,13 @@ describe("help", function()
     test.equal(help.of(mr.lists { { 1 } }), help.about "mr.Lists")
     has(help.about "Lists", ":softmax ")
   end)
+  it("shows methods that a class has from the classes that it builds on", function()
+    local class, method = help.about "mr.Fold", help.about "fold:to_csv"
+    for _, name in ipairs{ ":summary", ":to_csv", ":to_html", ":to_json", ":to_latex", ":to_markdown" } do has(class, name .. " ") end
+    has(method, "mr.Fold:to_csv()")
+    test.equal(help.about "mr.Fold:to_csv", method)
+    test.equal(select(2, help.about("mr.Comparison"):gsub(":to_latex ", "")), 1)  -- its own
+  end)
   it("lists the options of a function, with those of the classes that its own builds on", function()
     local lines = help.of(mr.plot.lines)
     for _, field in ipairs{ "series?", "low?", "y? ", "vlines?", "caption?" } do has(lines, "\n  " .. field) end

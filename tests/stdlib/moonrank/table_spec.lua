@@ -136,3 +136,16 @@ describe("texts from files", function()
     check(not t:to_html():gsub("\n", ""):find "%c", t:to_html())
   end)
 end)
+
+it("objects with a table have all exports of that table, which take no arguments", function()
+  local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
+  local record = mr.stats.summary(mr.tensor{ 1, 3 })
+  for class, object in pairs{ Fold = fold, Record = record, Evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr" }),
+    Recommendations = mr.models.popularity{ fold = fold }:recommend{ k = 2 } } do
+    for _, name in ipairs{ "to_csv", "to_json", "to_markdown", "to_latex", "to_html" } do
+      local whole = object:table()
+      equal(object[name](object), whole[name](whole))
+      raises(function() return object[name](object, "file") end, ("mr.%s:%s: argument 1"):format(class, name))
+    end
+  end
+end)
