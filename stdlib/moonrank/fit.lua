@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local checkpoints = require "moonrank.fit.checkpoint"
 local choices = require "moonrank.fit.choice"
-local epochs = require "moonrank.epochs"
+local epochs = require "moonrank.fit.epochs"
 local new_users = require "moonrank.fit.new_users"
 local fit_options = require "moonrank.fit.options"
 local last_epochs = require "moonrank.fit.last_epoch"
