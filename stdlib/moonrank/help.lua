@@ -122,7 +122,7 @@ end
 
 -- Classes whose instances stay within the library.
 local inner = {}
-for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Epochs", "Exit", "FileLock", "FitCheckpoint", "Group",
+for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint", "Group",
   "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
   inner["mr." .. name] = true
 end

@@ -307,9 +307,9 @@ local backward_options = declare("mr.BackwardOptions", {
 ---```
 function tensor:backward(seed, options)
   if type(seed) == "table" then seed, options = nil, seed end
-  options = backward_options:read("backward", options)
+  local keep = options ~= nil and backward_options:read("backward", options).keep
   local _ <close> = phase.begin "backward"
-  core.backward(self, seed, options.keep)
+  core.backward(self, seed, keep)
 end
 
 ---The entries as a (nested) table of numbers.

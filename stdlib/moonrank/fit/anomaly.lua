@@ -60,18 +60,28 @@ end
 
 ---@class mr.fit.Step
 ---@field failed fun(self: mr.fit.Step, message: any)
-local Step = check.class("mr.fit.Step")
+local Step = {}
+Step.__index = Step
 
----Describes a training step before it runs, so that it can be repeated if it fails.
+---The steps of a fit. Each step remembers its batch, so that it can be computed again where it fails.
 ---@param o table           options of mr.fit, checked
----@param batch mr.Batch
----@param loss fun(): any   what the step computes
+---@param loss fun(): any   what a step computes of its batch
 ---@param count integer     batches of an epoch
 ---@return mr.fit.Step
-function M.step(o, batch, loss, count)
+function M.steps(o, loss, count)
   local model = o.model
-  local known, put = pcall(function() return model._put_buffers end)  -- of a model of the library's, with a definition
-  return setmetatable({ _o = o, _batch = batch, _loss = loss, _count = count, _buffers = known and put and model:buffers() or false }, Step)
+  local known, put = pcall(function() return model._put_buffers end)  -- a model of the library, with a definition
+  local has_buffers = known and put and next(model:buffers()) ~= nil
+  return setmetatable({
+    _o = o, _batch = false, _loss = loss, _count = count, _has_buffers = has_buffers, _buffers = false,
+  }, Step)
+end
+
+---Begins the step of a batch. The model's buffers are kept, as computing the batch changes them.
+---@param batch mr.Batch
+function Step:begin(batch)
+  self._batch = batch
+  if self._has_buffers then self._buffers = self._o.model:buffers() end
 end
 
 -- Repeats the batch by calling f. Returns whether f succeeded, and its result or error. f runs with

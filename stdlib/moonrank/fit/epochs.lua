@@ -4,16 +4,18 @@ local core = require "moonrank.core"
 local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local models = require "moonrank.models.model"
 local phase = require "moonrank.phase"
 local random = require "moonrank.random"
 local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}
 
----@class mr.Epochs
+---@class mr.fit.Epochs
 ---@field optimizer mr.Optimizer  bound to the model's parameters
 ---@field before_step fun(step: integer)|false
-local Epochs = check.class("mr.Epochs")
+local Epochs = {}
+Epochs.__index = Epochs
 
 -- Loss of a batch, to be divided by what counts or not: its lists that are not degenerate, or its rows; and how many these are.
 local function batch_loss(loss, scores, lists, reduction, undivided)
@@ -35,17 +37,48 @@ local function repeats(o, device)
     and not o.clip and not o.schedule and check.field(o.model, "repeats") and check.field(o.loss, "repeats")
 end
 
+-- A step of the optimizer in the only process. Returns how many lists count.
+local function step_alone(self, value, counted)
+  if counted == 0 then return 0 end
+  local o = self._o
+  if o.clip then o.clip(o.learner:parameters()) end
+  self.optimizer:step()
+  if self._has_constraint then o.model:constrain() end
+  self._tally:add(value, self._takes_mean and counted or 1)
+  return counted
+end
+
+-- A step of the optimizer with the gradients of all processes. Returns how many lists of all processes count.
+local function step_together(self, value, counted)
+  local o = self._o
+  local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, self._takes_mean, o.clip)
+  self._tally:add(loss, 1)
+  if self._has_constraint then o.model:constrain() end
+  return all
+end
+
+-- Whether a model, which may be the script's own, has a method that does anything.
+local function has(model, method)
+  return check.field(model, method) ~= nil and not models.does_nothing(model, method)
+end
+
+---Prepares the epochs of a fit. What no batch can change is decided here.
 ---@param o table  the options of mr.fit, checked
----@return mr.Epochs
+---@return mr.fit.Epochs
 function M.start(o)
   local parameters = o.learner:parameters()
   local device = parameters[1] and parameters[1].device or "cpu"
-  return setmetatable({
+  local self = setmetatable({
     _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
-    _batches = false, _step = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = M.count(o), _device = device, before_step = false, _went_back = false,
-    _constrain = check.field(o.model, "constrain") or function() end,
+    _batches = false, _batch = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
+    count = M.count(o), before_step = false, _went_back = false,
+    _on_cpu = device == "cpu", _takes_mean = o.reduction ~= "sum", _take_step = o.group and step_together or step_alone,
+    _regularizer = regularizers.of(o.loss), _has_penalty = has(o.model, "penalty"),
+    _has_constraint = has(o.model, "constrain"),
   }, Epochs)
+  self._forward = function() return self:forward() end
+  self._step = anomaly.steps(o, self._forward, self.count)
+  return self
 end
 
 -- The batches of an epoch, those of the first one again where all are the same.
@@ -69,22 +102,27 @@ function Epochs:batches(epoch)
   end
 end
 
--- The loss of a batch and how many lists count; what is not finite ends training, on the CPU at once.
+-- The loss of the current batch with its regularizers, and how many lists count.
+function Epochs:forward()
+  local o, batch = self._o, self._batch
+  local _ <close> = phase.begin("forward", true)
+  local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
+  if counted == 0 then return value, counted end
+  local of_loss = self._regularizer and self._regularizer(o.model, batch)
+  local of_model = self._has_penalty and o.model:penalty(batch)
+  if of_loss then value = value + (self._takes_mean and not o.group and of_loss / counted or of_loss) end
+  if of_model then value = value + of_model end
+  return value, counted
+end
+
+-- The loss of a batch and how many lists count. A loss that is not finite ends training, on the CPU at once.
 function Epochs:loss_of(batch)
-  local o = self._o
-  local function loss()
-    local _ <close> = phase.begin("forward", true)
-    local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
-    local of_loss = counted > 0 and regularizers.of_batch(o.loss, o.model, batch)
-    local of_model = counted > 0 and check.field(o.model, "penalty") and o.model:penalty(batch)
-    if of_loss then value = value + (o.reduction ~= "sum" and not o.group and of_loss / counted or of_loss) end
-    if of_model then value = value + of_model end
-    return value, counted
-  end
-  self._step = anomaly.step(o, batch, loss, self.count)
-  local ok, value, counted = pcall(loss)
-  if not ok then self._step:failed(value) end
-  if counted > 0 and self._device == "cpu" then self._step:expect_finite(value:item()) end
+  local step = self._step
+  self._batch = batch
+  step:begin(batch)
+  local ok, value, counted = pcall(self._forward)
+  if not ok then step:failed(value) end
+  if self._on_cpu and counted > 0 then step:expect_finite(value:item()) end
   return value, counted
 end
 
@@ -100,36 +138,23 @@ local function warn_of_unused(o)
   end
 end
 
--- One step of the optimiser, whose loss is added to the tally; returns how many lists count.
+-- One step of the optimizer, whose loss is added to the tally. Returns how many lists count.
 function Epochs:step(batch)
-  local o, value, counted = self._o, 0, 0
+  local value, counted = 0, 0
   self.optimizer:zero_grad()
   if batch.size > 0 then value, counted = self:loss_of(batch) end
   if counted > 0 then
     local ok, message = pcall(value.backward, value)
     if not ok then self._step:failed(message) end
-    if not self._went_back then warn_of_unused(o) end
+    if not self._went_back then warn_of_unused(self._o) end
     self._went_back = true
   end
-  local mean = o.reduction ~= "sum"
   if self.before_step then self.before_step(batch.step) end
-  if o.group then
-    local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, mean, o.clip)
-    self._tally:add(loss, 1)
-    self._constrain(o.model)
-    return all
-  end
-  if counted > 0 then
-    if o.clip then o.clip(o.learner:parameters()) end
-    self.optimizer:step()
-    self._constrain(o.model)
-    self._tally:add(value, mean and counted or 1)
-  end
-  return counted
+  return self:_take_step(value, counted)
 end
 
 function Epochs:seeded_step(batch)
-  local _ <close> = random.of_step(self._o.seed, batch.step, check.field(batch, "rows_before"))
+  local _ <close> = random.of_step(self._o.seed, batch.step, self._o.group and check.field(batch, "rows_before"))
   return self:step(batch)
 end
 

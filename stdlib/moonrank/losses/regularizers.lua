@@ -28,23 +28,27 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
----The sum over the lists of a batch of lambda |factors|^2, of each list's user and of the items of its rows; nil where the loss asks for none.
+---The regularizer that a loss asks for, as a function of a model and a batch. It is the sum over the lists
+---of lambda |factors|^2 of each list's user and of the items of its rows. Returns nil for a loss that asks for none.
 ---@param loss mr.Loss
----@param model mr.Model
----@param batch mr.Batch
----@return mr.Tensor?
-function M.of_batch(loss, model, batch)
-  local options, sum = check.field(loss, "options"), nil
+---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
+function M.of(loss)
+  local options, terms = check.field(loss, "options"), {}
   local regularize = type(options) == "table" and check.field(options, "regularize")
   for _, name in ipairs{ "users", "items" } do
     local lambda = regularize and regularize[name] or 0
-    if lambda > 0 then
-      local rows = rows_of(loss, model, batch, name)
-      local part = (rows * rows):sum() * lambda
+    if lambda > 0 then terms[#terms + 1] = { name = name, lambda = lambda } end
+  end
+  if #terms == 0 then return nil end
+  return function(model, batch)
+    local sum
+    for _, term in ipairs(terms) do
+      local rows = rows_of(loss, model, batch, term.name)
+      local part = (rows * rows):sum() * term.lambda
       sum = sum and sum + part or part
     end
+    return sum
   end
-  return sum
 end
 
 return M

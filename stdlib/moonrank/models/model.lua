@@ -40,6 +40,13 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
+-- Names of the fields of a batch that a model needs. For a model defined in a script, only the
+-- option `inputs` tells.
+local function reads(definition, config)
+  if config.inputs then return { "features" } end
+  return definition.built_in and config.users and { "lists", "users", "items" } or {}
+end
+
 ---A model of a definition.
 ---@param definition table  checked
 ---@param config table      its options
@@ -53,9 +60,19 @@ function M.new(definition, config, names, parameters, buffers)
   local model = setmetatable({
     kind = definition.name, config = config, repeats = type(repeats) == "function" and repeats(config) or repeats == true,
     _definition = definition, _names = names, _parameters = parameters, _buffers = buffers, _view = false,
+    _reads = reads(definition, config),
   }, Model)
   model._view = view_of(model)
   return model
+end
+
+---True if `penalty` or `constrain` of a model of the library does nothing, because its definition has none.
+---@param model any
+---@param method "penalty"|"constrain"
+---@return boolean
+---Example: `require("moonrank.models.model").does_nothing(mr.models.linear{inputs = 2}, "penalty")   --> true`
+function M.does_nothing(model, method)
+  return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
 ---Raises where a batch has not what a model reads of it.
@@ -66,18 +83,10 @@ function M.check_batch(kind, batch, needed)
   if type(batch) ~= "table" then check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch)) end
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
-    if not is_there(check.field(batch, name)) then
+    if not is_there(rawget(batch, name)) and not is_there(check.field(batch, name)) then
       check.fail("the model scores %s (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
     end
   end
-end
-
--- Names of the fields of a batch that this model needs. For a model defined in a script, only the
--- option `inputs` tells.
-local of_features, of_pairs, of_neither = { "features" }, { "lists", "users", "items" }, {}
-local function needed(self)
-  if self.config.inputs then return of_features end
-  return self._definition.built_in and self.config.users and of_pairs or of_neither
 end
 
 -- Raises unless a script's forward pass returned one score per row, with the parameters' dtype.
@@ -101,7 +110,7 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
-  M.check_batch(self.kind, batch, needed(self))
+  M.check_batch(self.kind, batch, self._reads)
   local _ <close> = phase.begin("forward", true)
   local scores = self._definition.forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end
@@ -134,7 +143,7 @@ end
 function Model:penalty(batch)
   local penalty = self._definition.penalty
   if not penalty then return nil end
-  M.check_batch(self.kind, batch, needed(self))
+  M.check_batch(self.kind, batch, self._reads)
   return penalty(self._view, batch) or nil
 end
 
@@ -223,7 +232,7 @@ function Model:double() return converted(self, function(x) return x.dtype == "in
 ---@return number  the worst error
 ---Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
 function Model:gradcheck(batch, options)
-  M.check_batch(self.kind, batch, needed(self))
+  M.check_batch(self.kind, batch, self._reads)
   local worst = 0
   for i, name in ipairs(self._names) do
     if self._parameters[i].dtype ~= "float64" then check.fail("gradcheck: '%s' is float32, expected float64: model:double()", name) end

@@ -35,6 +35,24 @@ it("steps are counted through all epochs, from 1: draws within losses are keyed 
   equal(steps, { 1, 2, 3, 4, 5, 6, 7, 8, 9 })
 end)
 
+it("calls a penalty and a constraint of a script, on a model of the library and on its own", function()
+  local inner, outer, calls = mr.models.linear{ inputs = 5 }, mr.models.linear{ inputs = 5 }, {}
+  local function called(name)
+    return function(self)
+      calls[name] = (calls[name] or 0) + 1
+      return name == "penalty" and (self:parameters()[1] * 0):sum() or nil
+    end
+  end
+  inner.penalty, inner.constrain = called "penalty", called "constrain"
+  local own = setmetatable({ penalty = called "penalty", constrain = called "constrain",
+    parameters = function() return outer:parameters() end }, { __index = outer, __call = function(_, batch) return outer(batch) end })
+  for _, model in ipairs{ inner, own } do
+    calls = {}
+    mr.fit{ model = model, loss = mr.losses.mse{}, train = queries, epochs = 2, batch = 6, progress = false }
+    equal(calls, { penalty = 4, constrain = 4 })
+  end
+end)
+
 local kinds = {
   mf = { data = fold.train,
     model = function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1 } end },
