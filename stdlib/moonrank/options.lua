@@ -121,7 +121,8 @@ local function test_of(row)
 end
 
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true, most = true, above = true,
-  below = true, infinite = true, class = true, accept = true, expected = true, also = true, formerly = true, help = true }
+  below = true, infinite = true, class = true, accept = true, expected = true, also = true, formerly = true,
+  help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
@@ -189,7 +190,8 @@ local function prepare(declaration)
     end
   end
   for former in pairs(by_former or {}) do
-    assert(not by_name[former], ("%s declares %s, which is another option's former name"):format(declaration.name, former))
+    local text = "%s declares %s, which is another option's former name"
+    assert(not by_name[former], text:format(declaration.name, former))
   end
   declaration.rows, declaration.by_name, declaration.by_former = rows, by_name, by_former
   declaration.parts = nil

@@ -29,11 +29,12 @@ end
 ---because caches in them move.
 ---@param o table                          the options of mr.fit, checked
 ---@param settings table<string, string>   their texts, by name
+---@param formerly? boolean                 with former names of options, as earlier versions wrote it
 ---@return string
-function M.of(o, settings)
+function M.of(o, settings, formerly)
   local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
     schedule = o.schedule }
-  local text = code.of({ defined = defined_in(settings), objects = objects })
+  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, nil, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
