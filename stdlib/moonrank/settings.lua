@@ -147,7 +147,7 @@ end
 ---@param value any
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
----Example: `require("moonrank.settings").of_option(mr.losses.ndcg{gain = 2})   --> ndcg{bound = none, gain = 2}`
+---Example: `require("moonrank.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
 function M.of_option(value, formerly)
   local function refuse(why) check.fail("mr.fit: an option %s", why) end
   local manner = { refuse = refuse, functions = "a function", options_only = true, formerly = formerly }

@@ -129,12 +129,6 @@ local function may_grow(o, texts)
   return not o.judge or was % o.every == 0 or texts.epoch ~= tostring(was)
 end
 
--- What changed in the script's functions since a file was written; nil where nothing did.
-local function changed_code(self, was)
-  local changed = script_code.changes(was, self._code)
-  return changed and script_code.changes(was, script_code.of(self._o, self._settings, true)) and changed
-end
-
 -- Raises where the file is of another training.
 local function compare(self, texts)
   local former  -- the settings as earlier versions wrote them
@@ -147,7 +141,8 @@ local function compare(self, texts)
         core.safe_text(tostring(was)), self._settings[name])
     end
   end
-  local changed = changed_code(self, texts.code or "")
+  local function formerly() return script_code.of(self._o, self._settings, true) end
+  local changed = script_code.changes(texts.code or "", self._code, formerly)
   if changed then
     check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed)
   end

@@ -49,9 +49,10 @@ end
 ---What changed from one text to another, a line for each; nil where nothing did.
 ---@param was string
 ---@param now string
+---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
 ---@return string?
-function M.changes(was, now)
-  local changed = was ~= now and code.changes(was, now)
+function M.changes(was, now, formerly)
+  local changed = was ~= now and code.changes(was, now, formerly)
   if not changed then return nil end
   return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""))
 end

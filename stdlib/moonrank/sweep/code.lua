@@ -492,13 +492,16 @@ end
 ---What changed, a line for each; nil where nothing did. The second result is whether the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
+---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
 ---@return string? lines
 ---@return boolean comparable
-function M.changes(was, now)
+function M.changes(was, now, formerly)
   if was:sub(1, #rule) ~= rule then
     return "  its code cannot be compared: an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
+  local former = #out > 0 and formerly and differences(was, formerly()) or out
+  if #former < #out then out = former end
   if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
   return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
 end

@@ -122,8 +122,8 @@ local function changes(was, now)
       parts[#parts + 1], changed[#changed + 1] = script_changed:format(now.script_name, was.script_name), "script"
     end
   else
-    local lines, comparable = code.changes(was.script, now.script)
-    if lines and code.changes(was.script, now.formerly().script) then
+    local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
+    if lines then
       parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines .. unseen(now.script)
       changed[#changed + 1] = comparable and "script" or "form of the recorded code"
     end
