@@ -17,7 +17,7 @@ function M.factor(name, default, help)
 end
 
 local steepness = M.factor("steepness", 1,
-  "steepness of the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value")
+  "factor inside the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value")
 steepness.formerly = "gain"
 
 M.steepness = declare("mr.smooth.RankOptions", { steepness })

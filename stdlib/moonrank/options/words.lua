@@ -133,8 +133,9 @@ local warned = {}  -- former names of which this process has warned
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
-  local text = "%s: %s is called %s now. The former name is still accepted; this warning is shown once"
-  check.warn(text:format(where, row.formerly, row[1]))
+  local _, line = pcall(check.fail, "")  -- the script's line, as errors name it
+  local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
+  check.warn(text:format(line, where, row.formerly, row[1]))
 end
 
 -- The default in words, or nil.

@@ -115,7 +115,7 @@ it("the former name of an option is accepted with one warning per process", func
   })
   local function read(given) return function() equal(renamed:read("f", given).steep, 2) end end
   local warning = written_by(read{ spec_former = 2, other = 1 })
-  for _, word in ipairs{ "f:", "spec_former", "steep" } do check(warning:find(word, 1, true), warning) end
+  for _, word in ipairs{ "options_spec.lua:", "f:", "spec_former", "steep" } do check(warning:find(word, 1, true), warning) end
   equal(written_by(read{ spec_former = 2 }), "")
   equal(written_by(read{ steep = 2 }), "")
   raises(function() renamed:read("f", { spec_former = 2, steep = 2 }) end, "steep and spec_former")
