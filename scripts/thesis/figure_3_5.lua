@@ -30,7 +30,9 @@ end
 -- Mean distance between the smooth and the true distribution function
 local function distance(distribution, steepness, x)
   local sum = 0
-  for i, value in ipairs(smoothed(distribution, steepness, x)) do sum = sum + math.abs(value - distribution:cdf(x[i])) end
+  for i, value in ipairs(smoothed(distribution, steepness, x)) do
+    sum = sum + math.abs(value - distribution:cdf(x[i]))
+  end
   return sum / #x
 end
 
@@ -44,7 +46,8 @@ for _, instance in ipairs(instances) do
     local steps_x, steps_y = staircase(distribution, low - fringe, high + fringe)
     local series, row = { { name = "exact", x = steps_x, y = steps_y, color = 7 } }, { base.title, instance.name, #distribution }
     for i, steepness in ipairs(args.gains) do
-      series[#series + 1] = { name = ("a = %g"):format(steepness), x = wide, y = smoothed(distribution, steepness, wide), color = i }
+      local y = smoothed(distribution, steepness, wide)
+      series[#series + 1] = { name = ("a = %g"):format(steepness), x = wide, y = y, color = i }
       row[#row + 1] = distance(distribution, steepness, inside)
     end
     panels[#panels + 1] = mr.plot.lines{ series = series, title = ("%s, %s"):format(base.title, instance.name), xlabel = base.title,

@@ -12,7 +12,8 @@ local args = figure.args("3_7", {
   seed = { default = 1, help = "seed of the random rankings" },
 }, { samples = 2000, points = 40, start = { 5, 20 } })
 local rows = figure.rows(args.relevant)
-local bound = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples, seed = args.seed }
+local bound = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples,
+  seed = args.seed }
 
 -- The vertical line is the loss of the largest instance in the top row before training, when all scores are equal
 local largest = rows[1].instances[#rows[1].instances]

@@ -101,7 +101,8 @@ end)
 -- What `f` writes to standard error.
 local function written_by(f)
   local parts, real = {}, io.stderr
-  io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do parts[#parts + 1] = each end end }  -- luacheck: ignore
+  local function write(_, ...) parts[#parts + 1] = table.concat{ ... } end
+  io.stderr = { write = write }  -- luacheck: ignore
   local ok, message = pcall(f)
   io.stderr = real  -- luacheck: ignore
   check(ok, message)
@@ -115,7 +116,9 @@ it("the former name of an option is accepted with one warning per process", func
   })
   local function read(given) return function() equal(renamed:read("f", given).steep, 2) end end
   local warning = written_by(read{ spec_former = 2, other = 1 })
-  for _, word in ipairs{ "options_spec.lua:", "f:", "spec_former", "steep" } do check(warning:find(word, 1, true), warning) end
+  for _, word in ipairs{ "options_spec.lua:", "f:", "spec_former", "steep" } do
+    check(warning:find(word, 1, true), warning)
+  end
   equal(written_by(read{ spec_former = 2 }), "")
   equal(written_by(read{ steep = 2 }), "")
   raises(function() renamed:read("f", { spec_former = 2, steep = 2 }) end, "steep and spec_former")

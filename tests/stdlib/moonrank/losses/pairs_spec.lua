@@ -11,10 +11,12 @@ local infinity = math.huge
 local losses = mr.losses
 
 local made = {
-  hinge = losses.hinge(), wide_hinge = losses.hinge{ margin = 2.5 }, direct_ranker = losses.direct_ranker{ steepness = 0.5 },
+  hinge = losses.hinge(), wide_hinge = losses.hinge{ margin = 2.5 },
+  direct_ranker = losses.direct_ranker{ steepness = 0.5 },
   all_pairs = losses.ranknet_all_pairs{ steepness = 2 }, upsampled = losses.ranknet_all_pairs{ upsample = 3.5 },
   balanced = losses.ranknet_all_pairs{ upsample = "list" },
-  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2{ steepness = 2 }, ndcg_loss_2pp = losses.ndcg_loss_2pp{ mu = 3 },
+  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2{ steepness = 2 },
+  ndcg_loss_2pp = losses.ndcg_loss_2pp{ mu = 3 },
 }
 local any_grades = { all_pairs = true, upsampled = true, balanced = true }
 local names = {}

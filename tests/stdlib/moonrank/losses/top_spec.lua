@@ -6,7 +6,8 @@ local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local infinity = math.huge
-local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } }, log_rr = { {}, { steepness = 4 } } }
+local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } },
+  log_rr = { {}, { steepness = 4 } } }
 
 local function each(f)
   for name, all in pairs(made) do

@@ -245,7 +245,8 @@ describe("second derivatives", function()
       return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
     end
     for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ steepness = 2 }, mr.losses.ranknet_all_pairs{ upsample = "list" },
-      mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" }, mr.losses.lambdarank{ metric = "second_rank_bonus", steepness = 1.5 },
+      mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" },
+      mr.losses.lambdarank{ metric = "second_rank_bonus", steepness = 1.5 },
       mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ steepness = 2 },
       mr.losses.ndcg_loss_2(),
       mr.losses.ndcg_loss_2pp{ mu = 3, bound = "expectation" }, mr.losses.bpr{ draws = 3 }, mr.losses.bpr{ bound = "minmax" },
