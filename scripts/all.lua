@@ -32,14 +32,15 @@ local options = {
   none = kept.words{ device = args.device, smoke = args.smoke },
 }
 
--- What went wrong in a script, in one line; an interruption is none of these and ends everything.
+-- The first line of a script's error. An interruption is raised again, because it ends everything.
 local function reason_of(problem)
   local text = tostring(problem):match "[^\n]+" or "no reason was given"
   if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
   return text
 end
 
--- What a script makes; of one that fails a section with the reason, so that the others are still made.
+-- The section that a script makes. If the script fails, a section with the reason, so that the
+-- others are still made.
 local failed = {}
 local function made(script, make)
   local ok, found = pcall(make)

@@ -3,7 +3,7 @@ local M = {}
 
 M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
 
--- Who wrote each, and its title.
+-- The authors and the title of each document.
 M.written = {
   thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
   sigir21 = { "Li, Urbano & Hanjalic (2021)", "New insights into metric optimization for ranking-based recommendation" },

@@ -1,4 +1,5 @@
--- What scripts have in common that keep their training runs in a store: options, their words for another script, and a study.
+-- Shared by scripts that keep their training runs in a store: options, their words for another
+-- script, and a study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
@@ -79,14 +80,15 @@ function M.progress(results)
   return ended, results.study.planned or ended
 end
 
--- What the errors of --kept begin with: a script cannot show what it lacks runs for, and a report that takes it says so (sections.lua).
+-- Prefix of errors for missing runs under --kept: the script cannot show its results. A report that
+-- includes the script says so (sections.lua).
 local lacking = "--kept: "
 
 ---Ends a script whose runs are not there.
 ---@param message string
 function M.lack(message) error(core.exit(2, lacking .. message), 0) end
 
----What a script lacks that ended by `M.lack`; nil of other errors.
+---The message of `M.lack`, if it raised this error; nil for other errors.
 ---@param problem any
 ---@return string?
 function M.lacked(problem)

@@ -83,7 +83,8 @@ local function distinct(studies)
   return found
 end
 
--- What studies say of their trials: how many ended, under which numerics, on which test data, and the last day.
+-- Provenance of studies: how many trials ended, under which numerics versions, on which test data,
+-- and the last day.
 local function provenance(studies)
   local runs, date, numerics, data = 0, "", {}, {}
   local function add(list, value)

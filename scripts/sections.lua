@@ -8,8 +8,8 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----What a script returns when it runs with these words for arguments. What it defines by name is its own: its workers, and others that run the
----script alone, know of no other script's.
+---Runs a script with these words as arguments and returns its result. Its definitions by name are
+---its own: neither its workers nor others that run it alone know the definitions of other scripts.
 ---@param path string
 ---@param words string[]
 ---@return any
@@ -86,7 +86,8 @@ local function made(script)
   return section
 end
 
----What a script returns, with its title and command. Of one that takes no new runs (--kept) and lacks some, a section that says so.
+---Runs a script and returns its section, with its title and command. If it takes no new runs
+---(--kept) and lacks some, the section says so.
 ---@param script { path: string, title: string, words: string[] }
 ---@return report.Section
 function M.run(script)

@@ -71,7 +71,7 @@ it("no rule of the library that decides a result takes one from Lua", function()
   local command = [[grep -rnE 'math\.(exp|log|sin|cos|tan|asin|acos|atan)\>' stdlib/moonrank --include=*.lua]]
   for _, line in ipairs(lines_of(command)) do
     local file = line:match "^stdlib/moonrank/([^:]*)"
-    local shown = file:find "^plot" or file:find "^results/pictures" or file:find "^sweep/forecast" or line:find(":%d+:%-%-%-")
+    local shown = file:find "^plot" or file:find "^results/pictures" or file:find "^other_names" or file:find "^sweep/forecast" or line:find(":%d+:%-%-%-")
     check(shown, line .. ": core.number_exp and its like are the same bits on every system")
   end
 end)

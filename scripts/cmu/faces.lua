@@ -1,5 +1,5 @@
--- What the scripts of Tables 2 and 3 and Figures 3 to 7 share: images of faces with ages, split before anything is compared, the systems that
--- are compared, and the store of their runs.
+-- Shared by the scripts of Tables 2 and 3 and Figures 3 to 7: images of faces with ages, split
+-- before any comparison, the systems that are compared, and the store of their runs.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
@@ -45,7 +45,7 @@ function M.title_of(args, title)
   return ("%s, %s"):format(title, args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
 
----The same in a sentence; of a short run also that it is one.
+---A sentence that says which images are used, and that a short run has made-up data.
 function M.sentence_of(args)
   if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
   local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; they are no photographs."):format(
@@ -164,7 +164,8 @@ function M.value_of(args, name, setting)
   error("no system " .. name)
 end
 
----What was chosen as text, "rate 0.03", with a mark where no value beyond it was tried.
+---A text such as "rate 0.03" for the setting chosen on validation, with a mark if it is the least
+---or the largest that was tried.
 function M.setting_text(args, studies, system, seed)
   local tried, chosen = {}, M.chosen(studies, system.name, seed).setting
   for i, run in ipairs(M.runs(studies, system.name, seed)) do tried[i] = run.setting end

@@ -1,4 +1,5 @@
--- What Figures 3 to 7 share: weights as images, curves of training, pairs that are ordered right and wrong; all from the runs of Tables 2 and 3.
+-- Shared by Figures 3 to 7: weights as images, curves of training, pairs that are ordered right and
+-- wrong; all from the runs of Tables 2 and 3.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lua")

@@ -1,5 +1,5 @@
--- What Li & Wu decide, each with its section, and what the scripts decide where the paper does not say: web queries
--- (4.1), then faces (4.2).
+-- Decisions of Li & Wu, each with its section, and those of the scripts where the paper does not
+-- say: web queries (4.1), then faces (4.2).
 local mr = require "moonrank"
 
 local M = {}
@@ -10,7 +10,7 @@ local function compared(a, b)
   return { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
 end
 
----Whether a corrected p-value is called significant.
+---True if a corrected p-value is called significant.
 function M.significant(p) return p < 0.05 end
 
 -- A forest of deep trees, each of two thirds of the rows, and boosted trees.
@@ -59,7 +59,7 @@ local losses = {
 ---@field alpha? number         of logistic regressions: which penalty validation chose
 ---@field model table
 
--- What mr.fit needs: validation chooses the epoch.
+-- Trains with mr.fit; validation chooses the epoch.
 local function fitted(o, fold)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
   local run = mr.fit(o)
@@ -186,9 +186,9 @@ local function best_of(systems, kind, valid)
   return best
 end
 
----What is compared on a data set (4.1, 5): classifiers with the rankers of their kind ("families"), the classifier and
----the ranker that are best on validation ("best"), and Adam with descent ("Adam and sgd", "Adam and paper"). A pair
----that is there for two reasons is one comparison.
+---The comparisons on a data set (4.1, 5): classifiers with the rankers of their kind ("families"),
+---the classifier and the ranker that are best on validation ("best"), and Adam with descent ("Adam
+---and sgd", "Adam and paper"). A pair that is there for two reasons is one comparison.
 ---@param systems { kind: string, name: string, recipe?: string }[]
 ---@param valid table<string, number>  by title
 ---@return { a: string, b: string, [string]: true }[]
@@ -332,9 +332,10 @@ local function accuracy(score, part)
   return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger
 end
 
----What is measured (4.2): `accuracy` on test pairs, `valid` on validation pairs, which chooses; `both` of a classifier:
----the share of test pairs whose older image it labels 1 and whose younger one 0; `r2` of a regression: that of ages.
----`margins` of the test pairs.
+---Measures a system (4.2): `accuracy` on test pairs, and `valid`, the accuracy on validation pairs,
+---which chooses. A classifier also has `both`: the share of test pairs whose older image it labels
+---1 and whose younger one 0. A regression also has `r2`, that of ages. The second result is the
+---margins of the test pairs.
 ---@param family "regression"|"ranking"|"classification"
 ---@param score fun(part: table): mr.Tensor  a score for each image of a part
 ---@param data table

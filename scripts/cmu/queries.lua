@@ -1,5 +1,6 @@
--- What Table 1 and Figure 1 of Li & Wu share (section 4.1): web queries and the training runs of the systems that rank them, kept in one
--- store. protocol.lua says what is relevant, how systems are trained and what validation chooses.
+-- Shared by Table 1 and Figure 1 of Li & Wu (section 4.1): web queries and the training runs of the
+-- systems that rank them, kept in one store. protocol.lua says what is relevant, how systems are
+-- trained and what validation chooses.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local folds_of = require "moonrank.data.fold"

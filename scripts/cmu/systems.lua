@@ -6,9 +6,9 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- What settings 1, 2, 3 of a system are. A series goes on in both directions, as 0.3, 1, 3, 10 do: setting 0 is the
--- value before that of setting 1, setting 4 the one after that of setting 3. `first` is the place of setting 1 in the
--- series, in which 1 has place 0 and 3 has place 1.
+-- Values of a system's settings 1, 2, 3. The series continues in both directions, as 0.3, 1, 3, 10
+-- do: setting 0 is the value before that of setting 1, setting 4 the one after that of setting 3.
+-- `first` is the place of setting 1 in the series, in which 1 has place 0 and 3 has place 1.
 local function series(name, first)
   return { name = name, extends = true, value = function(setting)
     local place = first + setting - 1
@@ -41,7 +41,8 @@ local function pairs_of(data) return data.train.pairs end
 -- Every image of a pair by itself, relevant where it is the older one: an image has both labels in different pairs.
 local function rows_of(data) return data.train.pairs:pointwise() end
 local function items_of(data) return data.train.items end
--- The same for models that are solved: a sweep records the data that batches are made of, as mr.fit does by itself.
+-- Training items for models that are solved without mr.fit. Making a batch records the data in a
+-- sweep, as mr.fit does by itself.
 local function noted_items(data)
   data.train.items:batches{}()
   return data.train.items

@@ -1,11 +1,11 @@
--- What Tables 2 and 3 share: rows of printed and own numbers by family, and what came out in words.
+-- Shared by Tables 2 and 3: rows of printed and own numbers by family, and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.lua")
 
 local M = {}
 
--- What is printed of a system.
+-- The number that the paper prints for a system; "" if it prints none.
 local function printed_of(of_table, system)
   for _, pair in ipairs(of_table[system.family]) do
     if pair[1] == system.name then return pair[2] end
@@ -82,7 +82,7 @@ local function best_r2(rows)
   return best
 end
 
--- What a row of numbers of an image is.
+-- Text that says what a row of numbers of an image is: pixels or features.
 local function rows_are(args)
   local size = ("%d x %d"):format(args.size, args.size)
   if not args.table_3 then return ("the pixels of images of %s, in three colours"):format(size) end

@@ -1,4 +1,4 @@
--- What came out of the grid, in words and tables.
+-- Findings of the grid, in words and tables.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
@@ -102,7 +102,8 @@ local function sorted_keys(t)
   return keys
 end
 
--- What is wrong with a cell; "" where nothing is.
+-- Text that says why a cell is not sound: the cap, convergence, or a ranking no better than random.
+-- "" if it is sound.
 local function flaw_of(cell, folds)
   local flaws = {}
   if cell.capped > 0 then
@@ -242,14 +243,14 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
----What came out, in a sentence.
+---The main finding, in a sentence: how many changes by bounding are significant.
 function M.sentence(compared)
   local all = M.overall(compared)
   return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
     all.gains, all.loses)
 end
 
----The page of what came out; `left`: sentences on settings whose runs are not all there.
+---The page of findings; `left`: sentences on settings whose runs are not all there.
 function M.text(args, grids, compared, losses, bounds, left)
   local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"

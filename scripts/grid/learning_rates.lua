@@ -9,7 +9,7 @@ local protocol = runs.protocol
 
 local args = runs.args{}
 
--- What protocol.means says of the runs at a rate.
+-- A function that gives, for a learning rate, the means of its runs by protocol.means.
 local function means_at(set)
   return function(rate, names, round)
     local columns, trials = runs.at_rate(args, set, rate, names, round):columns(), {}

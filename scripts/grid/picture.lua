@@ -17,7 +17,7 @@ local families = {
 -- The bounds in the order of the columns, affine ones first; those that are not named here are last.
 local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
 
--- Those of `names` that `first` has, in its order, and the others.
+-- Sorts `names`: first those that are in `first`, in its order, then the others.
 local function ordered(names, first)
   local known, found = {}, {}
   for _, name in ipairs(names) do known[name] = true end

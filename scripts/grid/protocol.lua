@@ -9,7 +9,7 @@ local M = {}
 
 -- Data sets, their parts and models ---------------------------------------------------------------------------------
 
--- The same call by number once.
+-- Caches the results of a function of a number.
 local function once(make)
   local made = cache()
   return function(number)
@@ -50,7 +50,7 @@ M.sets = { mq2008 = of_queries }
 ---Section 4.2: ratings of 4 and more are relevant.
 function M.sets.movielens(ratings) return of_users(ratings:binarize(4)) end
 
----What is in a user's library is relevant.
+---Every item in a user's library is relevant.
 function M.sets.citeulike(ratings) return of_users(ratings:binarize(1)) end
 
 ---Trees of depth 5, which need no standardised features; a rate is the share of each tree.
@@ -214,8 +214,8 @@ end
 ---The share of the cap on a run's seconds that runs have which choose rates.
 M.share_of_cap = 1 / 6
 
----Whether a training converged: it ended because validation became no better, or all epochs ran and the best is not
----among the last tenth.
+---True if a training converged: it ended because validation became no better, or all epochs ran and
+---the best is not among the last tenth. A training that the cap ended did not converge.
 ---@param run { stopped: string|false, best: { epoch: integer } }
 ---@param set { epochs: integer }
 ---@param capped boolean  whether the cap on its seconds ended it
@@ -226,11 +226,11 @@ end
 
 -- Statistics --------------------------------------------------------------------------------------------------------
 
----What random rankings of each list are expected to have by a metric.
+---The expected metric of random rankings of each list.
 function M.chance(metric, lists) return mr.bounds.stats(metric, lists).expectation end
 
----What a training gives a study: epochs, how it ended, what chose the epoch, test means, and the scores of every list
----beside chance.
+---The result of a training that a study stores: epochs, how it ended, the number that chose the
+---epoch, test means, and the scores of every list beside those expected of random rankings.
 ---@param run mr.Run
 ---@param test mr.Dataset
 ---@param o { number: integer, metric: string, capped: boolean }
@@ -243,8 +243,8 @@ function M.outcome(set, run, test, o)
       list = M.list_names(set, test, o.number) } }
 end
 
----What users or queries have beyond chance: the mean, and its interval of 95 % by the bootstrap. Lists without a metric
----are left out.
+---The mean of users' or queries' scores above those expected of random rankings, and its 95 %
+---bootstrap interval. Lists without a metric are left out.
 ---@param values number[]
 ---@param chance number[]
 ---@return { mean: number, low: number, high: number }
@@ -258,12 +258,12 @@ function M.beyond(values, chance)
   return { mean = mr.stats.mean(differences), low = interval.low, high = interval.high }
 end
 
----Whether a cell ranks better than at random.
+---True if a cell ranks better than at random.
 ---@param cell { low: number }  of M.beyond
 function M.above_chance(cell) return cell.low > 0 end
 
----Whether a cell is worth a place in summaries: all its runs converged, none was ended by the cap, and it ranks better
----than at random.
+---True if a cell counts in summaries: all its runs converged, none was ended by the cap, and it
+---ranks better than at random.
 ---@param cell { low: number, converged: boolean, capped: integer }
 function M.sound(cell) return cell.converged and cell.capped == 0 and M.above_chance(cell) end
 

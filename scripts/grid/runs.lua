@@ -136,7 +136,8 @@ function M.of(args, name)
   return kept.study(args, study)
 end
 
----What a setting lacks whose runs are read as they are (--kept), in a sentence; nil where nothing is missing.
+---A sentence on the runs that a setting still lacks, for runs that are read as they are (--kept);
+---nil if none is missing.
 ---@param set grid.Setting
 ---@param results? mr.Results
 ---@return string?

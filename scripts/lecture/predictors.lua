@@ -1,5 +1,6 @@
--- What cremonesi.lua ranks by: rankings that are the same for all users, neighbours, PureSVD, matrix factorisation that predicts ratings, and
--- matrix factorisation that learns to rank. Each is made from a fold of ratings as grades, by one of its settings.
+-- Predictors that cremonesi.lua ranks by: rankings that are the same for all users, neighbours,
+-- PureSVD, matrix factorisation that predicts ratings, and matrix factorisation that learns to
+-- rank. Each is made from a fold of ratings as grades, by one of its settings.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")

@@ -1,4 +1,5 @@
--- What the scripts of S. Seguí's lecture decide, each with its slide, or with our reason where the slides do not say.
+-- Decisions of the scripts of S. Seguí's lecture, each with its slide, or with our reason where the
+-- slides do not say.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 
@@ -20,10 +21,10 @@ function M.compare(rows)
   return found
 end
 
----Whether a corrected p-value is called significant.
+---True if a corrected p-value is called significant.
 function M.significant(p) return p < 0.05 end
 
----Of every key the trial that is best on validation.
+---For each key, the trial that is best on validation.
 ---@param trials { key: string, valid: number }[]
 function M.choose(trials)
   local best = {}
@@ -142,8 +143,8 @@ function M.long_tail(ratings, share)
   return mr.tensor(tail), n
 end
 
----What is to be found in a part: ratings of 5 stars, of all items or of the long tail; what the user has rated is not
----drawn beside them.
+---A fold of the items to find in a part: ratings of 5 stars, of all items or of the long tail.
+---Items that the user has rated are not sampled beside them.
 ---@param tail? mr.Tensor
 function M.to_find(fold, part, tail)
   local found = fold[part]:binarize(5)
@@ -178,7 +179,8 @@ function M.rmse(model, fold, part)
   return mr.stats.rmse(mr.data.scored(model, set).scores, set.lists.relevance)
 end
 
----What chooses settings, on validation: RMSE of those that predict ratings, recall(10) of the others.
+---The number on validation that chooses settings, higher is better: negative RMSE for models that
+---predict ratings, recall(10) for the others.
 ---@param predicts boolean
 ---@param o { unseen?: integer, seed: integer }
 function M.quality(model, fold, predicts, o)
@@ -319,7 +321,8 @@ function M.epochs_of(name, plain, o)
   return best
 end
 
----What every user of the test part brings, and the share of liked movies that are found.
+---Profit of the recommendations to every user of the test part, and the share of liked movies that
+---are found.
 M.profit_metrics = { "profit_10", "recall@10" }
 function M.earned(priced, score) return priced:evaluate(score, M.profit_metrics, { known = "relevant" }) end
 

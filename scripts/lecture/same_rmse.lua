@@ -25,7 +25,7 @@ for choice = 0, (1 << n) - 1 do
   for i = 1, n do signs[choice + 1][i] = (choice >> (i - 1)) & 1 == 1 and 1 or -1 end
 end
 
--- Of every prediction: RMSE, MAE, nDCG, share of pairs in the right order.
+-- RMSE, MAE, nDCG and the share of pairs in the right order, for every prediction.
 local function predictions(off)
   local found = {}
   for i, choice in ipairs(signs) do

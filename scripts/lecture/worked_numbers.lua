@@ -1,5 +1,5 @@
 -- The lecture's worked examples, computed: do the library's metrics give the printed numbers? Slides "Rank Evaluation" and "Pairwise approach".
--- What the slides define without an example is computed for the rows that they show.
+-- Metrics that the slides define without an example are computed for the rows that the slides show.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")

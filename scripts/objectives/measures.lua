@@ -53,7 +53,7 @@ end
 ---@return table<string, mr.Tensor>  [lists]
 function M.honest(scores, lists) return of_all(scores, lists) end
 
----What orders at random reach on average: the mean over all orders, which equal scores have.
+---Expected metrics of random orders: the mean over all orders, which equal scores have.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.random(lists) return M.honest(mr.zeros(lists.rows), lists) end

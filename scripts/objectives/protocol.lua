@@ -1,4 +1,5 @@
--- What Tang et al. (2023) decide, each with its section, and what the scripts decide where the paper does not say.
+-- Decisions of Tang et al. (2023), each with its section, and those of the scripts where the paper
+-- does not say.
 --
 -- Recipe `paper`: their text, with the official folds, the same test queries for every algorithm, and validation.
 -- Recipe `code`: what the authors' code does (github.com/catalinlup/learning-to-rank at 767b70b), under several seeds,
@@ -247,7 +248,7 @@ function M.scaled(part, how)
   return mr.data.dataset{ lists = part.lists, features = x, name = part.name }
 end
 
--- What their code standardises the features of an algorithm over.
+-- The units over which the authors' code standardises the features of an algorithm.
 local function scaling_of(name, o)
   if M.by_name[name].objective == "ranknet" or o.steps == "documents" then return "rows" end
   return o.eight and "places" or "queries"
@@ -326,7 +327,7 @@ function M.choose(trials, rate)
   return found
 end
 
----Whether a rate is the least or the largest that was tried.
+---True if a rate is the least or the largest that was tried.
 function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] end
 
 -- p of 100,000 random choices of signs, paired by query.
@@ -349,7 +350,7 @@ function M.compare(values, random)
   return found
 end
 
----Whether a corrected p-value is called significant.
+---True if a corrected p-value is called significant.
 function M.significant(p) return p < 0.05 end
 
 ---Recipe `code`: whether a printed number lies, to its two digits, between the least and the largest of the seeds.

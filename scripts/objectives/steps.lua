@@ -1,5 +1,6 @@
--- What a step of training takes, as in Tang et al. (2023), 4.2: batches that are made once and taken in the same order in every epoch. Each maker
--- returns data for mr.fit{train = ..., batch = 1, shuffle = false}; a step of one query each is the dataset itself.
+-- Steps of training as in Tang et al. (2023), 4.2: batches that are made once and taken in the same
+-- order in every epoch. Each maker returns data for mr.fit{train = ..., batch = 1, shuffle =
+-- false}; for steps of one query each, pass the dataset itself.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 

@@ -1,5 +1,5 @@
--- What Table 1 shows under the recipe `code`: what the authors' code computes, mean over seeds, and where it evaluates another ranking than it
--- means to, that beside it.
+-- Table 1 under the recipe `code`: results of the authors' code, means over seeds. Where it
+-- evaluates another ranking than it means to, the intended one is beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -60,7 +60,7 @@ local function counts_table(names, trials)
       ["random MAP"] = "%.4f" } }
 end
 
--- What the seeds alone do to nDCG, in words.
+-- Text on how much nDCG varies between seeds alone.
 local function words(names, trials)
   local widest, most, least, largest = nil, 0, math.huge, -math.huge
   for _, name in ipairs(names) do

@@ -1,5 +1,5 @@
--- What Table 1 shows under the recipe `paper`: the rate of the text and the one chosen on validation, random orders, and nDCG with the gain
--- 2^y - 1 against MseNetBatched and random orders.
+-- Table 1 under the recipe `paper`: the learning rate of the text and the one chosen on validation,
+-- random orders, and nDCG with the gain 2^y - 1 against MseNetBatched and random orders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -27,7 +27,7 @@ local function pooled(results, folds, metric)
   return all
 end
 
--- The same of random orders, by metric.
+-- Values of random orders on all test queries of all folds, by metric.
 local function random_values(runs, set)
   local all = {}
   for _, fold in ipairs(set.folds) do
@@ -96,7 +96,7 @@ local function at_the_edge(chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- What came out, in whole sentences; and a part of one, of data whose name is still to come.
+-- Findings in whole sentences, and a part of a sentence with a place for the name of the data.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do

@@ -1,5 +1,6 @@
--- What Figures 1 to 5 of Li, Urbano & Hanjalic (2021) compute from the rows of runs.lua: means over splits, how often a loss is the best,
--- differences of users' scores. Their statistics are those of protocol.lua.
+-- Computations of Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the rows of runs.lua: means
+-- over splits, how often a loss is the best, differences of users' scores. Their statistics are
+-- those of protocol.lua.
 local M = {}
 
 ---Different values of a field, in order of appearance.

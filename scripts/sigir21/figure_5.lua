@@ -32,7 +32,7 @@ local function columns_at(rows, nsr)
   return columns
 end
 
--- The same at the largest NSR that has any.
+-- Columns that have the losses to compare, at the largest NSR that has any, and that NSR.
 local function compared_columns(rows, ratios)
   local falling = table.move(ratios, 1, #ratios, 1, {})
   table.sort(falling, function(a, b) return a > b end)

@@ -27,7 +27,8 @@ local function titles(names)
   return found
 end
 
--- What the store lacks, and what that means where a loss is shown at its best learning rate.
+-- Text on the runs that the store lacks, and on the choice of learning rates while some are
+-- missing.
 local function missing(args)
   local found = runs.missing(args)
   return found == "" and "" or found .. " A loss is shown at the best of the learning rates that were run."
@@ -65,7 +66,7 @@ function M.nothing(args, left)
   return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
----What the paper says, which has no place beside made-up data.
+---The paper's statements for the page; "" for made-up data, where they do not belong.
 function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words end
 
 ---@class sigir21.Column

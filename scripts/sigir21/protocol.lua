@@ -8,7 +8,7 @@ local analysis = dofile(here .. "analysis.lua")
 
 local M = { losses = losses }
 
--- What is relevant --------------------------------------------------------------------------------------------------
+-- Relevant rows -----------------------------------------------------------------------------------------------------
 
 ---Section 4.1: ratings of 4 and 5, or all of unary data, of users with at least 25 relevant items. The authors' files
 ---hold relevant rows only.
@@ -151,8 +151,9 @@ function M.train(recipe, o)
   }
 end
 
----Of a run that every metric has chosen an epoch of: its test score there, the score that chose it and the epoch; and
----at the epochs that the loss's own metrics chose all test scores, with those of every user.
+---The result of a run in which every metric has chosen an epoch. For each metric: its test score at
+---its epoch, the validation score that chose the epoch, and the epoch. At the epochs that the
+---loss's own metrics chose: all test scores, with those of every user.
 ---@param run mr.Run
 ---@param fold mr.Fold
 ---@param own string[]  the metrics that choose the loss's models

@@ -216,7 +216,7 @@ M.table_1 = {
   { title = "Home & Kitchen", users = 20531, items = 222472, ratings = 795845, density = 0.00017 },
 }
 
----What is printed of a loss at a learning rate, or nil. `by`: the metric that chose the epoch.
+---The printed number of a loss at a learning rate, or nil. `by`: the metric that chose the epoch.
 ---@param o { kind: string, loss: string, nsr: integer, rate: number, split: integer, by: string, metric: string }
 ---@return number?
 function M.at(o)

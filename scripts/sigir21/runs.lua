@@ -174,7 +174,7 @@ local function count_kept(args, visit)
   end
 end
 
----What a store that is only read (--kept) lacks, in sentences; nothing where nothing is missing.
+---Sentences on the runs that a store lacks which is only read (--kept); "" if none is missing.
 ---@return string
 function M.missing(args)
   if not args.kept then return "" end

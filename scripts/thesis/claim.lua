@@ -52,7 +52,8 @@ local function comparisons(set, all)
   return found
 end
 
--- Of every loss and setting: against how many bounds it is better or worse, against how many significantly, and whether the claim holds.
+-- For every loss and setting: the number of bounds that it is better and worse than, the number
+-- significantly so, and whether the claim holds.
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do

@@ -76,7 +76,7 @@ local function agreement(rows)
   return found.of > 0 and found or nil
 end
 
--- What the comparisons show: a sentence, and more.
+-- Findings of the comparisons: one sentence, and a longer text.
 local function findings(set, rows)
   local count, better, worse, most, least = 0, 0, 0, nil, nil
   for _, row in ipairs(rows) do

@@ -10,7 +10,7 @@ local M = { bounds = { "expectation", "expectation_max" } }
 ---How many random rankings; 0 stands for the exact expectation.
 function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
 
----What the losses are of.
+---The metric of each loss.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
 local means = runs.cache()

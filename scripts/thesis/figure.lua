@@ -1,5 +1,6 @@
--- What the scripts of the thesis' figures share: their options, the three losses, the instances that are compared, panels of bounded
--- against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and the output of a figure.
+-- Shared by the scripts of the thesis' figures: their options, the three losses, the instances that
+-- are compared, panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and the
+-- output of a figure.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 

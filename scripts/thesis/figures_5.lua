@@ -1,4 +1,5 @@
--- What Figures 5.1 to 5.10 share: their columns (MovieLens at NSR 1, 2, 3 and MQ2008), their rows, and the four shapes that they have.
+-- Shared by Figures 5.1 to 5.10: their columns (MovieLens at NSR 1, 2, 3 and MQ2008), their rows,
+-- and their four shapes.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

@@ -33,7 +33,7 @@ end
 -- A rate with two digits, "10000" rather than "1e+04".
 local function rate_text(rate) return ("%g"):format(tonumber(("%.2g"):format(rate))) end
 
--- Whether a rate is the least or the largest of those tried.
+-- True if the best rate is the least or the largest of those tried.
 local function at_edge(cell, best)
   local below, above = false, false
   for exponent in pairs(cell) do below, above = below or exponent < best, above or exponent > best end
@@ -94,7 +94,7 @@ local function note(set, cell)
   tuning[#tuning + 1] = line
 end
 
--- What one data set says to the thesis' three claims.
+-- The sentence on what one data set says about the thesis' three claims.
 local function sentence(set, cells)
   local ahead, sure, behind, signs, bounded, apart = 0, 0, 0, 0, 0, 0
   local near, least, most = { adam = 0, sgd = 0 }, { adam = math.huge, sgd = math.huge }, { adam = 0, sgd = 0 }

@@ -134,8 +134,8 @@ function M.train(set, fold, o)
   }
 end
 
----What a training gives a study: the epoch and what chose it, the test mean, and the test score of every list with its
----name.
+---The result of a training that a study stores: the epoch and the validation score that chose it,
+---the test mean, and the test score of every list with its name.
 ---@param run mr.Run
 ---@param test mr.Dataset
 ---@param fold integer  number of the fold
@@ -192,7 +192,8 @@ function M.side(change, p)
   return 0
 end
 
----What a claim that a bound is the best is worth, by counts of its comparisons with the others.
+---The verdict on a claim that a bound is the best, from counts of its comparisons with the other
+---bounds.
 ---@param count { of: integer, better: integer, surely_better: integer, surely_worse: integer }
 function M.verdict(count)
   if count.surely_better == count.of then return "holds" end

@@ -68,7 +68,7 @@ function M.by_list(all, where, metric)
   return M.means_by(names, values)
 end
 
----The same trials under this bound.
+---A filter like `where`, for trials under this bound.
 ---@param where table<string, any>
 ---@return table<string, any>
 function M.with(where, bound)

@@ -14,7 +14,8 @@ local marks = {}
 for c = 3, #pivot.columns do marks[pivot.columns[c]] = "max" end
 local means = mr.table{ columns = pivot.columns, rows = pivot.rows, formats = pivot.formats, mark = marks, within = { "loss" } }
 
--- Of every loss: the best size without a bound, what it gains over the thesis' own, and the best bound at every size.
+-- For every loss: the best size without a bound, its gain over the thesis' own size, and the best
+-- bound at every size.
 local said = {}
 for _, loss in ipairs(runs.losses) do
   local best_bound, size, gain = {}, nil, nil

@@ -16,7 +16,7 @@ local function value(metric, grades, count)
   return found == found and found or 0.0  -- without relevant rows
 end
 
--- What rank r adds to a sum over ranks.
+-- The contribution of rank r to a sum over ranks.
 local function added(metric, grades, r) return value(metric, grades, r) - value(metric, grades, r - 1) end
 
 local measures = {

@@ -8,7 +8,8 @@ local protocol = runs.protocol
 
 local M = {}
 
--- The same lists with `nsr` of their negatives for each relevant row, nested: those of a smaller `nsr` are among those of a larger one.
+-- A copy of the lists with `nsr` negatives for each relevant row. The copies are nested: negatives
+-- for a smaller `nsr` are among those for a larger one.
 local function thinned(part, nsr, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, items, sizes = part.lists.relevance:totable(), part.items:totable(), part.lists.sizes:totable()

@@ -197,7 +197,7 @@ for i, each in ipairs(made) do
 end
 panels[#panels + 1] = panel("f. made rankers", made_lines)
 
--- What came out, in words
+-- The findings in words.
 local a, b = apart[first], apart[other]
 local text = ([[
 While a list has k relevant rows or more, the most that its first k ranks can have grows with k, and nDCG@k falls where lower

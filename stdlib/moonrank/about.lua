@@ -1,4 +1,4 @@
--- What `moonrank --version` prints: this program, its Lua, and its devices.
+-- Text of `moonrank --version`: versions of this program and of its Lua, and the devices.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}

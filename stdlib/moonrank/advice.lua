@@ -1,11 +1,12 @@
--- What to write instead, for errors of Lua itself, which only say what happened. The readers know other languages. The
--- program adds it to an error that ends a script or a line at the prompt.
+-- Advice on what to write instead, for errors of Lua itself, which only say what happened. The
+-- readers know other languages. The program adds the advice to an error that ends a script or a
+-- line at the prompt.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 
 local M = {}
 
--- Whether objects of the library have a method of this name.
+-- True if a class of the library has a method of this name.
 local function is_method(name)
   for _, class in pairs(core.classes) do
     if class.methods[name] then return true end

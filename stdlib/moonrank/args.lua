@@ -45,7 +45,7 @@ local function among(value, values)
   return false
 end
 
--- Whether a value is of an option's type.
+-- True if the value has the option's type. An integer also counts as a number.
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
 local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
@@ -248,7 +248,8 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
--- Of the paths that were given, before the defaults are filled in.
+-- Ends the script if a path on the command line does not fit the `path` of its declaration. Runs
+-- before the defaults are filled in.
 local function check_paths(declared, values)
   for _, name in ipairs(sorted_names(declared)) do
     local kind, value = declared[name].path, values[name]
@@ -279,7 +280,7 @@ local function check_flags(declared)
   end
 end
 
--- What every script has.
+-- Options that every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with

@@ -174,9 +174,11 @@ local function grades_of(where, o)
   return grades
 end
 
----The same as plain numbers, for N rows of which P are relevant, or for rows with these grades. NaN where undefined (no relevant row). A
----metric without closed forms (one of a script's own, err, bpref, ...) is tried on all orders of the grades, or on 20,000 random ones: then
----`method`, `orders` and `error` (the standard error of the expectation) say so, and max and min are what was seen.
+---Statistics of a metric over all rankings of one list, as plain numbers. The list has N rows of
+---which P are relevant, or rows with the given grades. NaN where undefined (no relevant row). A
+---metric without closed forms (one defined in a script, err, bpref, ...) is computed for all orders
+---of the grades, or for 20,000 random ones. Then `method`, `orders` and `error` (the standard error
+---of the expectation) say so, and max and min are the extremes of the orders tried.
 ---@param metric string|mr.Metric
 ---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
@@ -362,7 +364,8 @@ function M.define(name, f, about)
   return defined
 end
 
----Whether a gradient is right, what a bound does to every size of list, and where it stops teaching: see mr.BoundReport.
+---Checks a bound: its gradient, its effect on lists of every size, and where it stops learning. See
+---mr.BoundReport.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport

@@ -22,13 +22,14 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
----What an error says, without the position and the name of the function that raised it.
+---The text of an error, without the position and the name of the function that raised it.
 ---@param message any
 ---@return string
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----What an error says that the library raises again: with its position where that is a place of its own, as in a script's function.
+---The text of an error that the library raises again. It keeps its position if that is outside the
+---library, e.g. in a function of a script.
 ---@param message any
 ---@return string
 function M.retold(message)
@@ -61,7 +62,7 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
----What a message calls a value: its class, else its type.
+---The kind of a value, for messages: the name of its class, else its Lua type.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
@@ -99,7 +100,8 @@ function M.nearest(name, known) return core.nearest_name(tostring(name), known) 
 -- A name without capitals, underscores and a "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("(.)loss$", "%1")) end
 
----What to write instead of a name that another library, or Lua's newcomers, use in a place; nil where nothing is known.
+---Advice on what to write instead of a name that other libraries or beginners in Lua use; nil if
+---there is none.
 ---@param place string  "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", what cannot be a name as "[...]"
 ---@return string?
@@ -143,14 +145,14 @@ function M.names(t)
   return names
 end
 
----Whether this is a tensor.
+---True if the value is a tensor.
 ---@param value any
 ---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
 function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
 end
 
----Whether these are lists of the core.
+---True if the value is an mr.Lists object.
 ---@param value any
 ---Example: `require("moonrank.check").is_lists({{1, 0}})   --> false`
 function M.is_lists(value)
@@ -201,7 +203,7 @@ function M.sequence(where, name, sequence, form)
   end
 end
 
----Whether it is a number, and neither NaN nor infinite.
+---True if the value is a number that is neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
 ---True for {lowest, highest}: two numbers of at most `largest` in size, the lower one first.
@@ -235,7 +237,7 @@ end
 
 local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call
 
--- What to write instead, by the name of the method that was given too much.
+-- Advice in errors about surplus arguments, by the name of the method that received them.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
@@ -262,8 +264,9 @@ end
 
 local function passed(...) return ... end
 
--- Whether a value of another metatable than the class's can be the object of a method: an object of another class that
--- has the method as well, or a script's table that stands for an object. Objects of the core are never tables.
+-- True if a value with another metatable than the class's can be the object of a method. It can if
+-- its own class also has the method, or if it is a script's table that stands for an object.
+-- Objects of the core are never tables.
 local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end

@@ -51,7 +51,8 @@ local function check_arguments(path, settings, compute)
   if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
 end
 
--- What `compute` returned, if it can be kept.
+-- Returns the results of `compute`. Raises if they are not tensors by name, because a file cannot
+-- hold them.
 local function checked_results(results)
   if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
   for name, x in pairs(results) do

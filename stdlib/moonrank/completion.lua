@@ -1,4 +1,5 @@
--- What TAB offers at the prompt: names, methods, the options of a call, strings that are names, paths.
+-- Completions that TAB offers at the prompt: names, methods, the options of a call, strings that
+-- are names, paths.
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
@@ -187,7 +188,8 @@ local function paths(word)
   return names
 end
 
--- What a string may be, where the tokens end before it.
+-- Completions of a string that begins after these tokens: names of bounds or metrics, the choices
+-- of an option, else paths.
 local function strings(tokens, word)
   local frames = open_brackets(tokens)
   local last = tokens[#tokens]

@@ -27,7 +27,8 @@ local function file_in(path, own, name)
   check.fail("%s: no %s or %s.gz in this folder or in its %s", path, name, name, own)
 end
 
--- What a reader of the core returns; where the file has no column of a name, the error says which options name others.
+-- Calls a reader of the core and returns its results. If the file lacks a named column, the error
+-- also says which options name columns.
 local function read_columns(hint, read, ...)
   local results = table.pack(pcall(read, ...))
   if results[1] then return table.unpack(results, 2, results.n) end
@@ -141,8 +142,9 @@ local function listed_columns(list)
   return at, #list
 end
 
--- Whether the first line has names: yes unless said otherwise. Where columns finds all that it needs by number, this has
--- to be said, because the first line would be lost if it was data. `needed`: what a reader finds by name by default.
+-- True if the first line of the file has column names: `header` if it is given, else true. If
+-- `columns` gives all needed columns by number, `header` is required, because a first line of data
+-- would be lost. `needed`: columns that the reader finds by name by default.
 local function has_header(where, header, columns, needed)
   if header ~= nil then return header end
   local by_number = true

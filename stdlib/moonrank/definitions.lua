@@ -1,9 +1,10 @@
--- What scripts defined by name: bounds, losses, metrics, models. A name in a script stands for them, so a study is made of them, too.
+-- Bounds, losses, metrics and models that scripts defined by name. Scripts refer to them by name,
+-- so a study also depends on their definitions.
 local scope = require "moonrank.scope"
 
 local M = {}
 
----What was defined, by kind and name.
+---All definitions, by kind and name.
 ---@type table<string, any>
 M.all = {}
 

@@ -154,7 +154,7 @@ function M.evaluate(scores, lists, names, options)
   return M.measure(scores, lists, names, options)
 end
 
----The same of data that a trial has noted already.
+---Like mr.evaluate, for lists that a trial has already recorded.
 function M.measure(scores, lists, names, options)
   local result = M.measure_by(scores, lists, M.metrics_of(names, options))
   result._lists = lists  -- what they are, for who compares
@@ -169,7 +169,8 @@ local function values_of(each, ranking, lists)
   return exact:float(), exact
 end
 
----The same by metrics of `metrics_of`, without a hold on the lists: those of a block are let go. `few`: relevant rows are few among many.
+---Like `measure`, for metrics that `metrics_of` returned. The result does not keep the lists, so
+---that blocks of lists can be freed. `few`: relevant rows are few among many.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
@@ -259,7 +260,7 @@ function M.take(into, from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
----Whether two metrics measure the same: with the same options, and under the same bound, where they have one.
+---True if two metrics are the same metric with the same options, and under the same bound if any.
 ---@param a mr.Metric
 ---@param b mr.Metric
 ---@return boolean
@@ -270,13 +271,14 @@ function M.same_metric(a, b)
   return a.number == b.number and a.ties == b.ties and a.empty == b.empty and a.relevant == b.relevant
 end
 
----Whether it is a metric under a bound, {"ndcg", bound = "minmax"}.
+---True if `x` is a metric under a bound, {"ndcg", bound = "minmax"}.
 function M.is_bounded(x) return getmetatable(x) == Bounded end
 
----Whether it is an evaluation.
+---True if `x` is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----What was ranked, and what of it training never saw, in lines; nothing where it is all rows of given lists, of unknown training.
+---Lines that describe what was ranked: the candidates, which of them training never saw, and the
+---coverage of a run. Empty if none of these is known.
 ---@param evaluation mr.Evaluation
 ---@return string[]
 function M.about(evaluation)

@@ -25,7 +25,7 @@ local function check_ended()
   ended_early = 0
 end
 
----What a model says of the rows of a dataset.
+---Scores that a model gives the rows of a dataset.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@return mr.Tensor  [rows]
@@ -41,8 +41,8 @@ function M.test(model, dataset, metrics)
   return choices.evaluated(model, dataset, metrics)
 end
 
--- What the progress line shows beside the time left. Within an epoch the best value is that of the epochs before. So is
--- the loss on the GPU, where it is read at the end of an epoch.
+-- Values that the progress line shows beside the time left. Within an epoch, the best value is from
+-- the epochs before. So is the loss on the GPU, where it is read at the end of an epoch.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0

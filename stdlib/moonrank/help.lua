@@ -99,7 +99,7 @@ local function written(entry)
   return written_table(entry.path, entry.value)
 end
 
--- What a class is, its fields and its methods, or nil where none is known.
+-- The documentation of a class with its fields and methods; nil if it has neither.
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(entries.class_members(name, all)) do
@@ -200,7 +200,8 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- Whether a path is meant by a topic: equal, or its end at a dot or colon ("ndcg" means mr.metrics.ndcg and mr.losses.ndcg).
+-- True if a topic means a path: both are equal, or the path ends with the topic after a dot or
+-- colon ("ndcg" means mr.metrics.ndcg and mr.losses.ndcg).
 local function means(path, topic)
   if path == topic then return true end
   local before = path:sub(-#topic - 1, -#topic - 1)
@@ -233,8 +234,8 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
--- What is called so: classes, functions, methods, bounds, metrics, recipes, pages. Of a metric with parameters, "ndcg@10", only what
--- measures it.
+-- Documentation of everything with this name: classes, functions, methods, bounds, metrics,
+-- recipes, pages. For a metric with parameters, "ndcg@10", only documentation of that metric.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
@@ -259,7 +260,8 @@ local function named(topic, all)
   return parts
 end
 
--- What a name means as scripts write it: with calls and indices, after the variable that has the value.
+-- Documentation of a name as scripts write it: with calls and indices, after the variable that has
+-- the value.
 local function meant(topic, all)
   local plain = topics.plain(topic)
   if plain == "" or plain:find "%s" then return {} end

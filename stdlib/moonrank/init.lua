@@ -55,7 +55,8 @@ for class, parts in pairs(require("moonrank.core").classes) do
   check.exact_all(class .. ":", parts.methods, parts.meta)
 end
 
--- What to write instead of a function that other libraries have beside their tensors: methods here, and other names.
+-- Advice on what to write instead of a function that other libraries have beside their tensors: a
+-- method, or another name.
 local function instead_of(name)
   local other = check.other_name("moonrank", name)
   if other then return other end

@@ -10,7 +10,7 @@ local texts = require "moonrank.manual.texts"
 
 local M = {}
 
--- What the header of every page leads to.
+-- Links in the header of every page.
 local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" }, { "papers.html", "Papers" },
   { "formats.html", "Files" } }
 
@@ -92,7 +92,7 @@ local function all_pages()
   return all
 end
 
--- Whether a file is a page that an earlier run wrote.
+-- True if a file is a page that an earlier run wrote.
 local function is_own(path)
   local file = path:match "%.html$" and core.is_file(path) and io.open(path, "rb")
   if not file then return false end

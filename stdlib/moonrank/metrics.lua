@@ -128,7 +128,8 @@ function M.f1(scores, lists, options) return given("f1", scores, lists, options)
 ---Example: `mr.metrics.r_precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.r_precision(scores, lists, options) return given("r_precision", scores, lists, options) end
 
----Whether a relevant row is within k: 1 or 0, under ties how likely that is. k is needed.
+---1 if a relevant row is among the first k rows, else 0; with ties, the probability of it. k is
+---needed.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -160,7 +161,7 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
--- Those of the registry that have no words of their own here are functions like the others.
+-- Metrics of the registry without a documented function above are functions like the others.
 for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end

@@ -233,12 +233,14 @@ function tensor:batch_norm(gain, bias, options)
     moved(o.variance, batch:var(2), o.momentum)
 end
 
--- Whether two tensors have equal entries is not one truth value, and Lua's own answer, whether they are one object, is rarely meant.
+-- Refuses == for tensors: equality of entries is not one truth value. Lua's own answer, whether
+-- they are one object, is rarely meant.
 core.classes["mr.Tensor"].meta.__eq = function()
   check.fail "== does not compare tensors: x:eq(y) is 1 for each equal entry, and rawequal(x, y) tells whether both are one tensor"
 end
 
--- What a script may set of a tensor: its gradient. Entries are not changed in place, because operations keep them for their derivatives.
+-- Sets the gradient of a tensor, its only field that a script may set. Entries are not changed in
+-- place, because operations keep them for their derivatives.
 core.classes["mr.Tensor"].meta.__newindex = function(self, key, value)
   if key == "grad" then return core.set_grad(self, value) end
   if type(key) == "number" then

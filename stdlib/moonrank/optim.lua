@@ -35,7 +35,7 @@ local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
 
----The same optimiser for these parameters, with no state yet.
+---A copy of the optimiser for these parameters, without state.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
@@ -47,7 +47,7 @@ function Optimizer:bind(parameters)
   return bound
 end
 
--- The same with options of its own, which a schedule changes.
+-- A copy with its own table of options, which a schedule changes.
 function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
@@ -96,7 +96,8 @@ function Optimizer:_check(names, tensors)
   core.check_optimizer(self._state, names, tensors)
 end
 
--- The same back; raises where it is not of these parameters.
+-- Restores the state from the names and tensors that :_numbers returned. Raises if they belong to
+-- other parameters.
 function Optimizer:_resume(names, tensors)
   if not self._state then check.fail("optimizer: bind it to parameters first") end
   core.restore_optimizer(self._state, names, tensors)

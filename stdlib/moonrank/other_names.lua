@@ -1,8 +1,9 @@
--- What to write instead of names that other libraries, or Lua's newcomers, use. The places of names are a class, a part
--- of the library, "moonrank" for mr itself, "metric" and "bound" for their names as texts, "_G" for globals, and "lua" for
--- functions of Lua's libraries and methods of texts. In a class "[]" is an index x[1], and "[...]" any other index.
--- Capitals, underscores and a "_loss" at the end of a name do not matter (check.other_name). What is written here must
--- mean the same as the other name.
+-- Advice on what to write instead of names from other libraries, or from beginners in Lua. The keys
+-- of the table are the places of names: a class, a part of the library, "moonrank" for mr itself,
+-- "metric" and "bound" for their names as texts, "_G" for globals, and "lua" for functions of Lua's
+-- libraries and methods of texts. In a class, "[]" is an index x[1], and "[...]" any other index.
+-- Capitals, underscores and a "_loss" at the end of a name do not matter (check.other_name). The
+-- advice must mean the same as the other name.
 local itself = "x itself: entries of a tensor do not change"
 local new_name = "x = x %s y: entries of a tensor do not change"
 local require_mr = 'local mr = require "moonrank" at the top of the script'

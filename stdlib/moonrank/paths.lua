@@ -1,11 +1,12 @@
--- What a path must lead to, looked at before long work: reading a pipe may wait for ever, and what cannot be written is better said at once.
+-- Checks paths before long work: reading a pipe may wait for ever, and a file that cannot be
+-- written is better reported at once.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 
 local M = {}
 
--- What a check of the program or of the library says against a path.
+-- The reason why a check of the program or of the library refuses a path; nil if it accepts it.
 local function against(f, path)
   local ok, why = check.attempt(f, path)
   return not ok and check.reason(why) or nil
@@ -16,7 +17,8 @@ local function against_folder(path)
   return ("%s: %s"):format(path, core.file_exists(path) and "is no folder, expected one" or "there is no such folder")
 end
 
--- What is said against a new name: the first folder above it that is there must be one.
+-- The reason why a file or folder cannot be made under a name, or nil. The nearest existing path
+-- above it must be a folder.
 local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do

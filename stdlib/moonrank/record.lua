@@ -81,7 +81,8 @@ function Record:to_latex() return self:table():to_latex() end
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_json()   --> [{"mean":2.0,"n":2,"sd":1.4142135623730951,"skipped":0}]`
 function Record:to_json() return self:table():to_json() end
 
--- What a name gives that a record of fixed fields lacks: a method, nil for fields that may be absent, else an error.
+-- An index function for a record with fixed fields. For a name that is not a field it gives the
+-- method, or nil if the field may be absent, else it raises.
 local function fixed(what, may_be_absent)
   local absent = {}
   for _, each in ipairs(may_be_absent or {}) do absent[each] = true end
@@ -93,8 +94,8 @@ local function fixed(what, may_be_absent)
   end
 end
 
----The same table, which now prints as its name and its fields, and goes out as mr.Record does. Without `index` reading a name that it lacks is an
----error.
+---Makes a table a record and returns it: it prints as its name and its fields, and is exported as
+---an mr.Record is. Without `index`, reading a field that it lacks is an error.
 ---@param name string
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  what other names give; always the same for one name of a table

@@ -1,4 +1,5 @@
--- What the REPL adds: results printed for people, completion, `help`, `?name`, `exit`.
+-- Features of the REPL beyond running Lua: results printed for people, completion, `help`, `?name`,
+-- `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.session"
 local M = {}
@@ -50,7 +51,7 @@ local function table_text(t)
   return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
 end
 
--- Whether a table is a part of the library, as mr and mr.losses are.
+-- True if a table is a module of the library, as mr and mr.losses are.
 local function is_part(t)
   for name, loaded in next, package.loaded do
     if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then return true end
@@ -115,11 +116,12 @@ function M.print(...)
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
 
----Whether the session was told to end.
+---True if the session was told to end.
 ---@return boolean
 function M.is_leaving() return leaving end
 
--- What `?topic` asks for: the value of a name, or, of a field or method of a value with a class, the field's name there.
+-- The argument of `help` for `?topic`: the value of a name, or for a field or method of a value
+-- with a class, its name in that class.
 local function asked(topic)
   if topic == "" then return nil end
   local value_of = require("moonrank.completion").value_of
@@ -133,7 +135,8 @@ local function asked(topic)
   return value or topic
 end
 
----What was typed, as a function: an expression, statements, or `?name`. nil and the message where it is none of these.
+---Compiles typed text to a function: an expression, statements, or `?name`. nil and the message if
+---it is none of these.
 ---@param text string
 ---@return function?
 ---@return string?

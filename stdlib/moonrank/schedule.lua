@@ -65,7 +65,7 @@ local function cos_pi(x)
   return sum
 end
 
--- Whether lr times a factor is still a rate that steps can use.
+-- True if lr times a factor is still a learning rate that steps can use.
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 local cosine_options = declare("mr.schedule.CosineOptions", {

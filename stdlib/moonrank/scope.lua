@@ -1,5 +1,6 @@
--- What holds while a function runs: recording, the random numbers of a step, ... A scope belongs to the call that opened it. A coroutine cannot
--- yield within one: what resumed it would run in the scope, for as long as it pleases, and for good where the coroutine is dropped.
+-- Scopes: state that holds while a function runs, e.g. recording, or the random numbers of a step.
+-- A scope belongs to the call that opened it. A coroutine cannot yield within a scope: the code
+-- that resumed it would run in the scope, and for ever if the coroutine is dropped.
 local core = require "moonrank.core"
 
 local M = {}

@@ -124,8 +124,9 @@ local function with_last_shown(text)
   return shown and load(declared_constants(text, {}) .. shown, "=stdin", "t", scope) and shown or nil
 end
 
----What was typed as a function: an expression, statements, or statements and an expression after the last semicolon. nil and the message where it is neither, where it assigns to a constant, or
----where it declares outside of every block what is to be closed (`<close>`).
+---Compiles typed text to a function: an expression, statements, or statements and an expression
+---after the last semicolon. nil and the message if the text is none of these, if it assigns to a
+---constant, or if it declares a `<close>` variable outside of every block.
 ---@param text string
 ---@return function?
 ---@return string?

@@ -35,7 +35,7 @@ local function string_text(s)
   return plain and s or ("%q"):format(s)
 end
 
--- Whether a table has the keys 1 to its length alone.
+-- True if the keys of a table are 1 to its length alone.
 local function is_list(t)
   local count = 0
   for _ in next, t do count = count + 1 end
@@ -59,7 +59,7 @@ local function fields_text(manner, t, above, names)
   return table.concat(parts, ", ")
 end
 
--- What stands between the braces of a table.
+-- The text between the braces of a table.
 local function inside(manner, t, above, names)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
@@ -88,7 +88,7 @@ local function parameters_text(value)
   return #names > 0 and " of " .. fingerprint.combined(table.concat(names, ","), table.unpack(tensors)) or ""
 end
 
--- Whether a value is a bound that its name stands for.
+-- True if `name` is the name under which this bound is registered.
 local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end

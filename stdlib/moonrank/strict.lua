@@ -1,7 +1,7 @@
 -- Undeclared globals are errors in scripts and specs: a misspelt name must not be nil.
 local M = {}
 
--- Whether the code that touched the global is Lua's (functions of C look for globals that may not be there).
+-- True if Lua code touched the global. Functions of C look for globals that may not be there.
 local function from_script()
   local frame = debug.getinfo(3, "S")
   return frame and frame.what ~= "C"

@@ -233,7 +233,8 @@ end
 ---@return integer
 function tensor_getters.dims(self) return #core.shape(self) end
 
----The same entries in another shape: x:reshape(3, 2). One size may be -1: what the others leave for it.
+---A tensor with the same entries in another shape: x:reshape(3, 2). One size may be -1; it follows
+---from the others.
 ---@param ... integer|integer[]
 ---@return mr.Tensor
 ---Example: `mr.arange(1, 6):reshape(2, -1):size(2)   --> 3`

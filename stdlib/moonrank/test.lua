@@ -82,7 +82,8 @@ function M.near(found, expected, tolerance, where)
   end
 end
 
--- Whether a text contains a part. A number is not found within a longer number: 1 is not in 10, nor in 1.5.
+-- True if a text contains a part. A number is not found within a longer number: 1 is not in 10, nor
+-- in 1.5.
 local function contains(text, part)
   local first, last = text:find(part, 1, true)
   while first do

@@ -1,5 +1,6 @@
--- What the benchmarks share: clocks, peers, and rows of one form, (workload, program, threads, times). A script loads it with
--- `dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")`; it is no benchmark itself.
+-- Shared by the benchmarks: clocks, peers, and rows of one form, (workload, program, threads,
+-- times). A script loads it with `dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")`; it is
+-- not a benchmark itself.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -9,7 +10,7 @@ local M = { folder = arg[0]:match("^(.*/)") or "./" }
 ---use too, what one thread takes shows only so.
 M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
 
--- Whether a file can be written; one that was not there is not there after it.
+-- True if a file can be written. A file that did not exist is removed again.
 local function writable(path)
   local was = core.is_file(path)
   local file, reason = io.open(path, "a")

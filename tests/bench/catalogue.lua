@@ -1,8 +1,12 @@
--- What an epoch costs by the size of the catalogue: the same lists of made-up ratings in 5,000, 50,000 and 500,000 items, relevant ones spread over
--- them, the others drawn from all of them; batches of 32 users, 32 factors, smooth AP. Adam, with steps put off where that is quicker; with a weight
--- decay too small to change a number, which moves all rows in every step; and the sparse one. Training alone, with validation and a snapshot of
--- the parameters at every better epoch, and, in the first size, with validation by all items of each user.
--- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv FILE].
+-- Time of an epoch by the size of the catalogue. The lists of made-up ratings are the same for
+-- 5,000, 50,000 and 500,000 items: relevant items are spread over the catalogue, the others are
+-- drawn from all of it. Batches of 32 users, 32 factors, smooth AP. Optimizers: Adam, which defers
+-- updates where that is quicker; Adam with a weight decay too small to change a number, which moves
+-- all rows in every step; and sparse Adam. It measures training alone, training with validation and
+-- a snapshot of the parameters at every better epoch, and, for the first size, with validation by
+-- all items of each user.
+-- Usage: moonrank tests/bench/catalogue.lua [--items 5000,50000] [--optimizers adam,dense] [--csv
+-- FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -22,7 +26,7 @@ local args = bench.args({
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = args.items[1], seed = 1 }
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
 
--- The same lists in another number of items.
+-- A copy of the lists with items from a catalogue of another size.
 local function spread(part, of)
   local items, relevance = core.integers(part.items), part.lists.relevance:totable()
   local draws = core.uniform({ #items }, 1, of + 1, 1, "items", "float64", "cpu"):totable()
@@ -32,7 +36,7 @@ end
 
 local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 }, sparse = { lr = 0.01, sparse = true } }
 
--- What an epoch is validated on: nothing, the lists of the part, or all items of its users.
+-- The validation data of each way to train: none, the lists of the part, or all items of its users.
 local validations = { alone = function() end, validated = function(_, valid) return valid end }
 
 function validations.ranked(items, valid)

@@ -1,6 +1,6 @@
 -- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a large product of matrices
 -- on the same device in the same run; beside compiled PyTorch (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line
--- says so.
+-- says so. docs/speed/h200.csv has a run.
 -- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -11,7 +11,7 @@ local args = bench.args{
 }
 
 if not mr.has_cuda() or core.cuda() == "emulated GPU" then
-  print("devices.lua: no GPU number exists yet, this machine has none (" .. core.cuda() .. ")")
+  print("devices.lua measures a GPU, and this machine has none (" .. core.cuda() .. ")")
   return
 end
 mr.device("cuda")

@@ -15,7 +15,7 @@ local args = mr.args{
 if not core.file_exists(args.program) then error(("--program: there is no %s; the build makes it"):format(args.program), 0) end
 local baseline = (arg[0]:match("^(.*/)") or "./") .. "instructions.txt"
 
--- What a command says and whether it went well.
+-- The output of a command, and true if it succeeded.
 local function output_of(command)
   local pipe = assert(io.popen("MOONRANK_SIMD=avx2 " .. command .. " 2>&1"))
   local text = pipe:read("a")

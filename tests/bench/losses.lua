@@ -42,7 +42,7 @@ end
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()
 
--- What peers print, as { program =, its times }, and the reason where there are none.
+-- Times that peers print, as { program =, its times }, and the reason if there are none.
 local function peers(name, count, n, threads)
   local order, by_program = {}, {}
   local lines, reason = bench.peer_lines("losses_torch.py", name, temporary.path, count, n, threads, args.repeats,

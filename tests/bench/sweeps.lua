@@ -1,6 +1,6 @@
--- What a sweep costs beside its trials, how much two workers do, and how long a large store takes to read.
--- One thread each, so that one worker is one core; always by the clock. Usage: moonrank tests/bench/sweeps.lua [--csv FILE] (a minute; the numbers want
--- an idle machine)
+-- The overhead of a sweep beside its trials, the speed of two workers, and the time to read a large
+-- store. Each worker has one thread, so that it uses one core. Times are always wall-clock times.
+-- Usage: moonrank tests/bench/sweeps.lua [--csv FILE] (a minute, on an otherwise idle machine)
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")

@@ -108,7 +108,7 @@ local function run_table(side)
   add("samples kept", kept and table_5_1(side, "warm") or cold, not kept and "it keeps none: the same run" or nil)
 end
 
--- What is run, one entry for each round and clock, and about how long is left.
+-- The steps to run, one for each round and clock, with the seconds that each takes.
 local steps = {}
 for _, name in ipairs(args.parts) do
   local part = by_name[name]

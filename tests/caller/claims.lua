@@ -1,9 +1,10 @@
--- What has to hold of calls that worked, beside that they end: by the function's name, from its arguments and results.
+-- Claims about calls that succeeded, beside that they end: by the function's name, checked on its
+-- arguments and results.
 local core = require "moonrank.core"
 
 local M = {}
 
--- Whether all entries are numbers of a usual size.
+-- True if all entries are numbers of a usual size.
 local function usual(x)
   for _, value in ipairs(x:reshape(x:numel()):totable()) do
     if value ~= value or math.abs(value) > 1e6 then return false end
@@ -41,7 +42,7 @@ local function distinct(part)
   end
 end
 
--- What is relevant in one part is so in no other.
+-- Rows that are relevant in one part of a fold are not relevant in another part.
 local function apart(fold)
   local seen = {}
   for _, name in ipairs{ "train", "valid", "test" } do
@@ -145,7 +146,7 @@ local claims = {
   ["core.track"] = function(arguments) return not arguments[1].tracked and "leaves its tensor as it was" or nil end,
 }
 
----What is wrong with a call that worked, or nil.
+---The claim that a successful call breaks, or nil.
 ---@param name string
 ---@param arguments table
 ---@param results table
@@ -157,7 +158,7 @@ function M.broken(name, arguments, results)
   return claims[name] and claims[name](arguments, results) or nil
 end
 
--- What any script may replace, if it is a regular file.
+-- Functions that may replace any regular file.
 local replaces = { ["core.write_file"] = true, ["core.write_trec_run"] = true, ["mr.Profiler:save_trace"] = true }
 
 local files = { "letor.txt", "labels.csv", "picture.png", "broken.jpg", "run.txt", "qrels.txt", "libraries.txt", "fifo", "folder" }

@@ -1,4 +1,5 @@
--- What the random caller calls: the core's functions, and methods and fields of its classes, with the types of what they take and give.
+-- Functions that the random caller calls: those of the core, and methods and fields of its classes,
+-- with the types of their arguments and results.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -77,7 +77,7 @@ local function shown(value)
   return text
 end
 
----What lines call: try(name, code) runs it.
+---Environment in which recorded lines run: try(name, code) runs an example.
 function M.replay()
   local worked, found = {}, {}
   local function try(name, code)

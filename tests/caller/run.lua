@@ -24,7 +24,7 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local session = dofile(here .. (args.part == "core" and "session.lua" or "library.lua"))
 
--- What a session said: lines "worked NAME COUNT" and "found TEXT".
+-- Prints the result of a session: lines "worked NAME COUNT" and "found TEXT".
 local function report(result)
   for name, count in pairs(result.worked) do print(("worked %s %d"):format(name, count)) end
   for _, each in ipairs(result.found) do print("found " .. core.safe_text(each)) end
@@ -78,7 +78,7 @@ local function write_lines(path, lines)
   file:write(table.concat(lines, "\n"), "\n")
 end
 
--- What is found, without what differs from call to call.
+-- The kind of a finding: its text without the parts that differ from call to call.
 local function kind_of(text) return text:match "stdlib/[^:]+:%d+" or text:gsub("%[.*", ""):gsub("%d+", "N") end
 
 local function kinds_in(said)

@@ -11,7 +11,8 @@ local M = {}
 
 local most_kept, most_entries, slow = 30, 20000, 5.0  -- processor seconds
 
----What lines call, by name, and how often that worked.
+---Environment in which recorded lines run: functions by name, and the number of calls of each that
+---succeeded.
 ---@return { v: any[], run: fun(line: string), worked: table<string, integer>, found: string[] }
 function M.replay()
   local by_name, worked, found, damage = {}, {}, {}, claims.watch()
@@ -41,11 +42,11 @@ function M.replay()
   return { v = v, run = run, worked = worked, found = found }
 end
 
--- What no message of ours says.
+-- Phrases that never occur in Moonrank's own messages.
 local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod", "stack overflow",
   "error without text", "filesystem error", "not enough memory", "terminate", "assert" }
 
----Whether an error is one of the language or a library, not of ours.
+---True if an error comes from the language or a library, not from Moonrank.
 ---@param said string
 ---@return boolean
 function M.unclear(said)

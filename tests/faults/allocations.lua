@@ -55,7 +55,8 @@ local function without(n, state)
   return ok, said, results, tonumber(made)
 end
 
--- What the process does for the first time is made for good by it.
+-- State that the process creates at its first run stays for all later runs. A failed allocation
+-- must not damage it.
 if args.cold > 0 then
   if work.before then work.before() end
   local ok, said, results = without(args.cold, work.new())

@@ -68,7 +68,7 @@ it("no thread_local has a destructor", function()
   check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true), "the program registers destructors of threads' variables")
 end)
 
--- What a process does for the first time, in threads of the pool, too: each try is a process of its own.
+-- Tests the first work of a process, also in threads of the pool: each try is a process of its own.
 it("the first work of a process, by two threads", function()
   for i, name in ipairs{ "parallel loops", "losses and bounds", "training of a network" } do
     sweeps.in_folder(function(folder)

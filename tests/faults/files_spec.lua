@@ -12,7 +12,7 @@ end
 local written <const> = { "writing of a model", "writing of an optimizer", "writing of a baseline", "writing of a run",
   "writing of a figure", "writing of results kept", "training with a checkpoint", "a sweep", "reading of LETOR by a cache" }
 
--- What an error says where the fault stands in the way: one of these.
+-- Texts of which an error must contain one, by the fault that it meets.
 local reasons <const> = {
   limit = { "File too large", "disk I/O error", "database or disk is full" },
   descriptors = { "Too many open files", "cannot be opened", "unable to open" },

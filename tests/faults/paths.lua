@@ -1,4 +1,5 @@
--- What takes a path, as code with %s for it: what reads a file or a folder, and what writes one (with the ending that its name needs).
+-- Functions that take a path, as code with %s for the path: those that read a file or folder, and
+-- those that write one (with the ending that its name needs).
 local M = {}
 
 local adam = "mr.optim.adam{}:bind(mr.models.linear{inputs = 2}:parameters())"

@@ -16,7 +16,7 @@ local make = [[cd %s && mkdir folder%s empty && mkfifo fifo%s && ln -s fifo%s to
   for device in null zero full; do ln -s /dev/$device $device%s; done && printf '1 qid:1 1:2\n' > text && printf x > file]]
 local kinds = { "folder", "fifo", "to_fifo", "lost", "self", "null", "zero", "full", "file/inside" }
 
--- What a shell says is there: kinds, names, sizes and targets of links.
+-- Listing of a folder by the shell: kinds, names, sizes and targets of links.
 local function listing(folder)
   return sweeps.capture(("cd %s && find . -name '*-cache*' -prune -o -printf '%%y %%p %%s %%l\n' | grep -v '^d' | sort"):format(folder))
 end

@@ -1,5 +1,7 @@
--- What memory and disks are taken from, by name. Each gets a folder and gives a function that makes what a run needs, and one that runs with that
--- and returns tensors, numbers and texts, the same in every run. `writes`: files that then hold what they held before, or all that is new.
+-- Workloads that run while memory or disks fail, by name. Each gets a folder and gives two
+-- functions: one makes the input of a run, the other runs with it and returns tensors, numbers and
+-- texts, the same in every run. `writes`: files that must then hold either their old or their
+-- complete new contents.
 local mr = require "moonrank"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

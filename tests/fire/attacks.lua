@@ -1,5 +1,6 @@
--- What is done to a study that runs. Each attack gets the field and random numbers, hurts it at random moments until so many blows were struck,
--- and returns how many; what does not hold raises.
+-- Attacks on a running study. Each attack gets the field and random numbers, strikes at random
+-- moments until it has struck the given number of times, and returns how often it struck. It raises
+-- if a property of the study is violated.
 local core = require "moonrank.core"
 local field = dofile "tests/fire/field.lua"
 

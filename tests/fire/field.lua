@@ -33,7 +33,7 @@ function M.start(folder, command, errors)
   return setmetatable({ pipe = pipe, id = math.tointeger(tonumber(pipe:read "l")), folder = folder }, Process)
 end
 
----Whether it runs.
+---True if the process runs.
 function Process:runs() return lives(self.id) end
 
 local longest = 240  -- seconds, after which something hangs, also on a busy machine
@@ -93,7 +93,7 @@ end
 
 local parts = { numbers = "name, value", reports = "name, step, value", lists = "name, scores" }
 
--- What was stored of trials that ended for good, by number: one text each.
+-- Stored results of the trials that ended for good, by number: one text each.
 local function ended_in(path)
   local database <close> = core.open_database(path, "read")
   local _, sound = database:run("PRAGMA integrity_check", {}, 0)
@@ -194,7 +194,7 @@ function Field:check_store()
   self.before, self.ran = now, #ran
 end
 
----Whether all trials have ended, each as if nothing had disturbed it.
+---True if all trials have ended, each as in an undisturbed run.
 function Field:is_whole()
   for number in pairs(self.expected) do
     if not self.before[number] then return false end

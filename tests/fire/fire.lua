@@ -20,7 +20,7 @@ if args.only then kinds = args.only end
 if not field.program then error("MOONRANK does not name the program", 0) end
 local without_full = { fit = true }  -- a checkpoint that finds no room is a trial that failed
 
--- What is attacked, by name; made when it is first needed.
+-- Targets of the attacks, by name; made when first needed.
 local fields = {}
 local function field_of(name, make, argument)
   fields[name] = fields[name] or make(argument)

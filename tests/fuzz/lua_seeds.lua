@@ -32,7 +32,8 @@ local function unchecked(path, writer, other, renamed)
   return ("<s8"):pack(header) .. table.concat(parts)
 end
 
--- What `write` writes to a path; and the same with each of these changes of its metadata (false: none), and with another tensor.
+-- Contents of the file that `write` makes, without its checksum: unchanged, with each of these
+-- changes of its metadata (false removes an entry), and with another name for its first tensor.
 local function written(folder, writer, write, ...)
   local path, found = folder .. "/seed.safetensors", {}
   os.remove(path)

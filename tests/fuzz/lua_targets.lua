@@ -16,7 +16,7 @@ local function need(holds, what)
   if not holds then error(contradiction .. what, 0) end
 end
 
--- What Lua's own functions say of arguments that a parser should have looked at.
+-- Phrases in errors of Lua's own functions about arguments that a parser should have checked.
 local phrases = { "bad argument #", "no integer representation", "data string too short", "expected, got " }
 
 local function of_language(said)
@@ -26,7 +26,7 @@ local function of_language(said)
   return unclear(said)
 end
 
--- What an error says that is no answer, or "".
+-- The text of an error that is a bug in a parser, or "" for a proper error.
 local function finding(problem, bytes)
   if type(problem) == "userdata" then return "" end  -- the end of a script, with its status
   if type(problem) ~= "string" then return "an error without text" end
@@ -210,7 +210,7 @@ function targets.optimizer(bytes, path)
   all_of(readers, bytes)
 end
 
--- What a checkpoint says of itself, which no settings may be called.
+-- Metadata of a checkpoint file whose names no setting may have.
 local own = { "format", "numerics", "checksum xxh64", "checksum of" }
 
 -- A checkpoint by the settings that it holds is accepted, and what it holds is read back from a file that is written of it.

@@ -36,7 +36,7 @@ for name, columns in pairs(fields) do
   for _, column in ipairs(columns) do known[name .. "." .. column] = { name, column } end
 end
 
--- What may be changed beside rows, by number.
+-- Changes of a store beside those of rows, by number.
 local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7", "CREATE TABLE more (x)",
   "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials",
   "DELETE FROM trials", "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
@@ -92,7 +92,7 @@ function M.write(path, text)
   database:run("COMMIT", {}, 0)
 end
 
--- What a sweep that goes on reads.
+-- Reads everything that a continued sweep reads from a store.
 local function read_trials(store, study)
   store:trials(study)
   store:data(study)
@@ -120,10 +120,11 @@ local function forms(found)
   }
 end
 
--- Whether a line of the text is this word.
+-- True if a line of the text is this word.
 local function says(text, word) return ("\n" .. text .. "\n"):find("\n" .. word .. "\n", 1, true) end
 
----What reads a store: results and sweeps, by one opening, which is most of the time; those that open it themselves where the text asks for them.
+---Functions that read a store: results and sweeps share one opening, which takes most of the time.
+---Functions that open the store themselves are added if the text asks for them.
 ---@param path string
 ---@param text string  that M.write got
 ---@return function[]

@@ -47,7 +47,7 @@ local function line_of(each) return ("%s:%d  %-10s %s  ->  %s"):format(args.file
 local program = must "readlink /proc/$PPID/exe":match "[^\n]+"
 local data = os.getenv "MOONRANK_DATA" or must "cd ../shared/data 2>/dev/null && pwd || true":match "[^\n]+"
 
--- Whether all tests pass in the copy.
+-- True if all tests pass in the copy.
 local function pass(copy)
   local settings = ("MOONRANK=%s MOONRANK_STDLIB=%s MOONRANK_SAMPLES_GIB=0 %s"):format(quoted(program), quoted(copy .. "/stdlib"),
     data and "MOONRANK_DATA=" .. quoted(data) or "")

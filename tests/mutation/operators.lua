@@ -34,7 +34,7 @@ for word in ("and break do else elseif end for function goto if in local not or 
   keywords[word] = true
 end
 
--- Whether an expression may end with this token.
+-- True if an expression may end with this token.
 local function is_value(token)
   if token == nil then return false end
   if token.kind == "name" then return not keywords[token.text] or token.text == "end" end

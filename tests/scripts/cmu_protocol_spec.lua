@@ -82,7 +82,7 @@ describe("web queries", function()
   end
   local against_test = made_up(1, -1)
 
-  -- What a trial is told after every epoch.
+  -- A trial that records the values reported after every epoch, and the record.
   local function listening()
     local told = {}
     return { _state = {}, report = function(_, epoch, values) told[epoch] = values end }, told

@@ -1,4 +1,4 @@
--- What scripts with a store have in common: made-up data stand neither under a real name nor in the real store.
+-- Tests scripts with a store: made-up data stand neither under a real name nor in the real store.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"

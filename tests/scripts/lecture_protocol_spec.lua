@@ -148,7 +148,7 @@ local made_up = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, me
 local liked = protocol.liked(made_up, true)
 local plain = protocol.liked_fold(liked, 2, 1)
 
--- The same steps one by one: `make(batch)` is the loss of a step.
+-- Trains a model step by step, in a loop of its own, as a reference for the protocol's training.
 local function stepwise(model, data, o)
   local optimizer = mr.optim.adam{ lr = o.rate, weight_decay = o.decay or 0 }:bind(model:parameters())
   for epoch = 1, o.epochs do

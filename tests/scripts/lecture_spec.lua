@@ -130,7 +130,7 @@ scripts.it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", { "
   end
 end)
 
--- The same words again, from what is kept.
+-- Checks that a script prints the same text twice: after its runs, and from the runs that it kept.
 local function twice(folder, name, words)
   local out = run(folder, name, words)
   equal(run(folder, name, words), out)

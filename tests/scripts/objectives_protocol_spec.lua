@@ -145,7 +145,8 @@ end
 
 local function every_list(lists) return lists.count end
 
--- What the paper says of each algorithm (4.2): by what training goes, and at which rate.
+-- Settings of each algorithm in the paper (4.2): the batches of training, the learning rate and the
+-- epochs.
 local by_query = { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
   return function(part, kind)
@@ -467,7 +468,7 @@ describe("trainings of recipe code", function()
     return loss, count, 1
   end
 
-  -- What their code standardises over, and its steps.
+  -- Batches of the authors' code for an algorithm.
   local function code_batches(name, kind, part, seed)
     if name == "MseNetBatched" and kind == "mq2008" then return batches_of(steps.documents(part, 64, seed), 1) end
     if name == "RankNet" then return batches_of(steps.pairs(part, 64, seed), 1) end

@@ -1,4 +1,5 @@
--- What all scripts have in common, read from their --help: a device, a short form, what goes with a store; and what is said of made-up data.
+-- Tests options that all scripts share, from their --help: a device, a short form, a store; and the
+-- notice on made-up data.
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
@@ -95,7 +96,7 @@ local function is_exact(path)
   return (path:find "figure_[13]_" or path:find "thesis/tables_" or path:find "lecture/worked" or path:find "lecture/same") ~= nil
 end
 
--- What stands over each table: the lines since the one before it, which ends with a blank line.
+-- The text above each table: the lines since the one before it, which ends with a blank line.
 local function said_of_tables(text)
   local found, words, inside = {}, {}, false
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do

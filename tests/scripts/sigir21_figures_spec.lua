@@ -1,4 +1,5 @@
--- What the figures of scripts/sigir21 compute: counts and means worked by hand, marginal means by R, and what the scripts print.
+-- Tests the computations of the figures of scripts/sigir21: counts and means worked by hand,
+-- marginal means by R, and the output of the scripts.
 local test = require "moonrank.test"
 local json = dofile "tests/support/json.lua"
 local scripts = dofile "tests/support/scripts.lua"

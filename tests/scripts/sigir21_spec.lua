@@ -9,7 +9,8 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local here = scripts.root
 
--- What a script prints that has `runs`, and `args` of these words; its status and errors.
+-- The output of a script that uses `runs` and `args` with these words; also its exit status and
+-- errors.
 local function printed(folder, words, body)
   local head = ("local runs = dofile %q\nlocal args = runs.args{}\n"):format(here .. "/scripts/sigir21/runs.lua")
   sweeps.write(folder .. "/reads.lua", head .. body)

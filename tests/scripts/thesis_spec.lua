@@ -22,7 +22,7 @@ local function rows_after(html, words)
   return rows
 end
 
--- That made-up data go under no real name, and that no printed number stands beside them.
+-- Checks that made-up data have no real name, and that no printed number is beside them.
 local function says_made_up(text, times)
   for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb" } do
     check(not text:find(name, 1, true), name .. ": " .. (text:match("[^\n]*" .. name .. "[^\n]*") or ""))

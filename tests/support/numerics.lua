@@ -15,7 +15,7 @@ require("moonrank.check").warn = function() end  -- about lists that are left ou
 
 local groups = 0  -- of cases that take long
 
--- Whether the next group of cases is one of this part.
+-- True if the next group of cases belongs to this part.
 local function is_due()
   groups = groups + 1
   return (groups - 1) % args.parts == args.part

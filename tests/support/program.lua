@@ -3,7 +3,7 @@ local M = {}
 
 M.moonrank = os.getenv "MOONRANK"
 
----Whether a command ended well, and all that it printed.
+---Runs a command; returns true if it succeeded, and all its output.
 function M.run(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read "a"
@@ -12,7 +12,7 @@ end
 
 function M.has_gnuplot() return (M.run "gnuplot --version") end
 
----Whether real data of this name is there.
+---True if real data of this name exist.
 function M.has_data(name)
   return require("moonrank.core").file_exists((os.getenv "MOONRANK_DATA" or "../shared/data") .. "/" .. name)
 end

@@ -28,7 +28,7 @@ function M.it(name, needs, body, script)
   end)
 end
 
----What a script below scripts/ prints, and its errors; it must end well.
+---Runs a script below scripts/, which must succeed; returns its output and errors.
 ---@param folder string
 ---@param path string     "thesis/all.lua"
 ---@param words? string

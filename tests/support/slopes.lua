@@ -17,7 +17,7 @@ function M.value_and_gradient(f, scores)
   return value, gradient
 end
 
----The same of a loss on lists.
+---Like `value_and_gradient`, for a loss on lists.
 function M.of_loss(loss, scores, lists)
   return M.value_and_gradient(function(x) return loss(x, lists) end, scores)
 end

@@ -55,7 +55,8 @@ function M.run(folder, script, arguments, before)
   return status, M.read(folder .. "/out"), M.read(folder .. "/err")
 end
 
----What before a command runs it as several processes under mpirun; nil and why where that cannot be.
+---Prefix that runs a command as several processes under mpirun; nil and the reason if that is
+---impossible.
 function M.mpirun(count, options)
   if not require("moonrank.core").mpi_library() then return nil, "MPI is not built in" end
   if not os.execute "command -v mpirun >/dev/null" then return nil, "mpirun is not there (on Debian: apt install openmpi-bin)" end
@@ -95,7 +96,8 @@ end
 
 function M.signal(id, name) os.execute(("kill -%s %d 2>/dev/null"):format(name, id)) end
 
----What must not depend on when, where and how often trials ran: every trial as comma separated values.
+---Every trial as comma separated values: the part of results that must not depend on when, where
+---and how often trials ran.
 function M.table_of(results)
   local columns = { "number", "state", "seed" }
   local data = results:columns{ "done", "pruned", "failed", "killed", "interrupted", "running" }
@@ -105,7 +107,7 @@ function M.table_of(results)
   return results:trials{ columns = columns }:to_csv()
 end
 
----That of a store (default r.db) in a folder.
+---Like `table_of`, for the study in a store (default r.db) of a folder.
 function M.table_at(folder, store) return M.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
 
 ---How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come too late for all.

@@ -1,4 +1,4 @@
--- Whether trees can be grown here, and the made-up queries of tests/golden/trees.json.
+-- Tells why trees cannot be grown here, and has the made-up queries of tests/golden/trees.json.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")

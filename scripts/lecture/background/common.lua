@@ -1,4 +1,5 @@
--- What the scripts of this folder share: folds of queries with standardised features, and a table of rankers by mean test nDCG@10.
+-- Shared by the scripts of this folder: folds of queries with standardised features, and a table of
+-- rankers by mean test nDCG@10.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")

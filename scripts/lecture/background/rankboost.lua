@@ -7,7 +7,7 @@ local common = dofile(here .. "common.lua")
 local args = common.options{ rounds = { default = 100, least = 1, help = "thresholds that are added" } }
 local cuts = { -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3 }  -- standard deviations
 
--- Whether each row is above each cut of each feature: [rows, features * cuts].
+-- 1 for each row that is above a cut of a feature, else 0: [rows, features * cuts].
 local function thresholds(set)
   local parts = {}
   for i, cut in ipairs(cuts) do parts[i] = set.features:gt(cut):double() end

@@ -1,5 +1,6 @@
 -- What does the worst ranking of a list get, and what a random one?
--- That depends on how many rows there are and how many are relevant. nDCG of 60 rows can be high by chance alone where most are relevant.
+-- The answer depends on the number of rows and on how many are relevant. A random ranking of 60
+-- rows can have a high nDCG if most rows are relevant.
 local mr = require "moonrank"
 print "relevant   worst  random  spread"
 for _, p in ipairs{ 2, 20, 50 } do

@@ -1,5 +1,6 @@
--- What a metric without closed forms can be over all rankings of a list, e.g. one that a script defined: from all orders where they are few,
--- else from random ones, seeded, with the error that this leaves. The metric is called for some thousand orders at a time.
+-- Estimates the values that a metric without closed forms has over all rankings of a list, e.g. a
+-- metric that a script defined. It tries all orders if they are few, else random orders with a
+-- seed, and gives the standard error. The metric is called for some thousand orders at a time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -85,7 +86,7 @@ local defaults = estimate_options:read("estimate")
 local known = {}  -- estimates by the metric's number, class of grades, and options
 local ends = {}   -- whether the values at the sorted ends differ, by the metric's number and class of grades
 
--- What values say; refuses a metric that is a number for some orders only.
+-- Statistics of a metric's values over orders. Raises if the metric is finite for some orders only.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
@@ -127,7 +128,8 @@ end
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
--- Whether an ordering of such a list can matter. The sorted ends say so of nearly every list, and take two orders.
+-- True if the order of rows can change the metric's value for a list with these grades. The two
+-- sorted orders decide this for nearly all lists, so they are tried first.
 local function matters(metric, class)
   local found = ends[metric.number] or {}
   ends[metric.number] = found
@@ -139,7 +141,7 @@ local function matters(metric, class)
   return found[class]
 end
 
----Whether an ordering can matter, list by list.
+---For each list, true if the order of its rows can change the metric's value.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@return boolean[]

@@ -1,4 +1,5 @@
--- What is known of a metric over all rankings of each list: closed forms where there are some, else estimates.
+-- Statistics of a metric over all rankings of each list: closed forms if the metric has them, else
+-- estimates.
 local core = require "moonrank.core"
 local estimate = require "moonrank.bounds.estimate"
 

@@ -15,7 +15,8 @@ F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.
 `mr.bounds.distribution_bound` has the options (kappa, samples, a ranker better than random).
 ]]
 
--- Of bounds by distribution; affine ones bring their own from the core. Statements about results are those that the named scripts print.
+-- Documentation of the bounds by distribution; affine bounds have theirs in the core. Each
+-- statement about results is printed by the script that it names.
 local builtin = {
   distribution = {
     formula = "F~(M)", source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
@@ -61,7 +62,7 @@ end
 ---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
 function M.get(name) return entries[name] and entries[name].bound end
 
----Whether a bound of this name comes with the library.
+---True if the library itself has a bound of this name.
 ---@param name string
 ---@return boolean
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`

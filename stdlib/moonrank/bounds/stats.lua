@@ -1,4 +1,4 @@
--- What a bound written in Lua is told of each list.
+-- Statistics of each list that a bound written in Lua receives.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local make_table = require("moonrank.table").new
@@ -6,7 +6,8 @@ local registry = require "moonrank.bounds.registry"
 
 local M = {}
 
----What is known of every list, for bounds written in Lua. One entry per list, of the score's type; NaN where undefined (no relevant row).
+---Statistics of every list, for bounds written in Lua. Each field has one entry per list, with the
+---dtype of the score; NaN where undefined (no relevant row).
 ---@class mr.Stats
 ---@field n mr.Tensor            rows
 ---@field p mr.Tensor            relevant rows
@@ -83,7 +84,7 @@ function Stats:__tostring()
   return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
 
----Of a metric and lists; fields are worked out when they are asked for.
+---Statistics of a metric for these lists. Fields are computed when they are read.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param options { dtype: string, device: string }

@@ -1,4 +1,5 @@
--- What a model ranks for each user of a fold: the full catalogue, or sampled items. Lists are made block by block.
+-- Candidates that a model ranks for each user of a fold: the full catalogue, or sampled items.
+-- Lists are made block by block.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local corrections = require "moonrank.data.corrections"
@@ -26,7 +27,7 @@ local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 ---@field fingerprint string   of the fold and the options
 local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
----Whether it is what fold:candidates returns.
+---True if `x` is a candidates object, as fold:candidates returns it.
 function M.is(x) return getmetatable(x) == Candidates end
 
 ---The device of a model's parameters; of a function mr.device(), of a model without any the CPU.
@@ -135,7 +136,7 @@ local function parts_before(self)
   return parts
 end
 
--- What is left out for the users that are ranked, counted.
+-- A text with the number of user-item pairs that are not ranked because the user knows the item.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -149,7 +150,7 @@ local function left_out_words(self)
   return form:format(count, self.part, count - relevant)
 end
 
----What is ranked, in words; `brief`: without counts.
+---A text that describes the candidates; `brief`: without counts.
 function Candidates:words(brief)
   local o = self._options
   local left_out = brief and "known = " .. o.known or left_out_words(self)
@@ -165,7 +166,8 @@ function Candidates:__tostring()
   return ("%s of %d users\n%s\n%s"):format(self.part, #t.users, self:words(), tostring(t.novelty))
 end
 
--- Of the part's own lists, by which mr.fit sees whether a model fits, and validates the loss.
+-- Fields of the part's own lists. By them mr.fit checks that a model fits, and computes the
+-- validation loss.
 for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
@@ -193,7 +195,7 @@ local function new(where, fold, o)
     _sampled = {}, _estimates = {} }, Candidates)
 end
 
----What a model has to rank in a part of a fold, for `valid` and `test` of mr.fit.
+---The candidates that a model has to rank in a part of a fold, for `valid` and `test` of mr.fit.
 ---@param fold mr.Fold
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
@@ -278,7 +280,7 @@ local function check_model(where, model, fold)
   end
 end
 
----What mr.Fold's evaluate does.
+---Implements fold:evaluate.
 ---@param fold mr.Fold
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]

@@ -48,7 +48,8 @@ function M.named(where, metrics, how)
   return named
 end
 
--- Of m sampled items r - 1 are above the relevant one: in the mean n (r - 1) / m of all n are. Each metric is that of this rank.
+-- Metrics at the estimated rank among all n items. If r - 1 of m sampled items are above the
+-- relevant item, an expected n (r - 1) / m of all n items are above it.
 local function of_ranks(metrics, lists, ranks, n)
   local sampled = lists.sizes:to("cpu"):double() - 1
   local r = n:double() * (ranks - 1) / sampled:maximum(1) + 1
@@ -64,7 +65,8 @@ local function estimates(tables, each, n, m, gamma)
   return tables[key]
 end
 
--- Of equal scores the mean over the orders of the sampled items among which the relevant one is.
+-- Metrics by least-squares estimates. With tied scores, the mean over all ranks that the relevant
+-- item can have among the tied items.
 local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   local sizes, mean, last, unseen = core.integers(lists.sizes), ranks:totable(), worst:totable(), core.integers(n)
   return evaluate.of_values(#sizes, metrics, function(each)

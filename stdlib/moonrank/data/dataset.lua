@@ -22,7 +22,7 @@ local M = {}
 local Dataset = check.class("mr.Dataset")
 M.class = Dataset
 
--- What a dataset may have beside its lists; a batch has the same of its rows or lists.
+-- Inputs that a dataset may have beside its lists. A batch has the inputs of its rows or lists.
 local inputs = { "features", "users", "items", "categories" }
 M.inputs = inputs
 
@@ -111,7 +111,7 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----Whether it is a dataset made here, whose batches depend only on their options.
+---True if it is a dataset made here, whose batches depend only on their options.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---@class mr.Batch
@@ -273,7 +273,7 @@ function Dataset:batches(options)
   end
 end
 
----The same dataset with its tensors on a device, so that batches there need no copies.
+---A copy of the dataset with its tensors on a device, so that batches there need no copies.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:to("cpu").count   --> 40`
@@ -283,8 +283,9 @@ function Dataset:to(device)
   return with_ratings(M.new(parts), self)
 end
 
----The same lists with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of the dataset; "top_of_list": the
----highest of the row's own list, so that all rows of a list with equal grades are relevant).
+---A copy of the dataset with binary relevance: 1 where the grade is at least `threshold` ("top":
+---the highest grade of the dataset; "top_of_list": the highest of the row's own list, so that all
+---rows of a list with equal grades are relevant).
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{2, 0, 1}}}:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32`
@@ -317,8 +318,9 @@ function Dataset:scaling()
   return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
 
----The same lists with features standardised to mean 0 and standard deviation 1, by the statistics of this dataset or of another (train's for
----test). Missing values (NaN) stay missing; float64 stays float64.
+---A copy of the dataset with features standardised to mean 0 and standard deviation 1, by the
+---statistics of this dataset or of another (train's for test). Missing values (NaN) stay missing;
+---float64 stays float64.
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
 ---Example: `math.abs(mr.data.synthetic{kind = "queries", queries = 40, features = 5}:standardize().features:mean():item()) < 1e-6   --> true`
@@ -332,8 +334,9 @@ function Dataset:standardize(scaling)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
----The same rows, each a list of its own, so that shuffled batches draw rows from anywhere: to train with a loss that looks at one row at a time, on
----batches of `batch` rows. For losses over rankings no such list counts.
+---A copy of the dataset in which each row is a list of its own, so that shuffled batches draw rows
+---from anywhere. Use it to train with a loss that looks at one row at a time, on batches of `batch`
+---rows. Losses over rankings do not count such lists.
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}:pointwise()   --> dataset: 5 lists, 5 rows, 2 features`
 function Dataset:pointwise()

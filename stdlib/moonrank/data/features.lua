@@ -168,7 +168,7 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
----The same lists with more features to the right.
+---A copy of the dataset with these features appended as further columns.
 ---@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`

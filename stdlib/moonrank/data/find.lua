@@ -33,7 +33,7 @@ function M.file(path, names)
   end
 end
 
----Whether `path` is a folder.
+---True if `path` is a folder.
 ---@param path string
 ---@return boolean
 function M.is_folder(path) return core.file_exists(path .. "/.") end

@@ -142,8 +142,10 @@ Fold.__tostring = Fold.summary
 ---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   --> candidates: all 90 items
 function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
 
----What a model has to rank in a part, as :evaluate does it, for `valid` and `test` of mr.fit: its metrics are of all items then (or of the
----samples that the options say), in the history, in what chooses the epoch, and on test. The validation loss stays that of the part's own lists.
+---The candidates that a model has to rank in a part, as fold:evaluate ranks them, for `valid` and
+---`test` of mr.fit. Then metrics rank all items (or the samples that the options choose) in the
+---history, for the choice of the epoch, and on test. The validation loss is still that of the
+---part's own lists.
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 ---Example:
@@ -156,8 +158,8 @@ function Fold:evaluate(model, metrics, options) return require("moonrank.data.ca
 ---```
 function Fold:candidates(options) return require("moonrank.data.candidates").of(self, options) end
 
----The same fold with binary relevance: 1 where the grade is at least `threshold` ("top": the highest grade of all three parts;
----"top_of_list": the highest of the row's own list).
+---A copy of the fold with binary relevance: 1 where the grade is at least `threshold` ("top": the
+---highest grade of all three parts; "top_of_list": the highest of the row's own list).
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Fold
 function Fold:binarize(threshold)
@@ -170,7 +172,7 @@ function Fold:binarize(threshold)
   return mapped(self, function(part) return part:binarize(threshold) end)
 end
 
----The same fold with features standardised by the statistics of its training part.
+---A copy of the fold with features standardised by the statistics of its training part.
 ---@return mr.Fold
 function Fold:standardize()
   local scaling = self.train:scaling()

@@ -43,7 +43,7 @@ local images_options = declare("mr.data.ImagesOptions", {
     help = "whether images have one channel, their luma" },
 })
 
--- What a name within the folder is without "./" and doubled slashes, which say nothing.
+-- A file name within the folder, without "./" and doubled slashes.
 local function shortest(name)
   local parts = {}
   for part in name:gmatch "[^/]+" do
@@ -77,10 +77,12 @@ local function labelled(path, folder, columns)
   return names, paths, labels
 end
 
----Images of a folder, PNG and JPEG files, with a number each from a table in it with a header, plain or .gz. All are scaled to one size, stretched where
----their shape is another, by the mean over areas; colours are red, green and blue from 0 to 1, or with `grey` their luma (0.299, 0.587, 0.114).
----What is transparent is over white; colour profiles and the camera's orientation are not looked at. A file is known by its first bytes; one that
----is damaged, ends too early, or is of more than 2^26 pixels is an error that names it.
+---Reads the images of a folder, PNG and JPEG files. A table in the folder with a header, plain or
+---.gz, has a number for each. All images are scaled to one size by the mean over areas, and
+---stretched if their shape is another. Colours are red, green and blue from 0 to 1, or with `grey`
+---their luma (0.299, 0.587, 0.114). Transparent pixels are put over white; colour profiles and the
+---camera's orientation are ignored. The first bytes of a file tell its format. A file that is
+---damaged, ends too early, or has more than 2^26 pixels is an error that names it.
 ---@param folder string
 ---@param options? mr.data.ImagesOptions
 ---@return mr.Images
@@ -199,7 +201,7 @@ local function features_of(self, where, features)
   return features
 end
 
--- What items are called.
+-- Names of the items: the names of the image files.
 local function ids_of(self) return { items = self.files } end
 
 local items_options = declare("mr.data.ImageItemsOptions", {

@@ -4,10 +4,10 @@ local check = require "moonrank.check"
 
 local M = {}
 
----What `known` may be.
+---Values of the option `known`.
 M.names = { "rated", "relevant", "none" }
 
--- Whether it is what the readers of ratings return; such a thing has ratings and no lists.
+-- True if the value is ratings as their readers return them. Ratings have no lists.
 local function is_ratings(thing)
   local meta = getmetatable(thing)
   return type(meta) == "table" and rawget(meta, "__name") == "mr.Ratings"

@@ -44,7 +44,8 @@ local function items_of(counts)
   return items
 end
 
----What is new in tables of relevant items. With `leave_out` users that train has nothing relevant of are removed from the targets.
+---Counts users and relevant items of `targets` that are not in `train`. With `leave_out`, users
+---without relevant items in train are removed from the targets.
 ---@param train any     mr.UserItems
 ---@param targets any   mr.UserItems
 ---@param leave_out boolean
@@ -72,7 +73,8 @@ local function ids_of(data)
   return #ids > 0 and ids or nil
 end
 
----What a dataset has that another never showed: users and items, or queries with names; nil where neither is known.
+---Counts users and items (or named queries) of a dataset that are not in the training data; nil if
+---neither is known.
 ---@param train mr.Dataset
 ---@param data mr.Dataset
 ---@param leave_out boolean  whether users of whom train has nothing relevant are left out
@@ -89,7 +91,7 @@ function M.between(train, data, leave_out)
   return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
 end
 
--- What is said of each kind, and the fields in it.
+-- The sentence for each kind of counts, and the fields that it shows.
 local kinds = {
   { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },
   { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items",
@@ -132,7 +134,7 @@ function Novelty:text()
   return table.concat(parts, ";")
 end
 
----What such a text says; nil where it lacks a number.
+---Reads the counts from a text that Novelty:text returned; nil if a number is missing.
 ---@param text string
 ---@return mr.data.Novelty?
 function M.kept(text)

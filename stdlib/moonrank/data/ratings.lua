@@ -25,7 +25,7 @@ local M = {}
 ---@field fingerprint string    of the content, and of which users count
 local Ratings = check.class("mr.Ratings")
 
--- Of what a reader of the core returned.
+-- Makes ratings from the columns that a reader of the core returned.
 function M.new(name, read)
   local function if_any(x) return x and #x > 0 and x or false end
   return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
@@ -59,7 +59,7 @@ function Ratings:range()
   return { -(-values):max():item(), values:max():item() }
 end
 
----The same with relevance 1 where the rating is at least `threshold`, else 0.
+---A copy of the ratings with relevance 1 where the rating is at least `threshold`, else 0.
 ---@param threshold number
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
@@ -74,7 +74,7 @@ function Ratings:binarize(threshold)
   return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
 end
 
----The same for users with at least `n` relevant items; users keep their numbers.
+---A copy of the ratings for users with at least `n` relevant items; users keep their numbers.
 ---@param n integer
 ---@return mr.Ratings
 ---Example:
@@ -109,7 +109,7 @@ end
 ---@field items fun(): any           mr.UserItems: what each user rated in the part, also what is in no list of it
 ---@field fingerprint fun(): string  of the ratings and of how they were divided
 
--- What users rated in each part of a fold; made when it is first asked for.
+-- The items that users rated in each part of a fold, computed when first used.
 local function rated_by_part(self, o, number, n, test)
   local tables
   return function(part)
@@ -192,7 +192,7 @@ local function time_words(self)
   return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
 end
 
--- What is relevant, and for whom.
+-- A text that says which ratings are relevant, and of how many users and items.
 local function left_words(self)
   if not self.binary then return "no threshold: ratings:binarize(4) says what is relevant" end
   local kept = self:kept(false)
@@ -201,7 +201,8 @@ local function left_words(self)
   return self.least > 0 and ("%s, of users with at least %d"):format(words, self.least) or words
 end
 
----What was read, in lines: how much, the range of ratings, the time span, the threshold, and what is left by it.
+---A summary in lines: how much was read, the range of ratings, the time span, the threshold, and
+---how much is relevant by it.
 function Ratings:__tostring()
   local range = self.rows > 0 and self:range()
   local rated = not self.has_ratings and "no ratings were read: all are 1"

@@ -1,5 +1,6 @@
 -- Metrics of runs, which need not contain all documents that are judged: relevant ones that are missing count as never found, as in trec_eval.
--- What the run contains is measured by the metrics of mr.metrics; what it misses changes by what they are divided.
+-- The metrics of mr.metrics measure the documents in the run; relevant documents that it misses
+-- change the divisor.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -74,7 +75,8 @@ local function rescaled(values, retrieved, all) return all:gt(0):where(values * 
 
 local function as_it_is(m, r) return plain(m, r) end
 
--- What each metric is of what was retrieved, by its name; `found` and `all`: relevant documents in the run, and altogether.
+-- For each metric, the function that corrects its value on retrieved documents for missing ones.
+-- `found` and `all` count relevant documents in the run, and altogether.
 local forms = { precision = as_it_is, hit = as_it_is, rr = as_it_is, rbp = as_it_is, dcg = as_it_is, tbg = as_it_is }
 
 function forms.ap(m, r, found, all)
@@ -180,7 +182,8 @@ function M.coverage(where, run, judgments, called)
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----What the queries of a run and of the judgments do not share, and what becomes of it; nil where they share all.
+---A text on queries that only the run or only the judgments have, and on how they count; nil if
+---both have the same queries.
 ---@param coverage { unknown: integer, missing: integer }  of `coverage`
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"

@@ -24,7 +24,7 @@ function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
 
----Whether it is one of these.
+---True if `x` is scored lists, as mr.data.scores returns them.
 function M.is(x) return getmetatable(x) == Scored end
 
 ---Lists of a dataset with names: those that they have; else users and items as their file calls them, or by number; else lists and rows of a

@@ -26,10 +26,10 @@ local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = functi
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Whether an error is that of `begin`'s `stop`.
+---True if an error is the one by which `stop` of `begin` ends a trial.
 function M.is_enough(message) return message == Enough end
 
----Whether data are recorded now.
+---True while data are recorded.
 function M.listening() return record ~= false end
 
 ---Records data under a role.

@@ -34,7 +34,7 @@ local function first_of(numbers)
   end
 end
 
--- Whether all entries are finite: of others 0 times them is NaN.
+-- True if all entries are finite. 0 times an entry that is not finite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
 -- The model's parameter that is not finite any more, or nil.
@@ -62,7 +62,7 @@ end
 ---@field failed fun(self: mr.fit.Step, message: any)
 local Step = check.class("mr.fit.Step")
 
----What a training step is about to do, so that it can be done again where it fails.
+---Describes a training step before it runs, so that it can be repeated if it fails.
 ---@param o table           options of mr.fit, checked
 ---@param batch mr.Batch
 ---@param loss fun(): any   what the step computes
@@ -74,8 +74,9 @@ function M.step(o, batch, loss, count)
   return setmetatable({ _o = o, _batch = batch, _loss = loss, _count = count, _buffers = known and put and model:buffers() or false }, Step)
 end
 
--- What f returns, or raises, when it does the batch again: with the random numbers of the step and the buffers from before it, which the model
--- has afterwards, too.
+-- Repeats the batch by calling f. Returns whether f succeeded, and its result or error. f runs with
+-- the random numbers of the step and the buffers from before it, which the model also has
+-- afterwards.
 function Step:again(f)
   local function put_back()
     if self._buffers then self._o.model:_put_buffers(self._buffers) end

@@ -39,7 +39,8 @@ function M.options(given, trial)
   return o
 end
 
--- What a training's numbers depend on. An error names the first that differs, so the most telling come first.
+-- Settings that determine the numbers of a training. An error names the first that differs, so the
+-- most telling come first.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle", "schedule", "clip",
   "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
@@ -60,7 +61,8 @@ local function numbers_of(o)
   return fingerprint.combined(table.concat(names, ","), table.unpack(snapshot))
 end
 
--- What the training begins from.
+-- Fingerprint of the numbers that the training begins from. If the model was trained with this file
+-- in this process and has not changed since, it is the fingerprint from before that training.
 local function start_of(o)
   local now, before = numbers_of(o), trained[o.model]
   return before and before.path == o.checkpoint.path and before.left == now and before.start or now
@@ -121,8 +123,9 @@ local function integer_in(texts, name, most)
   return number
 end
 
--- Whether the training of a file may go on to more epochs than it had. Some schedules depend on the number of epochs, and so does a validation
--- that took place only because its epoch was the last.
+-- True if the training of a file may continue to more epochs than it had. It may not if its
+-- schedule depends on the number of epochs, or if its last validation took place only because the
+-- epoch was the last.
 local function may_grow(o, texts)
   local was = math.tointeger(tonumber(texts["setting epochs"]))
   if not was or was > o.epochs or o.schedule and o.schedule._by_total then return false end
@@ -152,14 +155,15 @@ local function compare(self, texts)
   end
 end
 
--- What each metric has chosen: epochs, the first of which may be none.
+-- For each metric, reads the epoch that it chose and the first validated epoch; 0 means none.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
   for k = 1, count do best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch) end
   return best, first
 end
 
--- What is trained, and the run, as the file has them: all of it is read and checked first.
+-- Restores the trained state and the run from the file. Everything is read and checked before
+-- anything changes.
 local function resume(self, names, tensors, texts)
   local o, run, by_name = self._o, self._run, {}
   if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has

@@ -14,7 +14,7 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
----What a model says of all rows, and their lists.
+---Scores that a model gives all rows of the data, and the lists of these rows.
 ---@return mr.Tensor scores, mr.Lists lists
 function M.scored(model, data)
   local batch = dataset.whole_batch(data)
@@ -31,7 +31,8 @@ function M.evaluated(model, data, metrics)
   return found
 end
 
--- What a function returns; NaN that it meets in scores of a part is an error that says when.
+-- Calls a function and returns its result. If it meets NaN in scores of a part, the error says
+-- when.
 local function explained(o, part, when, f)
   local ok, found = pcall(f)
   if not ok then anomaly.of_part(o, part, when, found) end
@@ -124,7 +125,7 @@ function M.judge(o, run, entry)
   run.best = run.choices[1].best or nil
 end
 
----Whether the last `patience` validations found no better epoch by any metric.
+---True if no metric found a better epoch in the last `patience` validations.
 function M.exhausted(o, run)
   if not o.patience or not run.history[#run.history].valid_loss then return false end
   for _, choice in ipairs(run.choices) do

@@ -1,5 +1,5 @@
--- What the steps of an optimizer change, in the file of a training: the model's numbers, those of the epochs that metrics chose, and what the
--- optimizer remembers.
+-- State in the checkpoint file of a training that optimizer steps change: the model's parameters,
+-- those of the epochs that metrics chose, and the optimizer's state.
 local check = require "moonrank.check"
 
 local M = {}

@@ -1,4 +1,4 @@
--- What the steps of mr.fit train: a model, and beside it the parameters of a loss that has some.
+-- The learner that mr.fit trains: a model, and the parameters of the loss if it has any.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

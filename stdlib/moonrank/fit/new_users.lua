@@ -39,8 +39,8 @@ function M.apply(o)
   end
 end
 
----What evaluations of a part say beside its metrics: what is ranked, and how much of it training never saw, where that
----is known.
+---Facts about an evaluated part beside its metrics: what is ranked, and how much of it training
+---never saw, if that is known.
 ---@param o table    the options of mr.fit, after `apply`
 ---@param part any   valid or test
 ---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }

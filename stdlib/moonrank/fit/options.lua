@@ -1,4 +1,5 @@
--- What mr.fit was given, checked before the first step: names, and whether the model fits the data.
+-- Checks the options of mr.fit before the first step: their names, and that the model fits the
+-- data.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local clip = require "moonrank.fit.clip"
@@ -15,7 +16,7 @@ local trials = require "moonrank.sweep.trial"
 
 local M = {}
 
--- Whether a value can be called.
+-- True if the value can be called.
 local function callable(value)
   local meta = type(value) == "function" or debug.getmetatable(value)
   return meta == true or type(meta) == "table" and meta.__call ~= nil
@@ -148,7 +149,7 @@ local function metrics_of(o, names, option)
   return metrics
 end
 
--- Those that choose an epoch: `select`, one or several, or the first metric.
+-- The metrics that choose an epoch: `select` (one or several), else the first metric.
 local function selected(o)
   if o.select == nil then return { o.metrics[1] } end
   local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
@@ -181,7 +182,7 @@ end
 
 local recipes = { honest = "valid", published = "test" }
 
--- Who chooses the epoch: "valid" or "test".
+-- The part that chooses the epoch: "valid" or "test".
 local function chooser(o)
   local by_recipe = o.recipe and recipes[o.recipe]
   if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
@@ -215,7 +216,7 @@ local function check_candidates(o)
   end
 end
 
--- What a trial is told after an epoch must have the number by which the sweep compares, where it prunes.
+-- Raises if the sweep prunes by a number that the training does not report after its epochs.
 local function check_trial(o)
   if not o.trial then return end
   local wanted = trials.pruned_by(o.trial, o.epochs)

@@ -1,4 +1,5 @@
--- What mr.fit returns: the history of a training, what it chose, and how these go out.
+-- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print
+-- and export them.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
@@ -203,7 +204,8 @@ local function ending(self)
   return self.stopped and (", ended by %s"):format(self.stopped) or ""
 end
 
----What was trained and chosen, and the metrics on test; below it what is known of the part that chose.
+---A summary in lines: the training, the epochs that metrics chose, and the metrics on test; below
+---it what is known of the part that chose.
 function Run:__tostring()
   local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
   for _, choice in ipairs(self.choices) do

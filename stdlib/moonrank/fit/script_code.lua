@@ -6,7 +6,7 @@ local definitions = require "moonrank.definitions"
 
 local M = {}
 
--- What the script defined under names that these settings contain.
+-- Definitions of the script whose names occur in these settings.
 local function defined_in(settings)
   local found = {}
   for key, what in pairs(definitions.all) do
@@ -16,7 +16,7 @@ local function defined_in(settings)
   return found
 end
 
--- Whether a path leads to a value that one of these functions captured, or to a global that it names.
+-- True if a path leads to a global, or to a value that one of these functions captured.
 local function is_captured(path, functions)
   if path:find "^global%." then return true end
   for _, f in ipairs(functions) do
@@ -46,7 +46,7 @@ function M.of(o, settings, formerly)
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
 
----What changed from one text to another, a line for each; nil where nothing did.
+---Lines that say what changed from one text to another, one per change; nil if nothing changed.
 ---@param was string
 ---@param now string
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it

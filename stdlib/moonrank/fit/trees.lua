@@ -9,10 +9,11 @@ local tree_options = require "moonrank.models.tree_options"
 
 local M = { unit = "round" }
 
--- What belongs to steps of an optimiser, and what is said in the model.
+-- Options of mr.fit that trees do not use: they belong to optimizer steps, or the model has them.
 local without = { "optimizer", "batch", "batch_rows", "shuffle", "schedule", "clip" }
 
--- What XGBoost draws rows and features with lies in its library, beyond the reach of a file.
+-- Options by which XGBoost draws rows or features at random. The state of its random numbers is
+-- inside its library and cannot be saved to a file.
 local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }
 
 local function check_drawn(config)

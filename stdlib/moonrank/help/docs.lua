@@ -1,4 +1,4 @@
--- What the comments of the sources say, read when it is first asked for.
+-- Documentation from the comments of source files, read when it is first asked for.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local luacats = require "moonrank.luacats"

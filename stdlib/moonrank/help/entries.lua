@@ -1,4 +1,5 @@
--- What `mr` has, by name, and what its documentation says: for the terminal (help.lua) and for pages (manual).
+-- Entries of `mr` by name and their documentation, for the terminal (help.lua) and for pages
+-- (manual).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
@@ -108,7 +109,7 @@ local function of_row(path, row, getter)
   return d
 end
 
----What the documentation says of a function or method; nil where it says nothing.
+---The documentation of a function or method; nil if it has none.
 ---@param entry mr.help.Entry  its path may be nil
 ---@return mr.help.Description?
 ---Example: `require "moonrank.help.entries".describe{path = "mr.arange", value = mr.arange}.title   --> mr.arange(first, last, options)`
@@ -149,7 +150,8 @@ function M.first_sentence(text)
   end
 end
 
----What a function does, in one sentence; "" of other values, and where nothing says it.
+---A summary of a function in one sentence; "" for other values, and for functions without
+---documentation.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Whether a usable GPU is there.`
@@ -161,7 +163,7 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----The same of a metric whose words the registry has.
+---A summary of a metric in one sentence, from the documentation in the metric registry.
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`

@@ -1,4 +1,5 @@
--- What a topic means that is no name of the library itself: names as scripts write them, with calls and indices, fields of values, options.
+-- Finds topics that are not names in the library: names as scripts write them, with calls and
+-- indices, fields of values, options.
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
 
@@ -56,7 +57,7 @@ function M.option_tables(topic)
   return found
 end
 
--- What a documented function returns, or the class of a field.
+-- The class of the value that a documented function returns, or that a field has.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end
   local row = core.describe(entry.value)
@@ -76,7 +77,7 @@ local function member_of(class, name, all)
   return nil
 end
 
--- Whether a path ends with a name, after a dot or colon.
+-- True if the path is the name, or ends with it after a dot or colon.
 local function ends_with(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end

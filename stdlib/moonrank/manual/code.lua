@@ -10,7 +10,7 @@ for word in ([[and break do else elseif end false for function goto if in local 
 
 local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
 
--- What stands between two words: blanks and comments.
+-- HTML of the text between two words: blanks and comments.
 local function gap(text)
   return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
 end

@@ -8,7 +8,7 @@ local M = {}
 
 local floats = "IEEE 754 double precision, little-endian, 8 bytes each, nothing before, between or after them"
 
--- What a table holds, and what each of its columns means.
+-- The tables of a store and the meaning of each of their columns.
 M.tables = {
   { name = "studies", text = "One row per study. A store may hold several; their names differ.", columns = {
     id = "what `trials.study` refers to",

@@ -6,7 +6,8 @@ local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" 
   { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
----What stands before the name of a number in what a store keeps of how much training never saw of its lists.
+---Prefix of a number's name in the store. The text under this name says how much of the evaluated
+---lists training never saw.
 M.novelty_prefix = "new to training: "
 
 -- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out; a metric
@@ -76,7 +77,8 @@ function M.text(metric)
   return table.concat(parts, ";")
 end
 
----What stands for a metric in `line`, by its name and such a text.
+---A stand-in for a metric in `line`, from the metric's name and the text that `text` returned for
+---it.
 ---@param name string
 ---@param text string
 ---@return table

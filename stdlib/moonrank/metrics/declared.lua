@@ -20,8 +20,9 @@ local function number_of(name, what, f, x)
   return value
 end
 
----What is read of a declared metric: `values(ranks, lists)`, one value per list; `tables(lists)`, the gains of rows, the discounts of ranks 1,
----3/2, 2, ... and the norms of lists, float64.
+---Functions of a declared metric. `values(ranks, lists)` gives one value per list. `tables(lists)`
+---gives the gains of rows, the discounts of ranks 1, 3/2, 2, ... and the norms of lists, in
+---float64.
 ---@param name string
 ---@param definition mr.metrics.Declared
 ---@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }

@@ -1,4 +1,5 @@
--- What an exact metric is: a handle of the core's registry, which metrics, bounds, losses and evaluations share. mr.metrics shows them.
+-- Exact metrics: handles of the core's registry, which metrics, bounds, losses and evaluations
+-- share. mr.metrics shows them to scripts.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -93,7 +94,8 @@ function methods:ranking(scores, lists, few)
 end
 function methods:ranking_key(few) return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "") end
 
--- What the metric itself gives for a list without relevant rows. DCG is a sum over all rows, and one gain of grade 0 is not 0.
+-- The metric's own rule for lists without relevant rows. DCG keeps its definition, because it is a
+-- sum over all rows and one of its gains is not 0 for grade 0.
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"
@@ -113,8 +115,8 @@ end
 ---@return mr.Tensor        [lists]
 class.meta.__call = check.exact("mr.Metric", function(self, scores, lists) return self:of_ranking(self:ranking(scores, lists), lists) end)
 
----Whether one value is better than another: less where the metric is to be minimised. NaN, or no value, is never better, and anything is
----better than it.
+---True if one value is better than another: lower if the metric is minimised, else higher. NaN or
+---nil is never better, and any number is better than NaN or nil.
 ---@param a? number
 ---@param b? number
 ---@return boolean
@@ -131,11 +133,13 @@ end
 
 function class.meta:__tostring() return self.name end
 
--- What a swap changes is known of built-in metrics by the core, of a script's by its declaration.
+-- The core knows how a swap of two rows changes a built-in metric. For a script's metric, its
+-- declaration says it.
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- Of a metric declared by gain and discount: fun(lists): gains of rows, discounts of ranks 1, 3/2, 2, ..., norms of lists; else nil.
+-- The function of a metric declared by gain and discount, else nil. fun(lists) gives gains of rows,
+-- discounts of ranks 1, 3/2, 2, ..., and norms of lists.
 function getters:tables() return declared[self.script] end
 
 -- All options, by name.
@@ -186,7 +190,7 @@ local function takes(metric, option)
   return false
 end
 
----Whether the metric of this name takes an option.
+---True if the metric of this name takes an option.
 ---@param text string
 ---@param option string
 ---@return boolean
@@ -250,7 +254,8 @@ function M.parse(text, options)
   return metric
 end
 
----What the registry says of a metric, or nil where none has that name: what it takes, and what it works in.
+---The documentation of a metric in the registry: its options, and the bounds and losses that it
+---works in. nil if no metric has that name.
 ---@param text string  "ndcg@10", "metrics.ndcg"
 ---@return string?
 ---@return string? base  its name without parameters
@@ -272,7 +277,7 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----Those of the options that the metric of this name takes.
+---The options that the metric of this name takes; others are left out.
 ---@param text string
 ---@param options table
 ---@return table
@@ -318,7 +323,8 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, was_f and function() put(was_f, known.minimize, was_tables) end or function() end)
 end
 
----What a function of ranks gives: one value per list. The relevance that it reads has the ranks' type.
+---Calls a function of ranks, and checks that it returns one value per list. The relevance that it
+---reads has the dtype of the ranks.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param ranks mr.Tensor
@@ -339,7 +345,8 @@ end
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
----What a number is called where a metric has another name than ours: "valid_mrr@10" is "valid_rr@10".
+---A number's name with our name of the metric in place of another name: "valid_mrr@10" becomes
+---"valid_rr@10".
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`

@@ -7,7 +7,7 @@ local recommend = require "moonrank.models.recommend"
 
 local M = {}
 
----What makes each, by name.
+---Constructors of baselines, by kind.
 ---@type table<string, fun(options: table): mr.Baseline>
 M.kinds = {}
 
@@ -158,7 +158,7 @@ local function counts_in(by_name, name, what, count)
   return x
 end
 
--- What each needs of a file, checked.
+-- Functions that make a baseline from the tensors of its file, which they check first; by kind.
 local read = {}
 
 function read.popularity(o, by_name)

@@ -10,7 +10,8 @@ local function projected(x, radius)
   return x * (radius / norms):reshape(#x, 1)
 end
 
--- What is off the diagonal of the covariance of these points' coordinates: the sum of squares, over the number of points.
+-- Sum of squares of the off-diagonal entries of the covariance matrix of these points' coordinates,
+-- divided by the number of points.
 local function covariance(points)
   local n, centred = #points, points - points:mean(1)
   local all, own = centred:transpose(1, 2):matmul(centred) / n, (centred * centred):mean(1)

@@ -18,7 +18,8 @@ local function described(x)
   return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or type(x)
 end
 
--- What `forward` gets as self: parameters and buffers by name, and `options`. Buffers may be assigned, nothing else.
+-- The value that `forward` gets as self: parameters and buffers by name, and `options`. Only
+-- buffers may be assigned.
 local function view_of(model)
   local fixed, buffers = { options = model.config }, model._buffers
   for i, name in ipairs(model._names) do fixed[name] = model._parameters[i] end
@@ -71,14 +72,15 @@ function M.check_batch(kind, batch, needed)
   end
 end
 
--- What this model reads of a batch; what a script's own reads is known by its options alone.
+-- Names of the fields of a batch that this model needs. For a model defined in a script, only the
+-- option `inputs` tells.
 local of_features, of_pairs, of_neither = { "features" }, { "lists", "users", "items" }, {}
 local function needed(self)
   if self.config.inputs then return of_features end
   return self._definition.built_in and self.config.users and of_pairs or of_neither
 end
 
--- What a script's forward pass returned: one score per row, of the parameters' type.
+-- Raises unless a script's forward pass returned one score per row, with the parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
   if not check.is_tensor(scores) then
@@ -124,7 +126,8 @@ function Model:constrain()
   return self
 end
 
----What its definition adds to the loss of a batch in mr.fit (mr.models.cml{covariance = 0.1}), a number; nil of other models.
+---A number that the model's definition adds to the loss of a batch in mr.fit
+---(mr.models.cml{covariance = 0.1}); nil if it adds none.
 ---@param batch mr.Batch
 ---@return mr.Tensor?
 ---Example: `mr.models.linear{inputs = 2}:penalty{}   --> nil`
@@ -135,7 +138,7 @@ function Model:penalty(batch)
   return penalty(self._view, batch) or nil
 end
 
----What forward keeps from batch to batch, by name.
+---Buffers, by name: tensors that forward keeps from batch to batch.
 ---@return table<string, mr.Tensor>
 ---Example: `next(mr.models.linear{inputs = 2}:buffers())   --> nil`
 function Model:buffers()

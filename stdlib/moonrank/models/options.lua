@@ -42,10 +42,10 @@ function M.activation(default, help)
     help = help or "activation of the hidden layers" }
 end
 
----What `required` of a script's definition may say of an option.
+---Types of options that `required` of a script's definition may name.
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
----Whether a value is a list of integers without gaps or named fields.
+---True if the value is a list of integers without gaps or named fields.
 ---@param value any
 ---@return boolean
 ---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`

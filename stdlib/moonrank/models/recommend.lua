@@ -114,7 +114,7 @@ local function part_of(given, what)
     .. "those", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- What is seen: one thing or several.
+-- The parts in `seen`, which is one part or a list of several.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
@@ -129,7 +129,7 @@ local function parts_of(seen)
   return parts
 end
 
--- What users and items of a part are called, or nil.
+-- Names of the users and items of a part, or nil.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
@@ -164,7 +164,8 @@ local function check_options(o, users, items)
   end
 end
 
--- What was left out, counted, of the users who got recommendations.
+-- A text with the number of user-item pairs that were left out for the users who got
+-- recommendations.
 local function left_out_words(o, known, chosen, items)
   if o.seen == nil then return ("candidates: all %d items; without seen nothing is left out"):format(items) end
   return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,

@@ -125,7 +125,7 @@ function M.built_in(name, definition)
   return maker(name, definition, definition.options)
 end
 
----Whether a script defined a model of this name.
+---True if a script defined a model of this name.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
 -- Puts the tensors of a file in the place of those that a model was made with.

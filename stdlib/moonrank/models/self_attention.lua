@@ -51,7 +51,8 @@ end
 local function linear(self, x, name, activation) return x:linear(self[name .. ".weight"], self[name .. ".bias"], activation) end
 local function norm(self, x, name) return x:layer_norm(self[name .. ".gain"], self[name .. ".bias"]) end
 
--- What a block adds to x: by attention, then by a network of one hidden layer. `dropped` drops entries of what is added.
+-- Adds the output of a block to x: attention, then a network with one hidden layer. `dropped`
+-- applies dropout to what is added.
 local function run_block(self, x, block, lists, dropped)
   local function layer(of, name, activation) return linear(self, of, block .. name, activation) end
   local seen = norm(self, x, block .. "norm1")

@@ -1,4 +1,5 @@
--- What solves the linear models of models/regression: systems with a ridge, coordinate descent, Newton's method.
+-- Solvers for the linear models of models/regression: linear systems with a ridge, coordinate
+-- descent, Newton's method.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -32,8 +33,8 @@ function M.ridge(x, y, alpha)
   return x:t():matmul(solved(x:matmul(x:t()), y):reshape(rows, 1)):reshape(width)
 end
 
--- What |y - X w|^2 / 2 + penalty |w|_1 has at most above its least value, as a share of |y|^2. `steepest` is the largest
--- entry of X'(y - X w) in size, `norm` is |w|_1.
+-- Upper bound on how far |y - X w|^2 / 2 + penalty |w|_1 is above its minimum, as a share of |y|^2.
+-- `steepest` is the largest absolute entry of X'(y - X w), `norm` is |w|_1.
 local function duality_gap(o, steepest, norm, squared_rest, y_rest)
   local scale = steepest > o.penalty and o.penalty / steepest or 1
   return (0.5 * squared_rest * (1 + scale * scale) + o.penalty * norm - scale * y_rest) / o.square
@@ -147,7 +148,8 @@ function M.rows(x, relevant)
   end
 end
 
--- The same of the pairs of one list; `better` is 1 where the row's grade is above the column's.
+-- Cross entropy of the pairs of rows of one list, at weights w: value, gradient, curvature.
+-- `better` is 1 where the row's grade is above the column's.
 local function of_list(x, better, w, curved)
   local n = #x
   local scores = x:matmul(w):reshape(n)

@@ -67,7 +67,7 @@ end
 ---@return mr.Tensor[]
 function Trees.parameters() return {} end
 
----What :restore takes: the trees of now, and how many rounds.
+---State for :restore: the trees so far, and the number of rounds.
 ---@return table
 function Trees:snapshot(_) return { booster = self._booster, rounds = self._rounds } end
 
@@ -79,8 +79,9 @@ local importance_options = declare("mr.models.ImportanceOptions", {
   { "names", "string[]", default = {}, shown = "their numbers, from 1", help = "names of the features" },
 })
 
----What each feature is worth that the trees split by, the highest gain first. `gain`: mean decrease of the objective by its splits; `cover`:
----mean sum of second derivatives there; `weight`: number of splits.
+---Importance of each feature that the trees split by, the highest gain first. `gain`: mean decrease
+---of the objective by its splits; `cover`: mean sum of second derivatives there; `weight`: number
+---of splits.
 ---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:

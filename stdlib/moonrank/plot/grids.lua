@@ -272,7 +272,7 @@ local function channels(hex)
   return tonumber(hex:sub(2, 3), 16), tonumber(hex:sub(4, 5), 16), tonumber(hex:sub(6, 7), 16)
 end
 
--- Whether a share of the palette is dark enough for white letters (luma of Rec. 601).
+-- True if a share of the palette is dark enough for white letters (luma of Rec. 601).
 local function is_dark(palette, share)
   local at = math.max(0, math.min(1, share)) * (#palette - 1)
   local i = math.min(math.floor(at), #palette - 2)
@@ -334,7 +334,8 @@ local function grid_axis(where, name, names, count, label, down)
   return axis
 end
 
--- What stands in a cell: its number, or the script's own words. Where neither is asked for, numbers stand for colours in the terminal.
+-- A function that gives the text of a cell: its number or the script's own text. Without `labels`,
+-- cells in the terminal show numbers instead of colours.
 local function label_of(where, labels, rows)
   if type(labels) == "table" then
     for r = 1, math.max(#labels, #rows) do

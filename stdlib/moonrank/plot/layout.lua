@@ -97,7 +97,8 @@ function M.right_labels(panel, ends, box)
   return items
 end
 
--- Whether names fit at the ends of the lines: few, at the same x, apart, short.
+-- True if names fit at the ends of the lines: there are few, they are short, and the ends are at
+-- the same x and apart.
 local function ends_are_free(panel, box, width)
   local named = M.named(panel)
   if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end
@@ -164,7 +165,8 @@ local function thinned(ticks, room, least)
   return kept
 end
 
--- The same ticks with their words broken into lines, and the most lines that one has.
+-- Copies of the ticks with their texts broken into lines, and the largest number of lines of a
+-- tick.
 local function in_lines(ticks, pixels)
   local broken, most = {}, 1
   for i, tick in ipairs(ticks) do
@@ -204,7 +206,7 @@ local function naming(panel, box, w, o)
   return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
 end
 
----What surrounds the box of a panel of `w` by `h` pixels: margins, ticks, the kind of legend.
+---Plans what surrounds the box of a panel of `w` by `h` pixels: margins, ticks, the kind of legend.
 ---@param panel table
 ---@param w number
 ---@param h number

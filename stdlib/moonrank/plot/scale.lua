@@ -17,7 +17,7 @@ local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Whether a number can be drawn on an axis.
+---True if a number can be drawn on an axis.
 ---@param axis { log: boolean? }
 ---@param x number
 ---@return boolean

@@ -36,7 +36,7 @@ local band = declare("mr.plot.Band", {
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
----Whether a value is a tensor; its number of dimensions must then be this.
+---True if the value is a tensor. Raises if the tensor does not have `dims` dimensions.
 ---@param where string
 ---@param name string
 ---@param value any

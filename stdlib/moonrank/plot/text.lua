@@ -18,8 +18,8 @@ function M.plain(text)
   return text
 end
 
--- What requires double quotes: a line break, which single quotes cannot contain, and a single quote, which gnuplot does not recognise doubled
--- at the beginning of a string.
+-- Characters that need double quotes: a line break, which single quotes cannot contain, and a
+-- single quote, which gnuplot does not recognise doubled at the beginning of a string.
 local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
 ---A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes.
@@ -28,7 +28,7 @@ local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
----The same on one line: for the label of an axis, the name of a series.
+---Like `quote`, but on one line: for the label of an axis, or the name of a series.
 ---@param text string
 ---@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end

@@ -288,8 +288,9 @@ local function read_rows(self, method, rows)
   return columns, count or 0
 end
 
----What the model says of further rows, with intervals by Student's t: of the mean of such rows (low, high), and of one of them
----(prediction_low, prediction_high). A number that is NaN gives NaN. They are NaN of a model without degrees of freedom.
+---Predictions of the model for further rows, with intervals by Student's t: for the mean of such
+---rows (low, high), and for one of them (prediction_low, prediction_high). A number that is NaN
+---gives NaN. Intervals are NaN if the model has no degrees of freedom.
 ---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
 ---@param options? mr.stats.LevelOptions
 ---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]

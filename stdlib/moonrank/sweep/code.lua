@@ -50,7 +50,7 @@ end
 local operators = { ["and"] = true, ["or"] = true, ["not"] = true }
 local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["..."] = true, [";"] = true }
 
--- Whether an expression goes on from one line to the next: after an operator, or before one.
+-- True if an expression continues from one line to the next: one of them has an operator there.
 local function goes_on(last, first)
   if operators[last.text] or (last.kind == "symbol" and not finished[last.text]) then return true end
   return operators[first.text] or (first.kind == "symbol" and not (first.text == ";" or first.text == "::" or first.text == "{"))
@@ -178,7 +178,8 @@ local function walk(fields, outer)
     done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
 end
 
--- What has no path has no line of its own, unless it cannot be compared. Neither have values of private fields of the library's objects.
+-- Adds a line for a value. A value without a path has a line only if it cannot be compared. Values
+-- of private fields of the library's objects have none.
 function Walk:add(form, path, text)
   if form == "unseen" then path = path or "within a table" end
   local is_hidden = self.is_private and (form == "value" or form == "holds")
@@ -231,7 +232,8 @@ function Walk:names_in(t, is_ours)
   return self.formerly and self.formerly[t] or as_they_are
 end
 
--- What a table holds. Private fields of the library's objects have no lines, but the script's functions in them have.
+-- Describes a table by a digest of its contents. Private fields of the library's objects have no
+-- lines, but functions of the script in them do.
 function Walk:contents(path, t, meta, is_ours)
   local by_text, parts, written = {}, {}, self:names_in(t, is_ours)
   for key, value in next, t do
@@ -336,7 +338,8 @@ local by_trials = {}  -- modules that trials of this process loaded
 ---Begins to watch what a trial loads.
 function M.watch() core.loads = {} end
 
----What a trial loaded since `watch`: digests by "module NAME" or "file PATH".
+---Digests of the modules and files that a trial loaded since `watch`, by "module NAME" or "file
+---PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -408,7 +411,8 @@ end
 
 local left = {}  -- by the code of a trial's function the lines before and after trials of this process
 
----What the trials of a study depend on; what trials of this process changed is what it was before.
+---A text of everything that the trials of a study depend on. Values that trials of this process
+---changed appear as they were before.
 ---@param run function
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
@@ -453,7 +457,8 @@ local function holders(path)
   return keys
 end
 
--- What differs in two texts, without what is there by another path and without what holds something else that differs.
+-- Differences between two texts of a study. Leaves out values that only have another path now, and
+-- tables whose only difference is reported for a value in them.
 local function differences(was, now)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)
@@ -489,7 +494,8 @@ local function differences(was, now)
   return out
 end
 
----What changed, a line for each; nil where nothing did. The second result is whether the texts can be compared.
+---Lines that say what changed, one per change; nil if nothing changed. The second result is true if
+---the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it

@@ -1,4 +1,5 @@
--- What changed between trials of a study that went on by `force = true`, as the column `forced` of its row keeps it: a sum of bits.
+-- The column `forced` of a study's row: a sum of bits for the fields that changed between trials
+-- when the study continued by `force = true`.
 local M = {}
 
 -- A field of a study and its bit. Earlier versions kept the space alone. Bits are never given to another field.
@@ -9,14 +10,15 @@ local order = { "script", "form of the recorded code", "settings", "data", "metr
 -- The column's number; a store may come from anywhere.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
----Whether a study went on although this field had changed.
+---True if a study continued although this field had changed.
 ---@param study table   its row
 ---@param field string  "space", "script", ...
 ---@return boolean
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----Whether trials of a study have results. Those of a paused trial are its reports, which decide whether it goes on.
+---True if trials of a study have results. The results of a paused trial are its reports, which
+---decide whether it continues.
 ---@param store mr.sweep.Store
 ---@param study table  its row
 ---@return boolean

@@ -88,7 +88,8 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
----The same of any numbers; what is NaN or infinite is a text, as JSON has no such numbers.
+---A JSON object of these values. NaN and infinite numbers become texts, as JSON has no such
+---numbers.
 ---@param values table<string, any>
 ---@return string
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`

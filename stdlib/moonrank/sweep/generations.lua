@@ -1,5 +1,5 @@
--- What samplers and pruners share: trials use the results of earlier generations only, so that a study does not depend on the number of
--- workers.
+-- Generations of trials, for samplers and pruners. Trials use the results of earlier generations
+-- only, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
 
 local M = {}

@@ -144,8 +144,9 @@ function Hyperband:reached(trial)
   return #reports > 0 and math.min(reports[#reports].step, self._options.max_resource) or 0
 end
 
--- What a trial is worth at a rung, more is better; nil where it failed before, or there, by NaN. One that ended by itself before it is worth
--- what it reported last.
+-- The score of a trial at a rung, higher is better. It is nil if the trial failed before the rung,
+-- or reported NaN there. A trial that ended by itself before the rung has the score of its last
+-- report.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
   local reports = trial.so_far or {}
@@ -153,7 +154,7 @@ local function score(self, trial, resource)
   return value and value == value and self._sign * value or nil
 end
 
--- Those of a rung that go on, the best `count`; nil while some have not come there.
+-- The best `count` trials of a rung, which continue; nil while some trials have not reached it.
 local function best_at(self, members, rung, resource, count, is_final)
   local ranked = {}
   for _, trial in ipairs(members) do
@@ -171,8 +172,8 @@ local function best_at(self, members, rung, resource, count, is_final)
   return best
 end
 
----What is decided in the bracket of a trial: paused trials that go on, and those that are pruned. A function of the trials' reports, states and
----numbers: whatever was decided before is decided so again.
+---Decides in the bracket of a trial which paused trials continue and which trials are pruned. It
+---depends only on the trials' reports, states and numbers, so earlier decisions stay the same.
 ---@param trials table<integer, table>   by number
 ---@param number integer
 ---@param planned integer                the last trial of the study, which may be within the bracket

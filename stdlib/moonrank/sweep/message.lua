@@ -4,7 +4,7 @@ local store = require "moonrank.sweep.store"
 
 local M = {}
 
--- Whether every entry of a table (or nothing) has a key and a value of these types.
+-- True if `values` is nil, or a table whose keys and values all have these types.
 local function holds(values, key, value)
   if values == nil then return true end
   if type(values) ~= "table" then return false end
@@ -45,7 +45,7 @@ local amounts = { "wall", "once", "memory" }  -- finite, from 0 on
 
 local function is_amount(x) return x == nil or x >= 0 and x < math.huge end
 
--- Whether every text of a message fits into a field of the store.
+-- True if every text of a message fits into a field of the store.
 local function fits(value)
   if type(value) == "string" then return #value <= store.longest end
   if type(value) ~= "table" then return true end
@@ -55,7 +55,7 @@ local function fits(value)
   return true
 end
 
--- Whether a trial that pauses came to its rung.
+-- True if a trial that pauses reported the metric at its rung or later.
 local function reaches(reports, job, metric)
   for _, report in next, reports or {} do
     if report.step >= job.pause and report.values[metric] then return true end
@@ -63,7 +63,7 @@ local function reaches(reports, job, metric)
   return false
 end
 
--- Whether a trial of this job can end in this state.
+-- True if a trial of this job can end in this state.
 local function can_end(outcome, busy)
   if outcome.state == "done" then return outcome.value ~= nil and outcome.value - outcome.value == 0 end
   if outcome.state == "pruned" then return busy.prunes end

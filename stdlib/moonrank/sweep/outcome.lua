@@ -96,8 +96,8 @@ local function add_evaluation(found, evaluation, own, name)
   end
 end
 
--- What tables of the study say below them of this trial's numbers; JSON with a text per name, or nil where nothing is
--- known.
+-- A JSON object with the texts that tables of the study print below this trial's numbers, by name;
+-- nil if nothing is known.
 ---@param values table<string, any>  per list, by name
 ---@param result table               what the trial returned
 ---@param run? mr.Run

@@ -18,10 +18,10 @@ Part.points, Part.step = false, false  -- for parts that have none
 ---@field parts table     a space of its own
 local When = check.class("mr.sweep.When")
 
----Whether a value is a part of a space.
+---True if the value is a part of a search space.
 function M.is_part(value) return getmetatable(value) == Part end
 
----Whether a value is a condition of a space.
+---True if the value is a condition of a search space.
 function M.is_when(value) return getmetatable(value) == When end
 
 ---The text of an unexpected value in messages.
@@ -318,7 +318,7 @@ function Part:at(u)
   return self:from_axis(low + u * (high - low))
 end
 
----Whether a value is one that this part may take.
+---True if this part may take the value.
 ---@param value any
 ---@return boolean
 function Part:contains(value)

@@ -116,7 +116,8 @@ function Pool:_hear(worker, bytes)
   self:_refuse(worker, "what it sent is no message, so it was ended")
 end
 
--- What a worker has sent, up to a limit, so that one that never ends to speak keeps no other waiting; whether there may be more.
+-- Handles messages that a worker has sent, up to a limit, so that a worker that never stops sending
+-- does not block the others. Returns true if there may be more.
 function Pool:_listen(worker)
   for _ = 1, most_heard do
     local message = worker.process:receive()
@@ -178,7 +179,7 @@ function Pool:_employ()
   end
 end
 
--- Whether Ctrl-C came.
+-- True if the pool is stopping. Begins to stop it after Ctrl-C.
 function Pool:_is_stopping()
   if not self.stopping and core.interrupted() then self:_stop() end
   return self.stopping ~= false

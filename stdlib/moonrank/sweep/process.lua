@@ -25,13 +25,13 @@ function Process:send(bytes) self.channel:send(bytes) end
 ---The bytes of the next message, or nil.
 function Process:receive() return self.channel:receive() end
 
----Whether no message can come any more.
+---True if no message can come any more.
 function Process:ended() return self.channel:ended() end
 
 ---For core.wait_for.
 function Process:descriptor() return self.channel:descriptor() end
 
----Whether a part of what was sent waits for room.
+---True if a part of a sent message still waits for room.
 function Process:unsent() return self.channel:unsent() end
 
 ---"interrupt" or "kill".

@@ -1,5 +1,6 @@
--- Whether a study's trials used the data that the script has now, and ran under its numerics. A trial keeps the fingerprints of the data that
--- it used; to compare them it is run again up to mr.fit, with the data as they are now.
+-- Checks that a study's trials used the data that the script has now, and ran under its numerics
+-- version. A trial keeps the fingerprints of its data. To compare them, the trial runs again up to
+-- mr.fit, with the current data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"

@@ -33,7 +33,7 @@ local function report_at(trial, step)
   return found and last_report(trial).step >= step and found or nil
 end
 
----Whether to stop a trial, after each of its reports.
+---True if the trial should stop. Called after each of its reports.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  trials that have ended; those from generation_of(trial.number) on are not looked at
 ---@return boolean

@@ -12,7 +12,7 @@ local M = {}
 
 local pause = 0.002  -- seconds between polls of MPI, which cannot be waited for together with channels
 
----Whether this process is one of several, and which: 0 or more; nil where it is alone.
+---The rank of this process (0 or more) if it is one of several; nil if it is alone.
 ---@return integer? rank
 function M.rank()
   local rank, size = core.launched()

@@ -80,13 +80,14 @@ function M.new(o)
   return self
 end
 
----Whether a trial has ended for good.
+---True if a trial has ended for good.
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
 end
 
--- Whether the result of a trial is stored and none of its checkpoints is read again. A trial that was killed may go on from its own.
+-- True if the result of a trial is stored and none of its checkpoints is read again. A trial that
+-- was killed may continue from its checkpoint.
 function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
 ---Removes files of trials that are over, at the end of a sweep.
@@ -101,7 +102,8 @@ function Schedule:_count(trial)
   if not self.best or sign * trial.value > sign * self.best.value then self.best = trial end
 end
 
--- Whether trials are the points of a grid, by number, and no results are used.
+-- True if trials may run in any order: they are the points of a grid by number, and no results are
+-- used.
 function Schedule:_in_any_order() return self.sampler:count() and not self.taken and not self.pruner end
 
 function Schedule:_advance()
@@ -313,7 +315,8 @@ function Schedule:job(trial)
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----What the pruner may use in this trial: the trials of earlier generations after number `known`.
+---Progress of the trials that the pruner may use in this trial: those of earlier generations, after
+---number `known`.
 ---@return mr.sweep.Progress[]
 function Schedule:others(trial, known)
   local others = {}
@@ -345,7 +348,8 @@ local function joined(earlier, reports)
   return all
 end
 
--- What a part of a trial took, and by how many steps it came further than before: of those that end by themselves as far as they reported.
+-- Adds the seconds of a run of a trial and the steps by which it went beyond `before`. A trial that
+-- ended by itself counts as far as it reported.
 function Schedule:_add_pace(before, reports, seconds)
   local last = reports[#reports]
   if not seconds or not last or last.step <= before then return end

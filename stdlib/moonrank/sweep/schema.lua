@@ -66,7 +66,8 @@ end
 
 local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
 
--- What a store of some version consists of, as its statements make it: its schema, names in order, and checks of its tables' types.
+-- The expected contents of a store of some version, as its statements make it: its schema, names in
+-- order, and checks of its tables' types.
 local function expected_of(versions, version)
   local by_version = made[versions] or {}
   made[versions] = by_version

@@ -100,7 +100,7 @@ function Store:publish()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end
 
----What is read instead of the store, and why; nil where it is the store itself.
+---A text that says what is read instead of the store, and why; nil if the store itself is read.
 ---@return string?
 function Store:note() return self._database:note() end
 
@@ -116,7 +116,7 @@ function M.look(path, versions)
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
 
----Whether a writer has, or had before it was killed, the store for itself.
+---True if a writer has opened the store exclusively, or was killed while it had.
 ---@param path string
 ---@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end

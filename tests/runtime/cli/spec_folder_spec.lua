@@ -9,7 +9,7 @@ if not sweeps.moonrank then
   return
 end
 
--- What specs leave in a fresh temporary folder; and the status of the last one.
+-- Files that specs leave in a fresh temporary folder, and the exit status of the last spec.
 local function left_by(specs)
   local left, status
   sweeps.in_folder(function(folder)

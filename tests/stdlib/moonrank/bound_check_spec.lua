@@ -1,4 +1,5 @@
--- What mr.bounds.check tells apart, slopes and weights, and pictures of bounds.
+-- Tests the problems that mr.bounds.check distinguishes, slopes and weights, and pictures of
+-- bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises

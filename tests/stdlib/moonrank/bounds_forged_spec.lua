@@ -32,7 +32,7 @@ local function bounded(shape, kappa)
   return core.distribution_bound(shape.at, shape.lists, shape.metric, spec):totable()
 end
 
--- The same without a table.
+-- Values at all points by the exact distribution, without a table.
 local function true_values(shape, kappa)
   return mr.bounds.distribution(shape.name, { n = shape.n, p = shape.p, method = "exact" }):smooth(shape.at, { kappa = kappa }):totable()
 end

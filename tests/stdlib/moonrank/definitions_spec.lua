@@ -1,4 +1,4 @@
--- What scripts defined by name, and definitions that are a script's own.
+-- Tests definitions by name in scripts, and definitions that only one script sees.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local definitions = require "moonrank.definitions"

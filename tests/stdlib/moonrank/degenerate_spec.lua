@@ -69,7 +69,7 @@ local function of_every_order(name, l)
   return mr.metrics.parse(name)(orders[l].scores, orders[l].lists):totable()
 end
 
--- Whether the values differ, and one of them (0 where the metric is undefined).
+-- True if the values differ; and the first of them (0 if the metric is undefined).
 local function spread(values)
   local low, high = math.huge, -math.huge
   for _, v in ipairs(values) do low, high = math.min(low, v), math.max(high, v) end

@@ -1,4 +1,4 @@
--- What mr.fit finds before the first step, and where it stops when a number is none.
+-- Tests errors that mr.fit finds before the first step, and that training stops at NaN.
 local mr = require "moonrank"
 local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"

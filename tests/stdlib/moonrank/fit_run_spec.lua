@@ -1,4 +1,4 @@
--- What mr.fit returns: histories, several metrics that choose, printing, and the ways out.
+-- Tests the result of mr.fit: histories, several metrics that choose, printing, and exports.
 local mr = require "moonrank"
 local fit = require "moonrank.fit"
 local help = require "moonrank.help"

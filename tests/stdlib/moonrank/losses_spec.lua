@@ -142,8 +142,8 @@ describe("losses", function()
       "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
       raises(function() mr.losses[name]{ steepness = 0 } end, ("mr.losses.%s: steepness is 0"):format(name))
     end
-    for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness", lambdarank = "steepness",
-      direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu", ranknet_all_pairs = "upsample",
+    for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness",
+      lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu", ranknet_all_pairs = "upsample",
       approx_ndcg = "alpha", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end,

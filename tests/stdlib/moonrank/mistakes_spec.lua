@@ -10,7 +10,7 @@ local mistakes = dofile "tests/support/mistakes.lua"
 
 local ratings = mr.data.synthetic{ users = 40, items = 60, mean_activity = 12, seed = 1 }:binarize(4):min_relevant(2)
 
--- What the code of an entry has beside the globals.
+-- Names that the code of an entry sees beside the globals.
 local function names()
   return {
     mr = mr, x = mr.tensor{ 1, 2, 3 }, m = mr.tensor{ { 1, 2, 3 }, { 4, 5, 6 } },
@@ -29,7 +29,7 @@ local function of_study()
   return study
 end
 
--- What the code of an entry sees: its names, and the globals as a script does.
+-- The environment of an entry's code: its names, and the globals as a script has them.
 local function environment(entry)
   local of = entry.bare and {} or names()
   if not entry.bare and entry.code:find "study" then of.study = of_study() end
@@ -64,7 +64,7 @@ end
 
 local function value_of(code, of) return assert(load_code("return " .. code, of))() end
 
--- Whether what the error says to write has the wanted value.
+-- Checks that the code which the error recommends gives the wanted value.
 local function check_instead(entry)
   if not entry.gives then return end
   local of = setmetatable(environment(entry), { __index = _G })
@@ -79,7 +79,7 @@ local function check_instead(entry)
   test.equal(found, wanted)
 end
 
--- Whether a command ends as the entry says, and what it prints.
+-- Checks that a command ends as the entry says, and its output.
 local function check_command(entry, command)
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
   local ok, text = program.run(command)

@@ -13,7 +13,7 @@ local function index(t) return mr.tensor(t, { dtype = "int64" }) end
 local function random(shape, seed) return mr.normal(shape, { seed = seed, dtype = "float64" }) end
 local function flat(x) return x:reshape(x:numel()):totable() end
 
--- What the reference calls by these names; x are the inputs, a the arguments.
+-- Calls of Moonrank for the names of the reference; x are the inputs, a the arguments.
 local calls = {
   logsumexp = function(x, a) return x[1]:logsumexp(a.dim) end,
   log_softmax = function(x, a) return x[1]:log_softmax(a.dim) end,

@@ -40,7 +40,8 @@ local cases = {
   { "adam", adam, { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } }, { "adam", adam, { lr = 0.1, weight_decay = 0.2 } },
 }
 
--- The same by rows, as torch.optim.SparseAdam documents it: of `rows` only, epsilon outside the root that is not corrected yet.
+-- Adam for the given rows only, as torch.optim.SparseAdam documents it: epsilon is added to the
+-- root of the second moment before its bias is corrected.
 local function sparse_adam(o)
   local m, v, t = {}, {}, 0
   return function(p, g, rows)

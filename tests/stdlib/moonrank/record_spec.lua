@@ -1,4 +1,5 @@
--- What prints as what it is also goes out: best trials, statistics, batches, folds, what bounds are told.
+-- Tests that values with a text can also be exported: best trials, statistics, batches, folds,
+-- statistics for bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises

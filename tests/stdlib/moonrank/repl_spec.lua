@@ -1,4 +1,4 @@
--- What the REPL shows and completes.
+-- Tests the output and the completions of the REPL.
 local test = require "moonrank.test"
 local repl = require "moonrank.repl"
 local mr = require "moonrank"

@@ -6,7 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
--- What a trial of the study below returns.
+-- The result of a trial of the study below.
 local function outcome(p)
   local base = ({ ndcg = 0.5, ap = 0.4, rr = 0.3 })[p.loss] + p.fold / 100 - math.abs(math.log(p.lr, 10) + 2) / 10
   local first = 3 * p.fold  -- every fold has users of its own

@@ -1,4 +1,4 @@
--- What holds while a function runs holds for its call alone, whatever coroutines do.
+-- Tests that a scope holds for its own call alone, whatever coroutines do.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local random = require "moonrank.random"

@@ -6,7 +6,7 @@ local it, check, skip = test.it, test.check, test.skip
 local program = dofile "tests/support/program.lua"
 local moonrank = program.moonrank
 
--- What is typed, and what is expected to be printed.
+-- The typed lines of a recorded session, and the lines that it should print.
 local function recorded(path)
   local typed, expected = {}, {}
   for line in io.lines(path) do
@@ -39,7 +39,7 @@ local function same_line(found, expected)
   return true
 end
 
--- Whether the lines from `at` on are as expected from `e` on; otherwise the line that is missing.
+-- True if the lines from `at` on are as expected from `e` on; otherwise false and the missing line.
 local function matches(lines, at, expected, e)
   for i = e, #expected do
     if expected[i] == "..." then

@@ -1,4 +1,5 @@
--- What models rank for each user: full catalogue and samples, against lists made by hand; recommendations; models that are counted.
+-- Tests the candidates that models rank for each user: full catalogue and samples, against lists
+-- made by hand; recommendations; models that are counted.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local on_cpu = dofile "tests/support/on_cpu.lua"

@@ -25,7 +25,8 @@ local function sizes_of(n)
   return sizes
 end
 
--- What the batches hold, checked row by row; returns the lists in their order and the batches' sizes.
+-- Checks the contents of batches row by row; returns the lists in their order and the batches'
+-- sizes.
 local function walk(set, options)
   local order, batch_sizes = {}, {}
   for batch in set:batches(options) do

@@ -6,7 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
--- What the core should find: type, shape, and the digests of pieces of a MiB.
+-- The fingerprint that the core should find: by type, shape, and the digests of pieces of a MiB.
 local function by_hand(head, bytes)
   local digests = {}
   for first = 1, #bytes, 1 << 20 do digests[#digests + 1] = core.sha256(bytes:sub(first, first + (1 << 20) - 1)) end

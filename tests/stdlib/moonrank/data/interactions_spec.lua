@@ -47,7 +47,8 @@ test.describe("timestamps", function()
   end
 end)
 
--- What a rule makes of rows {user, item, value, time}: by looking through all rows of a pair.
+-- Applies a rule for repeated pairs to rows {user, item, value, time}, by looking through all rows
+-- of a pair.
 local function settled(rows, rule, timed)
   local order, of = {}, {}
   for _, row in ipairs(rows) do

@@ -1,4 +1,5 @@
--- What counts as known to a user, by the protocol that divided the ratings; users that training never saw.
+-- Tests the items that count as known to a user, by the protocol that divided the ratings; users
+-- that training never saw.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -65,7 +66,7 @@ local function offered(fold, options)
   return of, found
 end
 
--- Whether row i is before part `number`, by the protocol's own rule.
+-- For each protocol, a function that is true if row i is before part `number`.
 local before = {
   time = function(i, number, parts)
     local cut = math.huge
@@ -258,7 +259,7 @@ it("users that training never saw are counted below every table, and left out by
   for _, text in ipairs{ tostring(both), both:to_latex(), all:to_latex() } do check(text:find("2 of 3 users", 1, true), text) end
 end)
 
--- What is written to stderr.
+-- The text that a function writes to stderr.
 local function warnings(f)
   local text, real = {}, io.stderr
   io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do text[#text + 1] = each end end }  -- luacheck: ignore

@@ -17,7 +17,8 @@ local function running_dcg(labels)
   return sums
 end
 
--- What the script averages for a query at positions 1 to `last`; it has no value beyond the query's documents, which counts as 0.
+-- NDCG that the script averages for a query at positions 1 to `last`. Positions beyond the query's
+-- documents count as 0.
 local function script_ndcg(labels, scores, last)
   local order, ranked, best = {}, {}, table.move(labels, 1, #labels, 1, {})
   for i = 1, #labels do order[i] = i end
@@ -84,7 +85,8 @@ describe("letor_ndcg", function()
     end
   end)
 
-  -- What Eval-Score-4.0.pl itself printed, by perl 5.36, for the 25th feature of S1 as the scores.
+  -- Expected values are the output of Eval-Score-4.0.pl (perl 5.36) with the 25th feature of S1 as
+  -- the scores.
   it("gives what the script prints for MQ2008", function()
     local there, folder = pcall(find.path, "mq2008")
     if not there then test.skip "MQ2008 is not there" end

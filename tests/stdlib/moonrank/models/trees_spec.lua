@@ -244,7 +244,8 @@ describe("second derivatives", function()
       local _ <close> = streams.scope(3, "test")
       return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
     end
-    for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ steepness = 2 }, mr.losses.ranknet_all_pairs{ upsample = "list" },
+    for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ steepness = 2 },
+      mr.losses.ranknet_all_pairs{ upsample = "list" },
       mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" },
       mr.losses.lambdarank{ metric = "second_rank_bonus", steepness = 1.5 },
       mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ steepness = 2 },

@@ -1,4 +1,5 @@
--- What every function of mr.stats makes of NaN, infinities, very large and small, few, equal and wrong values: as its documentation says.
+-- Tests every function of mr.stats with NaN, infinities, very large and small, few, equal and wrong
+-- values, against its documentation.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- What a study is made of in its script: changes that refuse its store, and changes that do not.
+-- Tests which changes of a script refuse a study's store, and which do not.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local code = require "moonrank.sweep.code"

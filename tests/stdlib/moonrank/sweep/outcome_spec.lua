@@ -1,4 +1,4 @@
--- What a trial's function may return.
+-- Tests the values that a trial's function may return.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises

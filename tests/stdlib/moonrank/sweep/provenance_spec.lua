@@ -15,7 +15,7 @@ code.of = function() return constant end
 local function ratings_of(seed) return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed } end
 local function folds_of(seed) return ratings_of(seed):binarize(4):min_relevant(5):folds{ k = 3, seed = 1 } end
 
--- What trials do with a fold; `trained` counts those that came to the end.
+-- Trains and tests on a fold, as a trial; `trained` counts the calls that came to the end.
 local trained
 local function fit(fold, more)
   local run = mr.fit{ model = mr.models.mf{ users = 24, items = 100, factors = 2, seed = 1 }, loss = mr.losses.ap(), train = fold.train,

@@ -57,7 +57,7 @@ it("a trial that takes its process with it does not end the job", function()
   end)
 end)
 
--- What is left is what two workers make.
+-- Checks that the store has the same results as a sweep with two workers.
 local function as_with_workers(folder)
   equal((sweeps.run(folder, "sweep.lua", "--workers 2 --store two.db")), 0)
   equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))

@@ -8,7 +8,7 @@ local it, equal, check = test.it, test.equal, test.check
 -- The number of this process.
 local function own_id() return sweeps.read "/proc/self/stat":match "%d+" end
 
--- What before a command makes it one of this Slurm; nil and why where none can be started.
+-- Prefix that makes a command use this Slurm; nil and the reason if Slurm cannot be started.
 local function slurm()
   if not core.mpi_library() then return nil, "MPI is not built in" end
   for _, program in ipairs{ "munged", "slurmctld", "slurmd", "srun" } do
