@@ -27,7 +27,7 @@ print(fold:summary())
 
 -- Losses, bounds, and the metric that goes with each loss
 local losses = { { "ndcg", "ndcg" }, { "ap", "ap" }, { "nrbp", "nrbp(0.95)" } }
-local distribution = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples }
+local distribution = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples }
 local bounds = { "none", "minmax", "expectation", "expectation_max", distribution }
 print(("The distribution bound draws %d random orders per list shape; the thesis drew 300000."):format(args.samples))
 

@@ -26,7 +26,7 @@ double Smoothing::gain(double sd, double range) const {
   std::snprintf(text, sizeof text,
                 "%g smooths values over a range of %g by a = %g, expected a times the range from 1e-9 to 1e150", amount,
                 range, a);
-  throw ArgumentError(kind == by_gain ? "gain" : "kappa", text);
+  throw ArgumentError(kind == by_gain ? "steepness" : "kappa", text);
 }
 
 std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,

@@ -76,7 +76,7 @@ struct Problem {
 void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double gain) {
   check::per_row("scores", scores, lists);
   check::not_nan(operation, "scores", scores);
-  check::positive("gain", gain);
+  check::positive("steepness", gain);
 }
 
 float checked_threshold(double relevant) {
@@ -286,23 +286,25 @@ using lua::op;
 extern const lua::OpTable smooth_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Metric>,
-    {op<&smooth_of>("smooth", "self, scores, lists, gain", "Its smooth form, one value per list.")}};
+    {op<&smooth_of>("smooth", "self, scores, lists, steepness", "Its smooth form, one value per list.")}};
 extern const lua::OpTable smooth_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&smooth_rank>("smooth_rank", "scores, lists, gain", "Smooth rank of every row (Westerborg 2022, Eq. 2.9)."),
-        op<&smooth_rank_among_relevant>("smooth_rank_among_relevant", "scores, lists, gain, relevant",
+        op<&smooth_rank>("smooth_rank", "scores, lists, steepness",
+                         "Smooth rank of every row (Westerborg 2022, Eq. 2.9)."),
+        op<&smooth_rank_among_relevant>("smooth_rank_among_relevant", "scores, lists, steepness, relevant",
                                         "Smooth rank of every row among the relevant rows; not differentiable."),
-        op<&smooth_ndcg>("smooth_ndcg", "scores, lists, gain", "Smooth nDCG per list (Eq. 2.10)."),
-        op<&smooth_ap>("smooth_ap", "scores, lists, gain, relevant", "Smooth AP per list (Eq. 2.11)."),
-        op<&smooth_rr>("smooth_rr", "scores, lists, gain, relevant", "Smooth RR per list (Li et al. 2021, Eq. 16)."),
-        op<&smooth_log_rr>("smooth_log_rr", "scores, lists, gain, relevant",
+        op<&smooth_ndcg>("smooth_ndcg", "scores, lists, steepness", "Smooth nDCG per list (Eq. 2.10)."),
+        op<&smooth_ap>("smooth_ap", "scores, lists, steepness, relevant", "Smooth AP per list (Eq. 2.11)."),
+        op<&smooth_rr>("smooth_rr", "scores, lists, steepness, relevant",
+                       "Smooth RR per list (Li et al. 2021, Eq. 16)."),
+        op<&smooth_log_rr>("smooth_log_rr", "scores, lists, steepness, relevant",
                            "Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without."),
         op<&smooth_first>(
-            "smooth_first", "scores, lists, gain, relevant",
-            "Product over other relevant rows j of sigma(gain (s_i - s_j)) for every relevant row; else 0."),
-        op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, gain, relevant",
+            "smooth_first", "scores, lists, steepness, relevant",
+            "Product over other relevant rows j of sigma(steepness (s_i - s_j)) for every relevant row; else 0."),
+        op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, steepness, relevant",
                               "Smooth nRBP loss per list (Eq. 2.12)."),
     }};
 

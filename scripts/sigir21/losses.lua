@@ -53,14 +53,14 @@ local function rr_by_ranks()
   end })()
 end
 
--- nRBP as published, and at the last commit: two arguments are in each other's place, so that the sigmoid has the gain 0.01, at which
+-- nRBP as published, and at the last commit: two arguments are in each other's place, so that the sigmoid has the steepness 0.01, at which
 -- the padding, with scores of -100, is not far below.
 local function nrbp_with_padding(longest)
-  local gain = 0.01
+  local steepness = 0.01
   return mr.losses.define("nrbp_with_padding", { direction = "minimize", metric = "nrbp_loss", smooth = function(scores, lists)
     local padding = lists:spread(longest - lists.sizes:to(scores.dtype))
-    local above = lists.relevance * padding * (gain * (-100 - scores)):sigmoid()
-    return mr.smooth.nrbp_loss(scores, lists, { gain = gain }) + lists:sum(above)
+    local above = lists.relevance * padding * (steepness * (-100 - scores)):sigmoid()
+    return mr.smooth.nrbp_loss(scores, lists, { steepness = steepness }) + lists:sum(above)
   end })()
 end
 

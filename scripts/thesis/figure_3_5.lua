@@ -1,4 +1,4 @@
--- Westerborg (2022), Figure 3.5: which gain makes the sigmoids of Algorithm 2 follow a distribution? Cumulative distributions of nDCG,
+-- Westerborg (2022), Figure 3.5: which steepness makes the sigmoids of Algorithm 2 follow a distribution? Cumulative distributions of nDCG,
 -- AP and nRBP over all rankings of X(8,4) (top) and X(15,5) (bottom), and their smooth versions at gains 1, 4, 16 and 64. Exact; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
@@ -23,14 +23,16 @@ local function staircase(distribution, low, high)
   return x, y
 end
 
-local function smoothed(distribution, gain, x)
-  return (distribution:smooth(mr.tensor(x, { dtype = "float64" }), { gain = gain })):totable()
+local function smoothed(distribution, steepness, x)
+  return (distribution:smooth(mr.tensor(x, { dtype = "float64" }), { steepness = steepness })):totable()
 end
 
 -- Mean distance between the smooth and the true distribution function
-local function distance(distribution, gain, x)
+local function distance(distribution, steepness, x)
   local sum = 0
-  for i, value in ipairs(smoothed(distribution, gain, x)) do sum = sum + math.abs(value - distribution:cdf(x[i])) end
+  for i, value in ipairs(smoothed(distribution, steepness, x)) do
+    sum = sum + math.abs(value - distribution:cdf(x[i]))
+  end
   return sum / #x
 end
 
@@ -43,9 +45,10 @@ for _, instance in ipairs(instances) do
     local wide, inside = figure.range(low - fringe, high + fringe, args.points), figure.range(low, high, args.points)
     local steps_x, steps_y = staircase(distribution, low - fringe, high + fringe)
     local series, row = { { name = "exact", x = steps_x, y = steps_y, color = 7 } }, { base.title, instance.name, #distribution }
-    for i, gain in ipairs(args.gains) do
-      series[#series + 1] = { name = ("a = %g"):format(gain), x = wide, y = smoothed(distribution, gain, wide), color = i }
-      row[#row + 1] = distance(distribution, gain, inside)
+    for i, steepness in ipairs(args.gains) do
+      local y = smoothed(distribution, steepness, wide)
+      series[#series + 1] = { name = ("a = %g"):format(steepness), x = wide, y = y, color = i }
+      row[#row + 1] = distance(distribution, steepness, inside)
     end
     panels[#panels + 1] = mr.plot.lines{ series = series, title = ("%s, %s"):format(base.title, instance.name), xlabel = base.title,
       ylabel = "cumulative probability", yrange = { 0, 1 }, legend = "legend" }
@@ -54,8 +57,8 @@ for _, instance in ipairs(instances) do
 end
 
 local columns, formats = { "mean distance", "instance", "values" }, {}
-for _, gain in ipairs(args.gains) do
-  columns[#columns + 1] = ("a = %g"):format(gain)
+for _, steepness in ipairs(args.gains) do
+  columns[#columns + 1] = ("a = %g"):format(steepness)
   formats[columns[#columns]] = "%.4f"
 end
 

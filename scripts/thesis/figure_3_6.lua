@@ -1,4 +1,4 @@
--- Westerborg (2022), Figure 3.6: does the gain of Eq. 3.13 make Algorithm 2 follow every distribution? Smooth cumulative distributions of
+-- Westerborg (2022), Figure 3.6: does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Smooth cumulative distributions of
 -- nDCG, AP and nRBP, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom), from sampled rankings as in the thesis;
 -- their distance from the exact distributions as a number. No data.
 local mr = require "moonrank"
@@ -18,7 +18,7 @@ local function sampled(base, instance)
 end
 
 local function smooth(distribution, x)
-  return (distribution:smooth(mr.tensor(x, { dtype = "float64" }), { gain = "samples" })):totable()
+  return (distribution:smooth(mr.tensor(x, { dtype = "float64" }), { steepness = "samples" })):totable()
 end
 
 local panels = figure.panels(rows, { y = "cumulative probability" }, function(base, instance)
@@ -27,7 +27,7 @@ local panels = figure.panels(rows, { y = "cumulative probability" }, function(ba
   return x, smooth(distribution, x)
 end)
 
--- The gain, and the largest distance from the exact distribution
+-- The steepness, and the largest distance from the exact distribution
 local lines = {}
 figure.each(rows, function(base, instance)
   local distribution = sampled(base, instance)
@@ -35,8 +35,8 @@ figure.each(rows, function(base, instance)
   local x = figure.range(distribution:min(), distribution:max(), args.points)
   local distance = 0
   for i, value in ipairs(smooth(distribution, x)) do distance = distance + math.abs(value - exact:cdf(x[i])) / #x end
-  local gain = #distribution / (distribution:max() - distribution:min())
-  lines[#lines + 1] = { base.title, instance.name, #distribution, gain, gain * distribution:sd(), distance }
+  local steepness = #distribution / (distribution:max() - distribution:min())
+  lines[#lines + 1] = { base.title, instance.name, #distribution, steepness, steepness * distribution:sd(), distance }
 end)
 local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" }, rows = lines,
   formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }

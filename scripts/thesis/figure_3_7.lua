@@ -1,4 +1,4 @@
--- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, gain of Eq. 3.13) do to a loss? Bounded
+-- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13) do to a loss? Bounded
 -- against unbounded nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom), and where on
 -- these curves an untrained model starts. Sampled rankings as in the thesis; no data.
 local mr = require "moonrank"
@@ -12,7 +12,8 @@ local args = figure.args("3_7", {
   seed = { default = 1, help = "seed of the random rankings" },
 }, { samples = 2000, points = 40, start = { 5, 20 } })
 local rows = figure.rows(args.relevant)
-local bound = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = args.samples, seed = args.seed }
+local bound = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples,
+  seed = args.seed }
 
 -- The vertical line is the loss of the largest instance in the top row before training, when all scores are equal
 local largest = rows[1].instances[#rows[1].instances]

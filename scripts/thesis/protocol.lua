@@ -99,8 +99,8 @@ function M.bound(name, samples)
   local form, beta = name:match "^distribution_?(%a*) %(beta (.+)%)$"
   if form then return mr.bounds.distribution_bound{ form = form == "" and "cdf" or form, beta = tonumber(beta) } end
   if name ~= "distribution" then return name end
-  return mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = samples, also = { "ndcg", "ap",
-    "nrbp_loss" } }
+  return mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = samples,
+    also = { "ndcg", "ap", "nrbp_loss" } }
 end
 
 ---@class thesis.TrainOptions

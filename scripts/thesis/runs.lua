@@ -12,7 +12,8 @@ M.losses = { "ndcg", "ap", "nrbp" }
 -- Here and in the scripts beside this one more is better.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
--- The five of the thesis (distribution: sampled, with the gain of Eq. 3.13), and the logarithm and logit of the exact distribution.
+-- The five of the thesis (distribution: sampled, with the steepness of Eq. 3.13), and the logarithm and logit of the
+-- exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 M.own = { "distribution_log", "distribution_logit" }
 M.bounds = { table.unpack(M.published) }

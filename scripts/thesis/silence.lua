@@ -7,7 +7,7 @@ local protocol = runs.protocol
 
 local M = {}
 
--- The thesis' own bound is sampled, with the gain of Eq. 3.13; "exact" is the exact distribution with kappa = 8.
+-- The thesis' own bound is sampled, with the steepness of Eq. 3.13; "exact" is the exact distribution with kappa = 8.
 M.bounds = { "none", "thesis", "exact", "distribution_log", "distribution_logit" }
 
 local function bound_of(args, name)

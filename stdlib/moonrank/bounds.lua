@@ -55,7 +55,7 @@ for _, line in ipairs(core.affine_bounds()) do
 end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
-  { "gain", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0,
+  { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0, formerly = "gain",
     help = "how F~ is smoothed: a = kappa / sd, a = distinct values / range (Eq. 3.13, the thesis' own), or a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })
@@ -80,9 +80,9 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
 }, sampling_options, smoothing_options)
 
 -- The two arguments by which the core knows a steepness.
-local function steepness(o)
-  if type(o.gain) == "number" then return "gain", o.gain end
-  return o.gain, o.kappa
+local function steepness_of(o)
+  if type(o.steepness) == "number" then return "gain", o.steepness end
+  return o.steepness, o.kappa
 end
 
 -- A metric of the option `also`.
@@ -96,11 +96,12 @@ local form_names = { cdf = "distribution", log = "distribution_log", logit = "di
 
 ---Distribution-based bounding: the smoothed probability F~ that a random ranking is no better (Eq. 3.12), its logarithm (where less is better
 ---that of 1 - F~, negated), or its logit, whose gradient never fades. The thesis' own variant is
----`mr.bounds.distribution_bound{method = "sampled", gain = "samples"}`; the names "distribution", "distribution_log" and
----"distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random ranking stands one of a ranker that is better
----(or, below 0, worse) than random. What is sampled is kept in the user's cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache) for
----other processes and later runs, up to 8 GiB, or the environment's MOONRANK_SAMPLES_GIB (0: nothing); that folder may be deleted.
----`gain = "samples"` counts samples, so its default method is "sampled".
+---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`; the names "distribution",
+---"distribution_log" and "distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random
+---ranking stands one of a ranker that is better (or, below 0, worse) than random. What is sampled is kept in the user's
+---cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache) for other processes and later runs, up to 8 GiB, or
+---the environment's MOONRANK_SAMPLES_GIB (0: nothing); that folder may be deleted. `steepness = "samples"` counts
+---samples, so its default method is "sampled".
 ---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
@@ -108,12 +109,12 @@ local form_names = { cdf = "distribution", log = "distribution_log", logit = "di
 function M.distribution_bound(options)
   local where = "mr.bounds.distribution_bound"
   local o = distribution_bound_options:read(where, options)
-  local gain, amount = steepness(o)
-  if gain == "samples" and options.method == nil then o.method = "sampled" end
-  if gain == "samples" and o.form ~= "cdf" then
-    check.fail("%s: gain = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
+  local steepness, amount = steepness_of(o)
+  if steepness == "samples" and options.method == nil then o.method = "sampled" end
+  if steepness == "samples" and o.form ~= "cdf" then
+    check.fail("%s: steepness = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
-  local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, gain, amount, o.beta)
+  local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
   for _, metric in ipairs(o.also) do spec = core.distribution_spec_also(spec, with_closed_forms(where, metric)) end
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
@@ -206,7 +207,8 @@ local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_
 ---Method "auto" samples what is out of reach of exact methods: lists of many different grades. Samples are kept as
 ---mr.bounds.distribution_bound says. For a metric without closed forms the default of `samples` is 20,000.
 ---
----Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() :smooth(s, {kappa = 8}, {gain = "samples"} or {gain = a}).
+---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and :smooth(s, options) with {kappa = 8},
+---{steepness = "samples"} or {steepness = a}.
 ---@param metric string|mr.Metric
 ---@param options mr.bounds.DistributionOptions
 ---@return mr.Distribution
@@ -246,10 +248,10 @@ local smooth_options = declare("mr.bounds.SmoothOptions", {
 ---@return number|mr.Tensor value, number|mr.Tensor derivative
 function distribution_methods:smooth(s, options)
   local o = smooth_options:read("smooth", options)
-  local gain, amount = steepness(o)
+  local steepness, amount = steepness_of(o)
   local is_number = type(s) == "number"
   local read = o.tabled and core.distribution_tabled or core.distribution_smooth
-  local value, derivative = read(self, is_number and core.tensor({ s }, "float64", "cpu") or s, gain, amount)
+  local value, derivative = read(self, is_number and core.tensor({ s }, "float64", "cpu") or s, steepness, amount)
   if is_number then return value:item(), derivative:item() end
   return value, derivative
 end

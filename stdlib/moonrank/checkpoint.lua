@@ -7,13 +7,16 @@ local setting = require "moonrank.settings"
 
 local M = {}
 
--- Raises where a file's texts are of other settings: what is named is the first that differs, by name.
-local function compare(path, settings, was)
+-- Raises where a file's texts are of other settings, and names the first that differs.
+-- `given`: the settings themselves.
+local function compare(path, settings, was, given)
   local names = {}
   for name in pairs(settings) do names[name] = true end
   for name in pairs(was) do names[name] = name ~= "format" and name ~= "numerics" or nil end
   for _, name in ipairs(check.names(names)) do
-    if was[name] ~= settings[name] then
+    local is_same = was[name] == settings[name]
+      or given[name] ~= nil and was[name] == setting.text("mr.checkpoint", name, given[name], true)
+    if not is_same then
       check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, core.safe_text(name),
         core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
     end
@@ -21,12 +24,12 @@ local function compare(path, settings, was)
 end
 
 -- The stored tensors, or nil where there is no file; an error where they belong to other settings, or are of other numerics.
-local function stored(path, settings, mix_numerics)
+local function stored(path, settings, given, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local was = {}
   for i, key in ipairs(keys) do was[key] = values[i] end
-  compare(path, settings, was)
+  compare(path, settings, was, given)
   if was.numerics ~= core.numerics() and not mix_numerics then
     check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
       core.safe_text(was.numerics or "not recorded"), core.numerics())
@@ -107,8 +110,9 @@ local checkpoint_options = declare("mr.CheckpointOptions", {
 function M.checkpoint(path, settings, compute, options)
   check_arguments(path, settings, compute)
   local o = checkpoint_options:read("mr.checkpoint", options)
-  settings = texts_of(settings)
-  local results = stored(path, settings, o.mix_numerics)
+  local given = settings
+  settings = texts_of(given)
+  local results = stored(path, settings, given, o.mix_numerics)
   if results then return results, true end
   core.make_folder(path)
   local before = core.interrupts()

@@ -26,7 +26,7 @@ local function new(name, metric, options, shown)
   metric = metrics.parse(metric)
   return loss.under({
     name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric,
-    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.gain) end,
+    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.steepness) end,
   }, bound, o)
 end
 
@@ -41,13 +41,14 @@ local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
   shared.factor("alpha", 10, "steepness of the sigmoid"),
 }, shared.bound)
 
----ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`: mr.losses.ndcg{gain = alpha}.
+---ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`:
+---mr.losses.ndcg{steepness = alpha}.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
----Example: `mr.losses.approx_ndcg{alpha = 2}.options.gain   --> 2`
+---Example: `mr.losses.approx_ndcg{alpha = 2}.options.steepness   --> 2`
 function M.approx_ndcg(options)
   local o = approx_ndcg_options:read("mr.losses.approx_ndcg", options)
-  return new("approx_ndcg", "ndcg", { gain = o.alpha, bound = o.bound })
+  return new("approx_ndcg", "ndcg", { steepness = o.alpha, bound = o.bound })
 end
 
 ---Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded; one value per list.

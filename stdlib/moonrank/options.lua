@@ -30,6 +30,7 @@ local M = {}
 ---@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
 ---@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
 ---@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
+---@field formerly? string    its name in earlier versions, which is still accepted, with a warning
 ---@field help string         one line
 ---@field group? string       filled in: the group of the documentation
 ---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
@@ -41,6 +42,7 @@ local M = {}
 ---@field name string
 ---@field rows mr.options.Row[]  in the order of the documentation
 ---@field by_name table<string, mr.options.Row>
+---@field by_former table<string, mr.options.Row>|false  rows by their former names; false where no row has one
 local Declaration = {}
 Declaration.__index = Declaration
 
@@ -48,6 +50,10 @@ Declaration.__index = Declaration
 local Unprepared = {}
 
 M.declared = {}  -- declarations by name
+
+-- Former names by names of today, of the options of all declarations that have been used. Files that earlier versions
+-- wrote have the former names.
+M.former_names = {}
 
 -- Errors and documentation, which most runs do not need.
 local function words() return require "moonrank.options.words" end
@@ -115,7 +121,8 @@ local function test_of(row)
 end
 
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true, most = true, above = true,
-  below = true, infinite = true, class = true, accept = true, expected = true, also = true, help = true }
+  below = true, infinite = true, class = true, accept = true, expected = true, also = true, formerly = true,
+  help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
@@ -173,12 +180,20 @@ end
 
 -- Makes `rows` and `by_name`. Where memory runs out, the declaration stays unprepared and the next use tries again.
 local function prepare(declaration)
-  local rows, by_name = rows_of(declaration), {}
+  local rows, by_name, by_former = rows_of(declaration), {}, false
   for _, row in ipairs(rows) do
     assert(not by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
     by_name[row[1]] = row
+    if row.formerly then
+      by_former = by_former or {}
+      by_former[row.formerly], M.former_names[row[1]] = row, row.formerly
+    end
   end
-  declaration.rows, declaration.by_name = rows, by_name
+  for former in pairs(by_former or {}) do
+    local text = "%s declares %s, which is another option's former name"
+    assert(not by_name[former], text:format(declaration.name, former))
+  end
+  declaration.rows, declaration.by_name, declaration.by_former = rows, by_name, by_former
   declaration.parts = nil
   setmetatable(declaration, Declaration)
 end
@@ -243,6 +258,18 @@ end
 
 local none = {}
 
+-- What was given, with the names of today in place of former ones. Raises where an option was given under both names.
+local function renamed(self, where, given)
+  local options = {}
+  for name, value in next, given do
+    local row = self.by_former[name]
+    if row and rawget(given, row[1]) ~= nil then words().both_names(where, row) end
+    if row then words().warn_of_former(where, row) end
+    options[row and row[1] or name] = value
+  end
+  return options
+end
+
 ---The options with their defaults. Raises where the script passed an unknown option or a value that is not allowed, or lacks a required one.
 ---@param where string   the function, for messages
 ---@param given? table   what the script passed
@@ -250,9 +277,14 @@ local none = {}
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
   given = given or none
+  local has_former = false
   for name in next, given do
-    if not self.by_name[name] then words().unknown(self, where, name) end
+    if not self.by_name[name] then
+      if not (self.by_former and self.by_former[name]) then words().unknown(self, where, name) end
+      has_former = true
+    end
   end
+  if has_former then given = renamed(self, where, given) end
   local o, rows, missing = {}, self.rows, nil
   for i = 1, #rows do
     local row = rows[i]

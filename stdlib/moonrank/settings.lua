@@ -4,6 +4,7 @@
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
+local option_names = require "moonrank.options"
 
 local M = {}
 
@@ -12,6 +13,7 @@ local M = {}
 ---@field refuse fun(why: string)        raises the error for a value without a text
 ---@field functions? string              what a function is called; without it functions are refused
 ---@field options_only? boolean          whether a model is its options, without its parameters
+---@field formerly? boolean              whether options of the library's objects have their names of earlier versions
 
 local text_of
 
@@ -46,16 +48,19 @@ local function key_text(manner, key)
   return ("[%s]"):format(number_text(key))
 end
 
--- The entries of a table, sorted by name.
-local function fields_text(manner, t, above)
+-- The entries of a table, sorted by name. `names`: what to write instead of some of its keys.
+local function fields_text(manner, t, above, names)
   local parts = {}
-  for key, each in next, t do parts[#parts + 1] = ("%s = %s"):format(key_text(manner, key), text_of(manner, each, above)) end
+  for key, each in next, t do
+    local name = key_text(manner, names and names[key] or key)
+    parts[#parts + 1] = ("%s = %s"):format(name, text_of(manner, each, above))
+  end
   table.sort(parts)
   return table.concat(parts, ", ")
 end
 
 -- The text between the braces of a table.
-local function inside(manner, t, above)
+local function inside(manner, t, above, names)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
   local text
@@ -64,7 +69,7 @@ local function inside(manner, t, above)
     for i, each in ipairs(t) do parts[i] = text_of(manner, each, above) end
     text = table.concat(parts, ",")
   else
-    text = fields_text(manner, t, above)
+    text = fields_text(manner, t, above, names)
   end
   above[t] = nil
   return text
@@ -96,7 +101,8 @@ local function object_text(manner, value, above)
   local name = check.field(value, "kind") or check.field(value, "name")
   if type(options) == "table" then
     local parameters = manner.options_only and "" or parameters_text(value)
-    return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above), parameters)
+    local names = manner.formerly and option_names.former_names or nil
+    return ("%s{%s}%s"):format(name or class or "", inside(manner, options, above, names), parameters)
   end
   if is_named_bound(value, name) then return name end
   local ours = type(class) == "string" and class:match "^mr%."
@@ -123,12 +129,14 @@ end
 ---@param caller string  the function whose setting it is, for errors
 ---@param name string
 ---@param value any
+---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
 ---Example: `require("moonrank.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example: `require("moonrank.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
 ---Example: `require("moonrank.settings").text("mr.sweep", "k", "1")   --> "1"`
-function M.text(caller, name, value)
-  local manner = { refuse = function(why) check.fail("%s: setting '%s' %s", caller, name, why) end }
+function M.text(caller, name, value, formerly)
+  local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
+  local manner = { refuse = refuse, formerly = formerly }
   local text = text_of(manner, value, {})
   local is_row = type(value) == "table" and not getmetatable(value) and #value > 1 and is_list(value)
   return is_row and text:sub(2, -2) or text
@@ -137,11 +145,13 @@ end
 ---The text of an option of mr.fit: a model is the options that made it, and functions of the script have no text here
 ---(fit/script_code compares them).
 ---@param value any
+---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
----Example: `require("moonrank.settings").of_option(mr.losses.ndcg{gain = 2})   --> ndcg{bound = none, gain = 2}`
-function M.of_option(value)
+---Example: `require("moonrank.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
+function M.of_option(value, formerly)
   local function refuse(why) check.fail("mr.fit: an option %s", why) end
-  return text_of({ refuse = refuse, functions = "a function", options_only = true }, value, {})
+  local manner = { refuse = refuse, functions = "a function", options_only = true, formerly = formerly }
+  return text_of(manner, value, {})
 end
 
 return M

@@ -47,7 +47,7 @@ for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
     local exact = bounded(metric, list, function(i) return { method = "exact", kappa = 8 + i * 1e-9 } end)
     add(workload, "moonrank, exact", args.threads, bench.times_of(exact, args.repeats))
     add(workload, ("moonrank, %d samples"):format(args.samples), args.threads, bench.times_of(bounded(metric, list, function(i)
-      return { method = "sampled", gain = "samples", samples = args.samples, seed = 1000 + i }
+      return { method = "sampled", steepness = "samples", samples = args.samples, seed = 1000 + i }
     end), args.repeats))
     add(workload, ("NumPy, %d samples"):format(args.samples), args.threads, numpy_times(metric, n, p))
   end

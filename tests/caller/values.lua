@@ -42,7 +42,8 @@ local tables = { "{1, 2, 3}", "{{1, 2}, {3, 4}}", "{}", "{{}}", "{{1, 2}, {3}}",
 
 -- Words that arguments of these names take.
 M.words = {
-  form = { "cdf", "logit" }, method = { "auto", "exact", "sampled", "normal" }, gain = { "kappa", "samples", "1" }, by = { "user", "item" },
+  form = { "cdf", "logit" }, method = { "auto", "exact", "sampled", "normal" }, steepness = { "kappa", "samples", "1" },
+  by = { "user", "item" },
   activation = { "none", "relu", "tanh" }, statistic = { "mean", "median" }, how = { "zscore", "minmax" }, what = { "mean", "median" },
   dtype = { "float32", "float64", "int64" }, device = { "cpu" }, stream = { "a" }, metric = { "ndcg@10", "ap", "rr", "nrbp(0.8)" },
   text = { "ndcg@10", "ap", "rr", "dcg", "auc" }, ties = { "mean", "stable", "worst", "trec" }, mode = { "memory", "read", "write" },

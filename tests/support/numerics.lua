@@ -65,7 +65,7 @@ local pairwise = { ranknet = mr.losses.ranknet, lambdarank_ndcg = mr.losses.lamb
 for name in pairs(pairwise) do
   local metric = name:match "^lambdarank_(.*)"
   if metric then
-    pairwise[name] = function(options) return mr.losses.lambdarank{ metric = metric, bound = options.bound, gain = options.gain } end
+    pairwise[name] = function(options) return mr.losses.lambdarank{ metric = metric, bound = options.bound } end
   end
 end
 local smooth = { ndcg = mr.losses.ndcg, ap = mr.losses.ap, rr = mr.losses.rr, nrbp = mr.losses.nrbp }
@@ -78,7 +78,7 @@ local function sorted(named)
 end
 
 local function train_all()
-  local bounds = { sampled = mr.bounds.distribution_bound{ method = "sampled", gain = "samples", samples = 2000 } }
+  local bounds = { sampled = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = 2000 } }
   for _, name in ipairs(mr.bounds.names()) do bounds[name] = name end
   for _, kind in ipairs(sorted(models)) do
     for _, bound in ipairs(sorted(bounds)) do

@@ -22,7 +22,7 @@ local builtin = {
     formula = "F~(M)", source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
     text = distribution_text .. [[Where a ranking is already better than nearly all random ones its gradient fades, and
 learning stops: nDCG loses much by it (scripts/thesis/why_distribution_fails.lua).
-For reproduction: the thesis' own is {method = "sampled", gain = "samples"}.]],
+For reproduction: the thesis' own is {method = "sampled", steepness = "samples"}.]],
   },
   distribution_log = {
     formula = "log F~(M); where less is better -log(1 - F~(M))", source = "ours, from Eq. 3.12",

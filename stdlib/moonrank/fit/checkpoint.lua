@@ -68,12 +68,12 @@ local function start_of(o)
   return before and before.path == o.checkpoint.path and before.left == now and before.start or now
 end
 
--- The settings as texts, by name.
-local function settings_of(o, data)
+-- The settings as texts, by name. `formerly`: with former names of options, as earlier versions wrote them.
+local function settings_of(o, data, formerly)
   local texts = { start = start_of(o) }
   for _, role in ipairs{ "train", "valid", "test" } do texts[role] = data[role] or "none" end
   if o.batch_rows then texts.batch = ("%d rows"):format(o.batch_rows) end
-  for _, name in ipairs(settings) do texts[name] = texts[name] or setting.of_option(o[name]) end
+  for _, name in ipairs(settings) do texts[name] = texts[name] or setting.of_option(o[name], formerly) end
   return texts
 end
 
@@ -134,14 +134,18 @@ end
 
 -- Raises where the file is of another training.
 local function compare(self, texts)
+  local former  -- the settings as earlier versions wrote them
   for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
-    if was ~= self._settings[name] and not (name == "epochs" and may_grow(self._o, texts)) then
-      check.fail("holds a training with %s = %s, not %s: move it away or name another file", name, core.safe_text(tostring(was)),
-        self._settings[name])
+    local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._o, texts)
+    former = not is_same and (former or settings_of(self._o, self._run.data, true)) or former
+    if not is_same and was ~= former[name] then
+      check.fail("holds a training with %s = %s, not %s: move it away or name another file", name,
+        core.safe_text(tostring(was)), self._settings[name])
     end
   end
-  local changed = script_code.changes(texts.code or "", self._code)
+  local function formerly() return script_code.of(self._o, self._settings, true) end
+  local changed = script_code.changes(texts.code or "", self._code, formerly)
   if changed then
     check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed)
   end

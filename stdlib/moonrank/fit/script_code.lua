@@ -29,11 +29,12 @@ end
 ---because caches in them move.
 ---@param o table                          the options of mr.fit, checked
 ---@param settings table<string, string>   their texts, by name
+---@param formerly? boolean                 with former names of options, as earlier versions wrote it
 ---@return string
-function M.of(o, settings)
+function M.of(o, settings, formerly)
   local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
     schedule = o.schedule }
-  local text = code.of({ defined = defined_in(settings), objects = objects })
+  local text = code.of({ defined = defined_in(settings), objects = objects }, nil, nil, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
@@ -48,9 +49,10 @@ end
 ---Lines that say what changed from one text to another, one per change; nil if nothing changed.
 ---@param was string
 ---@param now string
+---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
 ---@return string?
-function M.changes(was, now)
-  local changed = was ~= now and code.changes(was, now)
+function M.changes(was, now, formerly)
+  local changed = was ~= now and code.changes(was, now, formerly)
   if not changed then return nil end
   return (changed:gsub('run%.defined%["(.-)"%]', "%1"):gsub("run%.objects%.", ""))
 end

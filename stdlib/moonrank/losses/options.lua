@@ -16,9 +16,11 @@ function M.factor(name, default, help)
   return { name, "number", default = default, least = least_factor, most = largest_factor, help = help }
 end
 
-M.steepness = declare("mr.smooth.RankOptions", {
-  M.factor("gain", 1, "steepness of the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value"),
-})
+local steepness = M.factor("steepness", 1,
+  "factor inside the sigmoid: it multiplies the difference of two scores; 1 is the thesis' value")
+steepness.formerly = "gain"
+
+M.steepness = declare("mr.smooth.RankOptions", { steepness })
 
 M.bound = declare("mr.losses.BoundOptions", {
   { "bound", "string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor", default = "none",

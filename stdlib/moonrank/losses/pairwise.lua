@@ -21,8 +21,8 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
   { "p", "number", above = 0, below = 1, shown = "0.95",
     help = "p of nrbp and rbp, where the metric's name does not say it" },
   { "pair", "string", default = "logistic", choices = { "logistic", "sigmoid" },
-    help = "cost of a pair: log(1 + exp(-gain (s_i - s_j))), or sigma(gain (s_j - s_i)), which counts wrongly ordered "
-      .. "pairs smoothly" },
+    help = "cost of a pair: log(1 + exp(-steepness (s_i - s_j))), or sigma(steepness (s_j - s_i)), which counts "
+      .. "wrongly ordered pairs smoothly" },
 }, shared.pairs)
 
 -- The metric of mr.losses.lambdarank from its options.
@@ -44,11 +44,12 @@ local function lambda_metric(where, o)
 end
 
 ---LambdaRank (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to 10): the sum over pairs of rows with grades y_i > y_j of
----|change of the metric if the two swapped ranks| log(1 + exp(-gain (s_i - s_j))). The change is taken at the current scores (of equal ones
----the lower row first) and has no gradient of its own. For nDCG grades count, and the change is over the list's ideal DCG; for the others a
----row is relevant or not, from grade 1, and the change is that of the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a
----list's pairs are multiplied by the bound's slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, as pair = "sigmoid" does,
----counts for AP only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
+---|change of the metric if the two swapped ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the
+---current scores (of equal ones the lower row first) and has no gradient of its own. For nDCG grades count, and the
+---change is over the list's ideal DCG; for the others a row is relevant or not, from grade 1, and the change is that of
+---the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a list's pairs are multiplied by the bound's
+---slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, as pair = "sigmoid"
+---does, counts for AP only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
@@ -63,9 +64,9 @@ function M.lambdarank(options)
   local function either(known, declared, ...)
     local more = { ... }
     return function(scores, lists)
-      if not metric.tables then return known(scores, lists, metric, o.gain, table.unpack(more)) end
+      if not metric.tables then return known(scores, lists, metric, o.steepness, table.unpack(more)) end
       local gains, discounts, norms = metric.tables(lists)
-      return declared(scores, lists, gains, discounts, norms, o.gain, table.unpack(more))
+      return declared(scores, lists, gains, discounts, norms, o.steepness, table.unpack(more))
     end
   end
   return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, gains = not metric.tables and metric or nil,
@@ -81,26 +82,28 @@ local function of_pairs(name, o, option, values, curvature, counted)
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
----RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-gain (s_i - s_j))). Bounds are those of
----mr.metrics.wrong_pairs, the number of wrongly ordered pairs of unequal grades; "minmax" makes the loss a mean over these pairs.
+---RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of
+---log(1 + exp(-steepness (s_i - s_j))). Bounds are those of mr.metrics.wrong_pairs, the number of wrongly ordered pairs
+---of unequal grades; "minmax" makes the loss a mean over these pairs.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
 ---Example: `mr.losses.ranknet{bound = "minmax"}(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0`
 function M.ranknet(options)
   local o = counted_pair_options:read("mr.losses.ranknet", options)
-  return of_pairs("ranknet", o, "gain", core.ranknet_loss, core.ranknet_curvature)
+  return of_pairs("ranknet", o, "steepness", core.ranknet_loss, core.ranknet_curvature)
 end
 
 ---DirectRanker's loss as Li & Wu's comparison of networks for ranking has it (section 4.1): RankNet's with a hyperbolic tangent before the
----sigmoid, the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-tanh(gain (s_i - s_j)))). A pair's loss is at least
----log(1 + 1/e) and at most log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared loss.) Bounds as for mr.losses.ranknet.
+---sigmoid, the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's
+---loss is at least log(1 + 1/e) and at most log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared
+---loss.) Bounds as for mr.losses.ranknet.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
 function M.direct_ranker(options)
   local o = counted_pair_options:read("mr.losses.direct_ranker", options)
-  return of_pairs("direct_ranker", o, "gain", core.direct_ranker_loss, core.direct_ranker_curvature)
+  return of_pairs("direct_ranker", o, "steepness", core.direct_ranker_loss, core.direct_ranker_curvature)
 end
 
 local hinge_options = declare("mr.losses.HingeOptions", {
@@ -140,10 +143,11 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
----RankNet over all pairs of rows (Burges et al. 2005): the sum over unordered pairs of the cross entropy of sigma(gain (s_i - s_j)) and a
----target, 1 or 0 for unequal grades and 1/2 for equal ones. Pairs of unequal grades are few where most grades are equal; `upsample` counts
----them more than once (Tang et al. 2023, 4.1, who drew copies of such pairs; their number is put in here instead). Defined at any grades: all
----lists with rows count, unless there is a bound. Bounds as for mr.losses.ranknet.
+---RankNet over all pairs of rows (Burges et al. 2005): the sum over unordered pairs of the cross entropy of
+---sigma(steepness (s_i - s_j)) and a target, 1 or 0 for unequal grades and 1/2 for equal ones. Pairs of unequal grades
+---are few where most grades are equal; `upsample` counts them more than once (Tang et al. 2023, 4.1, who drew copies of
+---such pairs; their number is put in here instead). Defined at any grades: all lists with rows count, unless there is a
+---bound. Bounds as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
@@ -152,13 +156,13 @@ function M.ranknet_all_pairs(options)
   local o = all_pairs_options:read("mr.losses.ranknet_all_pairs", options)
   if check.is_lists(o.upsample) then o.upsample = balanced_over(o.upsample) end
   local function upsampled(f)
-    return function(scores, lists, gain)
-      if o.upsample ~= "list" then return f(scores, lists, gain, o.upsample) end
-      return f(scores, lists, gain, 1, balanced(pairs_of(lists)))
+    return function(scores, lists, steepness)
+      if o.upsample ~= "list" then return f(scores, lists, steepness, o.upsample) end
+      return f(scores, lists, steepness, 1, balanced(pairs_of(lists)))
     end
   end
   local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
-  return of_pairs("ranknet_all_pairs", o, "gain", values, curvature, "any")
+  return of_pairs("ranknet_all_pairs", o, "steepness", values, curvature, "any")
 end
 
 local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {
@@ -167,14 +171,17 @@ local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {
 
 local function ndcg_loss(name, o, values, curvature, ...)
   local weights = table.pack(...)
-  local function on(f) return function(scores, lists) return f(scores, lists, o.gain, table.unpack(weights, 1, weights.n)) end end
+  local function on(f)
+    return function(scores, lists) return f(scores, lists, o.steepness, table.unpack(weights, 1, weights.n)) end
+  end
   return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
     gains = metrics.parse "ndcg" }, o)
 end
 
----NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i) log2(1 + exp(-gain (s_i - s_j))), with
----G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). Ranks are those of the current scores (of equal ones the lower row first) and have no
----gradient of their own. Lists count on which nDCG can differ. Bounds are those of nDCG.
+---NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i)
+---log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). Ranks are those of the
+---current scores (of equal ones the lower row first) and have no gradient of their own. Lists count on which nDCG can
+---differ. Bounds are those of nDCG.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
@@ -184,7 +191,7 @@ function M.ndcg_loss_1(options)
 end
 
 ---NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i > y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j|
----log2(1 + exp(-gain (s_i - s_j))), d the distance of their ranks; otherwise as mr.losses.ndcg_loss_1.
+---log2(1 + exp(-steepness (s_i - s_j))), d the distance of their ranks; otherwise as mr.losses.ndcg_loss_1.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`

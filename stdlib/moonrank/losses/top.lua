@@ -35,7 +35,7 @@ end
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`
 function M.log_rr(options)
   local o = shared.pairs:read("mr.losses.log_rr", options)
-  local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.gain, 1) end
+  local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.steepness, 1) end
   return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
 end
 

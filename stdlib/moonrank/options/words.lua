@@ -116,6 +116,28 @@ function M.unknown(declaration, where, name)
   check.unknown("option of " .. where, name, known)
 end
 
+---Raises that an option was given under its name of today and under its former one.
+---@param where string
+---@param row mr.options.Row
+function M.both_names(where, row)
+  local name, former = row[1], row.formerly
+  check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, name, former, former,
+    name, former)
+end
+
+local warned = {}  -- former names of which this process has warned
+
+---Warns once per process that an option was given under its former name.
+---@param where string
+---@param row mr.options.Row
+function M.warn_of_former(where, row)
+  if warned[row.formerly] then return end
+  warned[row.formerly] = true
+  local _, line = pcall(check.fail, "")  -- the script's line, as errors name it
+  local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
+  check.warn(text:format(line, where, row.formerly, row[1]))
+end
+
 -- The default in words, or nil.
 local function default_text(row)
   if row.shown then return row.shown end
@@ -148,6 +170,7 @@ function M.fields(rows)
     local text, default = row.help, default_text(row)
     local parts = { limits_of(row) }
     parts[#parts + 1] = default and "default " .. default
+    parts[#parts + 1] = row.formerly and "formerly " .. row.formerly
     if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
     entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,
       also = row.also }

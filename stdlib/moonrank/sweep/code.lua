@@ -13,6 +13,7 @@ local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
 local fingerprint = require "moonrank.data.fingerprint"
 local lexer = require "moonrank.lexer"
+local option_names = require "moonrank.options"
 local record = require "moonrank.record"
 
 local M = {}
@@ -173,7 +174,7 @@ local Walk = check.class("mr.sweep.Walk")
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
   return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
-    is_private = false, options = fields.options, fields = fields.fields,
+    is_private = false, options = fields.options, fields = fields.fields, formerly = fields.formerly or false,
     done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
 end
 
@@ -221,12 +222,22 @@ function Walk:visit_as(is_private, path, value)
   return text
 end
 
+local as_they_are = {}
+
+-- Names to write instead of keys of a table. In a text as earlier versions wrote it, options of the library's objects
+-- have their former names.
+function Walk:names_in(t, is_ours)
+  local options = self.formerly and is_ours and rawget(t, "options")
+  if type(options) == "table" then self.formerly[options] = option_names.former_names end
+  return self.formerly and self.formerly[t] or as_they_are
+end
+
 -- Describes a table by a digest of its contents. Private fields of the library's objects have no
 -- lines, but functions of the script in them do.
 function Walk:contents(path, t, meta, is_ours)
-  local by_text, parts = {}, {}
+  local by_text, parts, written = {}, {}, self:names_in(t, is_ours)
   for key, value in next, t do
-    if plain_kinds[type(key)] then by_text[plain_text(key)] = key
+    if plain_kinds[type(key)] then by_text[plain_text(written[key] or key)] = key
     else parts[#parts + 1] = self:content(key) .. "\0" .. self:content(value) end
   end
   table.sort(parts)
@@ -236,7 +247,8 @@ function Walk:contents(path, t, meta, is_ours)
   for _, text in ipairs(names) do
     local key, is_private = by_text[text], is_ours == true and text:find '^"_' ~= nil
     listed = listed and not is_private
-    parts[#parts + 1] = text .. "\0" .. self:visit_as(self.is_private or is_private, path_of(named, key), rawget(t, key))
+    local inner = path_of(named, written[key] or key)
+    parts[#parts + 1] = text .. "\0" .. self:visit_as(self.is_private or is_private, inner, rawget(t, key))
   end
   if meta then parts[#parts + 1] = self:visit(path_of(path, "metatable"), meta) end
   return "holds", digest(table.concat(parts, "\0")), listed
@@ -356,7 +368,7 @@ local function options_of(self)
   return found
 end
 
-local function lines_of(run, space, brief)
+local function lines_of(run, space, brief, formerly)
   local own, replaced = own_values()
   local roots = { { "run", run } }
   local function add_roots(prefix, named)
@@ -370,7 +382,8 @@ local function lines_of(run, space, brief)
   end
   add_roots(nil, definitions.all)
   add_roots(nil, replaced)
-  local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {} }
+  local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {},
+    formerly = formerly and {} or false }
   for _, root in ipairs(roots) do self:visit(root[1], root[2]) end  -- globals are added meanwhile
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
@@ -403,10 +416,11 @@ local left = {}  -- by the code of a trial's function the lines before and after
 ---@param run function
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
+---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
-function M.of(run, space, brief)
-  local all, lines = lines_of(run, space, brief or false), { rule }
+function M.of(run, space, brief, formerly)
+  local all, lines = lines_of(run, space, brief or false, formerly), { rule }
   local keys, entries = parsed(table.concat(all, "\n"))
   local trials = left[all[2]] or { keys = {}, was = {}, now = {} }
   for _, key in ipairs(keys) do
@@ -484,13 +498,16 @@ end
 ---the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
+---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
 ---@return string? lines
 ---@return boolean comparable
-function M.changes(was, now)
+function M.changes(was, now, formerly)
   if was:sub(1, #rule) ~= rule then
     return "  its code cannot be compared: an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
+  local former = #out > 0 and formerly and differences(was, formerly()) or out
+  if #former < #out then out = former end
   if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
   return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
 end

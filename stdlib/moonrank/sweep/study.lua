@@ -11,11 +11,12 @@ local M = {}
 
 ---Settings as text, sorted, as a study keeps them.
 ---@param settings table
+---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
-function M.settings_text(settings)
+function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
-    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name]))
+    local text = ("%s = %s"):format(name, setting.text("mr.sweep", name, settings[name], formerly))
     check.utf8("mr.sweep", "a setting", text)
     lines[#lines + 1] = text
   end
@@ -48,11 +49,16 @@ end
 function M.describe(o, in_worker)
   local script_name, whole = command.script_of(o.run)
   local text = code.of(o.run, o.space, in_worker)
+  local function formerly()
+    local was = code.of(o.run, o.space, in_worker, true)
+    return { settings = M.settings_text(o.settings, true), script = script_text(was, whole) }
+  end
   return {
     name = o.name, whole = whole, code = text, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole), script_name = script_name,
     settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
+    formerly = formerly,  -- texts with former names of options, as earlier versions wrote them
   }
 end
 
@@ -107,7 +113,7 @@ local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
-    if a ~= b then
+    if a ~= b and not (field == "settings" and a == now.formerly().settings) then
       parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)), field
     end
   end
@@ -116,7 +122,7 @@ local function changes(was, now)
       parts[#parts + 1], changed[#changed + 1] = script_changed:format(now.script_name, was.script_name), "script"
     end
   else
-    local lines, comparable = code.changes(was.script, now.script)
+    local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
     if lines then
       parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines .. unseen(now.script)
       changed[#changed + 1] = comparable and "script" or "form of the recorded code"

@@ -123,7 +123,7 @@ describe("bounds that refer to a better ranker", function()
     local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
     local function value(options) return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5] end
     check(value{ beta = 1 } < value{} and value{ beta = -1 } > value{})
-    check(value{ beta = 1, gain = "samples", samples = 2000 } < value{ gain = "samples", samples = 2000 })
+    check(value{ beta = 1, steepness = "samples", samples = 2000 } < value{ steepness = "samples", samples = 2000 })
   end)
 
   it("pass the check of bounds, and are drawn beside the others", function()

@@ -99,7 +99,7 @@ describe("affine bounds", function()
         local metric, method = key:match("^(%a+)_(%a+)$")
         local name = metric == "nrbp" and "nrbp_loss" or metric
         local bound = mr.bounds.resolve(({ mm = "minmax", eb = "expectation", em = "expectation_max" })[method])
-        local value = bound.apply(mr.smooth[name](scores, lists, { gain = case.alpha }), name, lists):item()
+        local value = bound.apply(mr.smooth[name](scores, lists, { steepness = case.alpha }), name, lists):item()
         if expected ~= json.null then
           near(value, expected, { rtol = 1e-9, atol = 1e-11 }, case.name .. " " .. key)
           checked = checked + 1
@@ -163,7 +163,7 @@ describe("distributions", function()
         for _, e in ipairs(expected.evaluations) do
           for _, each in ipairs{ d, exact } do
             near(each:cdf(e.S), e.cdf, 1e-12)
-            local value, slope = each:smooth(e.S, { gain = "samples" })
+            local value, slope = each:smooth(e.S, { steepness = "samples" })
             near({ value, slope }, { e.F_gain_eq_3_13, e.dF_gain_eq_3_13 }, 1e-11, name .. " Eq. 3.13")
             value, slope = each:smooth(e.S, { kappa = 8, tabled = true })
             near(value, e.F_gain_8_over_sd, { atol = 2e-6 }, name .. " kappa 8")
@@ -236,11 +236,11 @@ describe("distributions", function()
   it("smoothed read the same from the table, at any steepness", function()
     for _, name in ipairs{ "ndcg", "ap", "nrbp_loss" } do
       local d = mr.bounds.distribution(name, { n = 100, p = 25 })
-      for _, how in ipairs{ { kappa = 8 }, { kappa = 20 }, { gain = 3 / d:sd() } } do
+      for _, how in ipairs{ { kappa = 8 }, { kappa = 20 }, { steepness = 3 / d:sd() } } do
         for z = -4, 4, 0.5 do
           local s = d:mean() + z * d:sd()
           local value, slope = d:smooth(s, how)
-          local tabled, its_slope = d:smooth(s, { kappa = how.kappa or 8, gain = how.gain, tabled = true })
+          local tabled, its_slope = d:smooth(s, { kappa = how.kappa or 8, steepness = how.steepness, tabled = true })
           near(tabled, value, { atol = 2e-6 }, name)
           near(its_slope * d:sd(), slope * d:sd(), { atol = 3e-4 }, name)
         end
@@ -281,8 +281,8 @@ describe("distributions", function()
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 0 to n")
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "guess" }) end, "method is 'guess'")
     raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20 }):pmf() end, "too many values of ndcg to list")
-    raises(function() mr.bounds.distribution_bound{ form = "logit", gain = "samples" } end, "kappa has one")
-    raises(function() mr.bounds.distribution_bound{ gain = 0 }.apply(mr.zeros({ 1 }, f64), "ap", mr.lists{ { 1, 0 } }) end, "gain")
+    raises(function() mr.bounds.distribution_bound{ form = "logit", steepness = "samples" } end, "kappa has one")
+    raises(function() mr.bounds.distribution_bound{ steepness = 0 } end, "steepness is 0")
   end)
 
   it("kill the gradient of lists with many relevant rows in the thesis' variant, not with kappa", function()
@@ -294,7 +294,7 @@ describe("distributions", function()
       bound.apply(score, "ndcg", lists):sum():backward()
       return score.grad:item()
     end
-    equal(slope(mr.bounds.distribution_bound{ gain = "samples" }), 0.0)
+    equal(slope(mr.bounds.distribution_bound{ steepness = "samples" }), 0.0)
     check(slope(mr.bounds.distribution_bound{ kappa = 8 }) > 0, "some gradient is left")
   end)
 end)
@@ -371,6 +371,6 @@ describe("all bounds", function()
     raises(function() mr.bounds.define("minmax", function(s) return s end) end, "built-in bound")
     raises(function() mr.losses.ndcg{ bound = function() return 1 end }(scores, lists) end, "expected one value per list (2)")
     raises(function() mr.bounds.stats("mapp", lists) end, "no metric 'mapp'")
-    raises(function() mr.bounds.distribution_bound{ gain = "big" } end, "gain is 'big'")
+    raises(function() mr.bounds.distribution_bound{ steepness = "big" } end, "steepness is 'big'")
   end)
 end)

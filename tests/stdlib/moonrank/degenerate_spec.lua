@@ -90,7 +90,8 @@ describe("lists on which no ordering can matter", function()
     end
   end)
 
-  local bounds = { mr.bounds.weighted("minmax", { cap = 3 }), mr.bounds.distribution_bound{ gain = "samples", samples = 500 },
+  local bounds = { mr.bounds.weighted("minmax", { cap = 3 }),
+    mr.bounds.distribution_bound{ steepness = "samples", samples = 500 },
     mr.bounds.resolve(function(score, stats) return (score - stats.min) / (stats.max - stats.min) end) }
   for _, name in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
     "distribution_logit" } do

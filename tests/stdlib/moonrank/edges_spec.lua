@@ -23,7 +23,8 @@ describe("distributions", function()
     local listed, long = mr.bounds.distribution_of{ 0, 1 }, mr.bounds.distribution("ndcg", { n = 60, p = 20 })
     for _, d in ipairs{ listed, long } do
       for _, tabled in ipairs{ false, true } do
-        for _, o in ipairs{ { kappa = 1e-300 }, { kappa = 1e300 }, { gain = 5e-324 }, { gain = 1e308 }, { gain = 1e-12 } } do
+        for _, o in ipairs{ { kappa = 1e-300 }, { kappa = 1e300 }, { steepness = 5e-324 }, { steepness = 1e308 },
+          { steepness = 1e-12 } } do
           o.tabled = tabled
           raises(function() d:smooth(0.5, o) end, "expected a times the range from 1e-9 to 1e150")
         end
@@ -33,7 +34,7 @@ describe("distributions", function()
         end
       end
     end
-    near((listed:smooth(0.5, { gain = 1e120 })), 0.5, 0)
+    near((listed:smooth(0.5, { steepness = 1e120 })), 0.5, 0)
   end)
 
   it("of grades as large as they may be have all their statistics", function()

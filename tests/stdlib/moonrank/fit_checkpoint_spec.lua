@@ -1,6 +1,7 @@
 -- A training that goes on from its file: the same bits as one that was never interrupted, whatever the moment; and files that are not its own.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local earlier = dofile "tests/support/earlier.lua"
 local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
@@ -169,7 +170,7 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = path, epochs = 4 }) end, "holds a training with epochs = 5, not 4")
     raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
     raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end,
-      "with loss = ap{bound = minmax, gain = 1}, not ndcg{bound = none, gain = 1}")
+      "with loss = ap{bound = minmax, steepness = 1}, not ndcg{bound = none, steepness = 1}")
     raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "with train = ")
     raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
     local all = { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.5 }, batch = 3, epochs = 9, seed = 2, clip = 1 }
@@ -193,13 +194,27 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = true }) end, "trial is missing")
   end)
 
+  it("goes on from a file of an earlier version, in which options had their former names", function()
+    local path = path_of "earlier"
+    local function go(steepness)
+      local loss = mr.losses.ap{ steepness = steepness, bound = function(score) return score * 2 end }
+      return fit(cases[2], { checkpoint = path, loss = loss, epochs = 1 })
+    end
+    go(2)
+    earlier.rewrite(path, "moonrank fit", function(key, value)
+      return key == "setting loss" and value:gsub("steepness", "gain") or value
+    end)
+    raises(function() go(3) end, "gain = 2")
+    equal(go(2).resumed, 1)
+  end)
+
   it("tells losses and metrics apart by their options", function()
     local path = path_of "options"
     local bounds, losses, metrics = mr.bounds, mr.losses, mr.metrics
     for _, two in ipairs{
       { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = "ap" } },
       { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = metrics.ndcg{ gain = "linear" } } },
-      { losses.ndcg{}, losses.ndcg{ gain = 5 } }, { losses.ranknet{}, losses.ranknet{ gain = 2 } },
+      { losses.ndcg{}, losses.ndcg{ steepness = 5 } }, { losses.ranknet{}, losses.ranknet{ steepness = 2 } },
       { losses.ap{ bound = bounds.distribution_bound{ kappa = 4 } }, losses.ap{ bound = bounds.distribution_bound{ kappa = 5 } } },
       { losses.ap{ bound = bounds.weighted("minmax", { cap = 3 }) }, losses.ap{ bound = bounds.weighted("none", { cap = 3 }) } },
     } do

@@ -71,23 +71,23 @@ local function swapped_pairs(scores, grades, options)
   return pairs_of
 end
 
-local function term(pair, name, scores, gain)
-  local t = gain * (scores[pair[2]] - scores[pair[1]])
+local function term(pair, name, scores, steepness)
+  local t = steepness * (scores[pair[2]] - scores[pair[1]])
   return pair.weight[name] * (math.max(t, 0) + math.log(1 + math.exp(-math.abs(t))))
 end
 
 -- The loss, and its differences by every score with the weights kept.
-local function expected(name, scores, pairs_of, gain)
+local function expected(name, scores, pairs_of, steepness)
   local value, slope, step = 0, {}, 1e-5
   for i = 1, #scores do slope[i] = 0 end
   for _, pair in ipairs(pairs_of) do
-    value = value + term(pair, name, scores, gain)
+    value = value + term(pair, name, scores, steepness)
     for _, row in ipairs{ pair[1], pair[2] } do
       local kept = scores[row]
       scores[row] = kept + step
-      local above = term(pair, name, scores, gain)
+      local above = term(pair, name, scores, steepness)
       scores[row] = kept - step
-      slope[row] = slope[row] + (above - term(pair, name, scores, gain)) / (2 * step)
+      slope[row] = slope[row] + (above - term(pair, name, scores, steepness)) / (2 * step)
       scores[row] = kept
     end
   end
@@ -109,13 +109,13 @@ local all_names = table.move(others, 1, #others, #names + 1, table.move(names, 1
 -- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant, and pairs again.
 local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } } end
 
-local function agrees(n, shape, gain, options, few)
+local function agrees(n, shape, steepness, options, few)
   local scores, grades = random_list(n, shape, few)
   local pairs_of = swapped_pairs(scores, grades, options)
   for _, name in ipairs(all_names) do
     local where = ("%s of %d rows, %s"):format(tostring(name), n, shape)
-    local value, slope = expected(name, scores, pairs_of, gain)
-    local own = { gain = gain, p = (name == "nrbp" or name == "rbp") and options and options.p or nil }
+    local value, slope = expected(name, scores, pairs_of, steepness)
+    local own = { steepness = steepness, p = (name == "nrbp" or name == "rbp") and options and options.p or nil }
     for dtype, tolerance in pairs{ float64 = 1e-9, float32 = 2e-5 } do
       local x = mr.tensor(scores, { dtype = dtype })
       -- rounding must not make or break ties: the scores of float32 are not those of the reference otherwise
@@ -159,7 +159,8 @@ describe("pairwise losses", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
     for _, name in ipairs(all_names) do
-      check(mr.gradcheck(function(x) return loss_of(name, { gain = 2 })(x, lists) end, scores) < 1e-6, tostring(name))
+      local loss = loss_of(name, { steepness = 2 })
+      check(mr.gradcheck(function(x) return loss(x, lists) end, scores) < 1e-6, tostring(name))
     end
   end)
 
@@ -332,7 +333,7 @@ describe("pairwise losses as losses", function()
     raises(function() mr.losses.lambdarank{ bound = "minmx" } end, "did you mean 'minmax'?")
     raises(function() mr.losses.ranknet{ margin = 1 } end, "no option of mr.losses.ranknet 'margin'")
     local lists = mr.lists{ { 1, 0 } }
-    raises(function() mr.losses.ranknet{ gain = 0 }(mr.tensor{ 1, 2 }, lists) end, "gain is 0")
+    raises(function() mr.losses.ranknet{ steepness = 0 }(mr.tensor{ 1, 2 }, lists) end, "steepness is 0")
     raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
     raises(function() mr.losses.lambdarank()(mr.tensor{ 1, 2, 3 }, lists) end, "scores has 3 entries but lists have 2 rows")
     raises(function() mr.losses.lambdarank{ metric = "bpref" } end,

@@ -23,9 +23,10 @@ describe("losses", function()
         local lists, scores = mr.lists{ case.relevance }, mr.tensor(case.scores, f64)
         for _, name in ipairs{ "ndcg", "ap", "nrbp" } do
           local sign = name == "nrbp" and 1 or -1
-          near(mr.losses[name]{ gain = case.alpha }(scores, lists):item(), sign * case[name], 1e-9, case.name .. " " .. name)
+          local value = mr.losses[name]{ steepness = case.alpha }(scores, lists):item()
+          near(value, sign * case[name], 1e-9, case.name .. " " .. name)
           for suffix, bound in pairs(bounds) do
-            local loss = mr.losses[name]{ bound = bound, gain = case.alpha }
+            local loss = mr.losses[name]{ bound = bound, steepness = case.alpha }
             near(loss(scores, lists):item(), sign * case.bounded[name .. "_" .. suffix], 1e-9, case.name .. " " .. name .. " " .. bound)
           end
         end
@@ -81,7 +82,7 @@ describe("losses", function()
     local scores = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
     for name in pairs(metrics) do
       for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max" } do
-        local loss = mr.losses[name]{ bound = bound, gain = 2 }
+        local loss = mr.losses[name]{ bound = bound, steepness = 2 }
         check(mr.gradcheck(function(x) return loss:mean(x, lists) end, scores) < 1e-6, name .. " " .. bound)
       end
     end
@@ -139,10 +140,11 @@ describe("losses", function()
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
     for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs", "direct_ranker",
       "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
-      raises(function() mr.losses[name]{ gain = 0 } end, ("mr.losses.%s: gain is 0"):format(name))
+      raises(function() mr.losses[name]{ steepness = 0 } end, ("mr.losses.%s: steepness is 0"):format(name))
     end
-    for name, option in pairs{ ndcg = "gain", log_rr = "gain", ranknet = "gain", lambdarank = "gain", hinge = "margin",
-      ndcg_loss_2pp = "mu", direct_ranker = "gain", ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
+    for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness",
+      lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu", ranknet_all_pairs = "upsample",
+      approx_ndcg = "alpha", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end,
           ("mr.losses.%s: %s is %s"):format(name, option, tostring(value)))
@@ -152,19 +154,39 @@ describe("losses", function()
     raises(function() mr.losses.hinge{ margin = 0 } end, "margin is 0")
     raises(function() mr.losses.ndcg_loss_2pp{ mu = -1 } end, "mu is -1")
     raises(function() mr.losses.approx_ndcg{ alpha = -1 } end, "alpha is -1")
+    raises(function() mr.losses.ap{ steepness = 2, gain = 2 } end, "steepness and gain")
     raises(function() mr.losses.ndcg()(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }) end, "scores has NaN at entry 2")
     raises(function() mr.losses.ap()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "scores has 3 entries but lists have 2 rows")
   end)
 end)
 
+it("gain, the former name of steepness, gives the same numbers", function()
+  local lists = mixed()
+  local scores = mr.normal({ lists.rows }, { seed = 4 })
+  for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "ranknet", "direct_ranker", "ranknet_all_pairs",
+    "lambdarank", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
+    near(mr.losses[name]{ gain = 3 }(scores, lists), mr.losses[name]{ steepness = 3 }(scores, lists), 0)
+  end
+  for _, name in ipairs{ "rank", "rank_among_relevant", "ndcg", "ap", "rr", "first", "log_rr", "nrbp_loss" } do
+    near(mr.smooth[name](scores, lists, { gain = 3 }), mr.smooth[name](scores, lists, { steepness = 3 }), 0)
+  end
+  local of = mr.bounds.distribution_bound
+  for _, steepness in ipairs{ "samples", "kappa", 3 } do
+    local old, new = of{ gain = steepness, samples = 100 }, of{ steepness = steepness, samples = 100 }
+    near(mr.losses.ap{ bound = old }(scores, lists), mr.losses.ap{ bound = new }(scores, lists), 0)
+  end
+  local distribution = mr.bounds.distribution("ap", { n = 6, p = 2 })
+  equal((distribution:smooth(0.5, { gain = 3 })), (distribution:smooth(0.5, { steepness = 3 })))
+end)
+
 describe("a loss that a script defines", function()
   local lists = mixed()
   local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
-  local smooth_dcg = function(s, l) return mr.smooth.ndcg(s, l, { gain = 2 }) end
+  local smooth_dcg = function(s, l) return mr.smooth.ndcg(s, l, { steepness = 2 }) end
   mr.losses.define("spec_ndcg", { direction = "maximize", smooth = smooth_dcg, metric = "ndcg" })
 
   it("is the built-in one where the formula is the same", function()
-    local mine, built_in = mr.losses.spec_ndcg(), mr.losses.ndcg{ gain = 2 }
+    local mine, built_in = mr.losses.spec_ndcg(), mr.losses.ndcg{ steepness = 2 }
     local a, grad_a = value_and_gradient(function(x) return mine(x, lists) end, scores)
     local b, grad_b = value_and_gradient(function(x) return built_in(x, lists) end, scores)
     near(a, b, 0)
@@ -198,7 +220,8 @@ describe("a loss that a script defines", function()
   end)
 
   it("takes the bounds of a metric of its direction", function()
-    near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), mr.losses.ndcg{ gain = 2, bound = "minmax" }(scores, lists), 0)
+    local bounded = mr.losses.ndcg{ steepness = 2, bound = "minmax" }
+    near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), bounded(scores, lists), 0)
   end)
 
   it("is refused where it cannot be, by name", function()

@@ -98,6 +98,43 @@ it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, rank_of_ties = 2 }) end, "Write ties = 'mean'")
 end)
 
+-- What `f` writes to standard error.
+local function written_by(f)
+  local parts, real = {}, io.stderr
+  local function write(_, ...) parts[#parts + 1] = table.concat{ ... } end
+  io.stderr = { write = write }  -- luacheck: ignore
+  local ok, message = pcall(f)
+  io.stderr = real  -- luacheck: ignore
+  check(ok, message)
+  return table.concat(parts)
+end
+
+it("the former name of an option is accepted with one warning per process", function()
+  local renamed = options.declare("mr.test.RenamedOptions", {
+    { "steep", "number", default = 1, above = 0, formerly = "spec_former", help = "a number" },
+    { "other", "integer", help = "another" },
+  })
+  local function read(given) return function() equal(renamed:read("f", given).steep, 2) end end
+  local warning = written_by(read{ spec_former = 2, other = 1 })
+  for _, word in ipairs{ "options_spec.lua:", "f:", "spec_former", "steep" } do
+    check(warning:find(word, 1, true), warning)
+  end
+  equal(written_by(read{ spec_former = 2 }), "")
+  equal(written_by(read{ steep = 2 }), "")
+  raises(function() renamed:read("f", { spec_former = 2, steep = 2 }) end, "steep and spec_former")
+  raises(function() renamed:read("f", { spec_former = -1 }) end, "steep is -1")
+  raises(function() renamed:read("f", { former_spec = 1 }) end, "'former_spec'")
+  check(renamed:fields()[1].text:find("spec_former", 1, true))
+end)
+
+it("a former name cannot be the name of another option", function()
+  local wrong = options.declare("mr.test.TwiceNamed", {
+    { "a", "integer", formerly = "b", help = "one" }, { "b", "integer", help = "another" },
+  })
+  raises(function() wrong:read("f", {}) end, "former name")
+  options.declared["mr.test.TwiceNamed"] = nil
+end)
+
 it("the documentation has every option with its default, limits and group", function()
   local by_name = {}
   for _, field in ipairs(declared:fields()) do by_name[field.name] = field end

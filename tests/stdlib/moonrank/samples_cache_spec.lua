@@ -15,8 +15,8 @@ end
 lists = mr.lists(lists)
 local scores = mr.normal({lists.rows}, {seed = 1, dtype = "float64"}):requires_grad()
 for _, loss in ipairs{"ndcg", "ap", "nrbp"} do
-  for _, gain in ipairs{"samples", "kappa"} do
-    local bound = mr.bounds.distribution_bound{method = "sampled", samples = 100000, gain = gain, also = ALSO}
+  for _, steepness in ipairs{"samples", "kappa"} do
+    local bound = mr.bounds.distribution_bound{method = "sampled", samples = 100000, steepness = steepness, also = ALSO}
     local values = mr.losses[loss]{bound = bound}(scores, lists)
     values:sum():backward()
     for _, x in ipairs(values:totable()) do print(("%a"):format(x)) end

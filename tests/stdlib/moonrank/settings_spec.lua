@@ -1,7 +1,9 @@
 -- Settings as texts: what is in tables counts, and what has no text of its own is refused, in sweeps and in checkpoints.
 local mr = require "moonrank"
+local earlier = dofile "tests/support/earlier.lua"
+local store = require "moonrank.sweep.store"
 local test = require "moonrank.test"
-local describe, it, equal, raises = test.describe, test.it, test.equal, test.raises
+local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 local text = require("moonrank.settings").text
 
 local function nothing() return {} end
@@ -22,9 +24,9 @@ describe("settings", function()
       function() return {} end, function() return "" end, function() return "{}" end, function() return { "a", "b" } end,
       function() return "a,b" end, function() return { "a,b", "c" } end, function() return { "a", "b,c" } end,
       function() return { [1] = 1, x = 1 } end, function() return { ["1"] = 1, x = 1 } end, function() return "nil" end,
-      function() return losses.ndcg{} end, function() return losses.ndcg{ gain = 2 } end,
+      function() return losses.ndcg{} end, function() return losses.ndcg{ steepness = 2 } end,
       function() return losses.ndcg{ bound = "minmax" } end,
-      function() return losses.ndcg{ gain = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
+      function() return losses.ndcg{ steepness = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
       function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ alpha = 10 } end,
       function() return optim.adam{ lr = 0.01 } end, function() return optim.adam{ lr = 0.01 + 1e-12 } end,
       function() return schedule.step{ every = 2, factor = 0.5 } end, function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
@@ -72,6 +74,41 @@ describe("settings", function()
     local before = text("mr.sweep", "of", { mr.tensor(numbers) })
     numbers[500] = 1
     equal(text("mr.sweep", "of", { mr.tensor(numbers) }) ~= before, true)
+  end)
+  it("of earlier versions have the former names of options, also those of a bound within a loss", function()
+    local bound = mr.bounds.distribution_bound{ steepness = 3, form = "log" }
+    local loss = mr.losses.lambdarank{ steepness = 2, bound = bound }
+    local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, true)
+    equal({ now:find "gain = [23]", formerly:find "steepness" }, {})
+    for _, word in ipairs{ "gain = 2, metric = ", "form = log, gain = 3, kappa = " } do
+      check(formerly:find(word, 1, true), formerly)
+    end
+    equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
+  end)
+  it("of earlier versions go on in sweeps and checkpoints, unless a value differs", function()
+    local path = os.tmpname()
+    os.remove(path)
+    local loss, other = mr.losses.ndcg{ steepness = 2 }, mr.losses.ndcg{ steepness = 3 }
+    local function sweep(of)
+      return mr.sweep{ name = "a", store = path .. ".db", metric = "v", workers = 0, settings = { loss = of },
+        space = { x = mr.choice{ 1 } }, direction = "maximize", progress = false,
+        run = function() return { v = of.pointwise and 1 or 2 } end }
+    end
+    local function keep(of) return mr.checkpoint(path, { loss = of }, function() return { x = mr.ones(1) } end) end
+    local function as_earlier()
+      local opened <close> = store.open(path .. ".db", "write")
+      local study = opened:study "a"
+      opened:columns("UPDATE studies SET settings = 'loss = ndcg{bound = none, gain = 2}' WHERE id = ?1", study.id)
+    end
+    sweep(loss)
+    as_earlier()
+    sweep(loss)
+    raises(function() sweep(other) end, "gain = 2")
+    keep(loss)
+    earlier.rewrite(path, "moonrank checkpoint", function() return "ndcg{bound = none, gain = 2}" end)
+    equal(select(2, keep(loss)), true)
+    raises(function() keep(other) end, "gain = 2")
+    os.execute("rm -rf " .. path .. "*")
   end)
   it("are refused where they do not say what they are", function()
     local round = {}

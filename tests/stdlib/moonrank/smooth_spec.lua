@@ -20,7 +20,7 @@ describe("smooth metrics", function()
     it("agree with the reference: " .. case.name, function()
       local lists = mr.lists{ case.relevance }
       for dtype, tolerance in pairs{ float64 = 1e-12, float32 = 2e-6 } do
-        local options = { gain = case.alpha }
+        local options = { steepness = case.alpha }
         local scores = mr.tensor(case.scores, { dtype = dtype })
         near(mr.smooth.rank(scores, lists, options), case.smooth_rank, tolerance, "rank")
         near(mr.smooth.rank_among_relevant(scores, lists, options), case.smooth_rank_among_relevant, tolerance, "among relevant")
@@ -42,8 +42,9 @@ describe("smooth metrics", function()
     local scores = mr.normal({ 12 }, { seed = 3, dtype = "float64" })
     local lists = mr.lists{ { 1, 0, 2, 0, 1 }, {}, { 0 }, { 1 }, { 0, 1, 1, 0, 0 } }
     for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "first", "log_rr", "nrbp_loss" } do
-      for _, gain in ipairs{ 1, 3 } do
-        check(mr.gradcheck(function(x) return mr.smooth[name](x, lists, { gain = gain }) end, scores) < 1e-6, name)
+      for _, steepness in ipairs{ 1, 3 } do
+        local function smooth(x) return mr.smooth[name](x, lists, { steepness = steepness }) end
+        check(mr.gradcheck(smooth, scores) < 1e-6, name)
       end
     end
   end)
@@ -184,12 +185,12 @@ describe("smooth metrics", function()
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end,
       "bad argument 'scores' to 'ap' (scores has 3 entries but lists have 2 rows)")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores has NaN at entry 2")
-    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gian = 1 }) end, "did you mean 'gain'?")
-    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { gain = -1 }) end, "gain is -1")
-    for _, gain in ipairs{ 1e-46, 1e300 } do
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepnes = 1 }) end, "did you mean 'steepness'?")
+    raises(function() mr.smooth.ap(mr.tensor{ 1, 2 }, lists, { steepness = -1 }) end, "steepness is -1")
+    for _, steepness in ipairs{ 1e-46, 1e300 } do
       for _, name in ipairs{ "rank", "rank_among_relevant", "ndcg", "ap", "rr", "log_rr", "nrbp_loss" } do
-        raises(function() mr.smooth[name](mr.tensor{ 1, 2 }, lists, { gain = gain }) end,
-          ("mr.smooth.%s: gain is %s"):format(name, gain))
+        raises(function() mr.smooth[name](mr.tensor{ 1, 2 }, lists, { steepness = steepness }) end,
+          ("mr.smooth.%s: steepness is %s"):format(name, steepness))
       end
     end
     raises(function() mr.smooth.ndcg(mr.tensor{ 1, 2 }, lists, { relevant = 1 }) end, "'relevant'")

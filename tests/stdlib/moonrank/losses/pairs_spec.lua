@@ -11,10 +11,12 @@ local infinity = math.huge
 local losses = mr.losses
 
 local made = {
-  hinge = losses.hinge(), wide_hinge = losses.hinge{ margin = 2.5 }, direct_ranker = losses.direct_ranker{ gain = 0.5 },
-  all_pairs = losses.ranknet_all_pairs{ gain = 2 }, upsampled = losses.ranknet_all_pairs{ upsample = 3.5 },
+  hinge = losses.hinge(), wide_hinge = losses.hinge{ margin = 2.5 },
+  direct_ranker = losses.direct_ranker{ steepness = 0.5 },
+  all_pairs = losses.ranknet_all_pairs{ steepness = 2 }, upsampled = losses.ranknet_all_pairs{ upsample = 3.5 },
   balanced = losses.ranknet_all_pairs{ upsample = "list" },
-  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2{ gain = 2 }, ndcg_loss_2pp = losses.ndcg_loss_2pp{ mu = 3 },
+  ndcg_loss_1 = losses.ndcg_loss_1(), ndcg_loss_2 = losses.ndcg_loss_2{ steepness = 2 },
+  ndcg_loss_2pp = losses.ndcg_loss_2pp{ mu = 3 },
 }
 local any_grades = { all_pairs = true, upsampled = true, balanced = true }
 local names = {}
@@ -138,7 +140,7 @@ describe("losses over pairs", function()
           end
         end
       end
-      local loss = losses.lambdarank{ metric = name, pair = "sigmoid", gain = 2 }
+      local loss = losses.lambdarank{ metric = name, pair = "sigmoid", steepness = 2 }
       near(loss(x, lists), expected, 1e-12, name)
       near(loss(x:float(), lists):double(), expected, 1e-5, name .. " of float32")
       check(mr.gradcheck(function(s) return loss(s, lists) end, x) < 1e-6, name)
@@ -247,7 +249,7 @@ describe("losses over pairs, and lists", function()
     end
     raises(function() losses.hinge{ margin = 0 }(x, lists) end, "margin is 0")
     raises(function() losses.hinge{ gain = 1 } end, "'gain'")
-    raises(function() losses.direct_ranker{ gain = -1 }(x, lists) end, "gain is -1")
+    raises(function() losses.direct_ranker{ steepness = -1 }(x, lists) end, "steepness is -1")
     raises(function() losses.ndcg_loss_2pp{ mu = 0 }(x, lists) end, "mu is 0")
     raises(function() losses.lambdarank{ pair = "hinge" } end, "pair is 'hinge'")
     raises(function() core.lambda_loss(x, lists, mr.metrics.parse "ap", 1, "hinge") end, "'hinge', expected 'logistic' or 'sigmoid'")

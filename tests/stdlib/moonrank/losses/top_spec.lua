@@ -6,7 +6,8 @@ local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local infinity = math.huge
-local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } }, log_rr = { {}, { gain = 4 } } }
+local made = { top_n_rank = { {}, { n = 1, above = "relu" }, { n = 3, above = "relu" } },
+  log_rr = { {}, { steepness = 4 } } }
 
 local function each(f)
   for name, all in pairs(made) do
@@ -65,7 +66,7 @@ describe("losses of the top", function()
           { mr.losses.top_n_rank{ above = "relu" }, top_n_rank(f, y, 10, function(by) return math.max(0, by) end) },
           { mr.losses.top_n_rank{ n = 1, above = "relu" }, top_n_rank(f, y, 1, function(by) return math.max(0, by) end) },
           { mr.losses.top_n_rank(), top_n_rank(f, y, 10, sigma) }, { mr.losses.top_n_rank{ n = 33 }, top_n_rank(f, y, 33, sigma) },
-          { mr.losses.log_rr(), log_rr(f, y, 1) }, { mr.losses.log_rr{ gain = 3 }, log_rr(f, y, 3) } }
+          { mr.losses.log_rr(), log_rr(f, y, 1) }, { mr.losses.log_rr{ steepness = 3 }, log_rr(f, y, 3) } }
         for i, case in ipairs(expected) do
           local where, size = ("case %d, %d rows, %s"):format(i, n, shape), math.max(1, math.abs(case[2]))
           near(case[1](x, lists):item() / size, case[2] / size, 1e-11, where)
@@ -137,6 +138,6 @@ describe("losses of the top", function()
   it("say what they do not take", function()
     raises(function() mr.losses.top_n_rank{ n = 0 } end, "n is 0")
     raises(function() mr.losses.top_n_rank{ above = "tanh" } end, "above")
-    raises(function() mr.losses.log_rr{ gain = -1 }(mr.tensor{ 1, 0 }, mr.lists{ { 1, 0 } }) end, "gain")
+    raises(function() mr.losses.log_rr{ steepness = -1 }(mr.tensor{ 1, 0 }, mr.lists{ { 1, 0 } }) end, "steepness")
   end)
 end)

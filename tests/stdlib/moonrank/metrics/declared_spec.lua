@@ -35,7 +35,9 @@ describe("a metric declared by gain and discount", function()
     local lists = mr.lists{ { 1, 0, 2, 0, 3 }, { 0, 0 }, { 1, 1 }, {}, { 0, 1, 0 } }
     local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
     for name, other in pairs(same) do
-      local function loss(metric, bound) return mr.losses.lambdarank{ metric = metric, gain = 2, bound = bound } end
+      local function loss(metric, bound)
+        return mr.losses.lambdarank{ metric = metric, steepness = 2, bound = bound }
+      end
       if other ~= "rbp(0.8)" then  -- over what a list can have at most, where ours is not
         near(loss(name)(x, lists), loss(other)(x, lists), 1e-12, name)
         near(loss(name, "minmax")(x, lists), loss(other, "minmax")(x, lists), 1e-12, name)

@@ -223,7 +223,7 @@ end)
 describe("second derivatives", function()
   it("of pairwise losses are differences of first ones, with the metric's changes held", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5 }
-    for _, loss in ipairs{ mr.losses.ranknet{ gain = 2 }, mr.losses.lambdarank{ gain = 0.5 },
+    for _, loss in ipairs{ mr.losses.ranknet{ steepness = 2 }, mr.losses.lambdarank{ steepness = 0.5 },
       mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
       local first, second = newton.derivatives(loss, mr.tensor(s, { dtype = "float64" }), lists)
       local step = 1e-5  -- too small to change a rank
@@ -244,9 +244,12 @@ describe("second derivatives", function()
       local _ <close> = streams.scope(3, "test")
       return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
     end
-    for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ gain = 2 }, mr.losses.ranknet_all_pairs{ upsample = "list" },
-      mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" }, mr.losses.lambdarank{ metric = "second_rank_bonus", gain = 1.5 },
-      mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ gain = 2 }, mr.losses.ndcg_loss_2(),
+    for _, loss in ipairs{ mr.losses.ranknet_all_pairs{ steepness = 2 },
+      mr.losses.ranknet_all_pairs{ upsample = "list" },
+      mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" },
+      mr.losses.lambdarank{ metric = "second_rank_bonus", steepness = 1.5 },
+      mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ steepness = 2 },
+      mr.losses.ndcg_loss_2(),
       mr.losses.ndcg_loss_2pp{ mu = 3, bound = "expectation" }, mr.losses.bpr{ draws = 3 }, mr.losses.bpr{ bound = "minmax" },
       mr.losses.lambdafm{ candidates = 2 } } do
       local first, second = derivatives(loss, s)
@@ -268,7 +271,7 @@ describe("second derivatives", function()
     local slope, warp = newton.derivatives(mr.losses.warp(), mr.tensor({ 0, 0.5 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
     near({ slope[1]:item(), slope[2]:item(), warp[1]:item(), warp[2]:item() }, { -1, 1, 1, 1 }, 1e-12)
     local two = mr.tensor({ 0.75, 0.5 }, { dtype = "float64" })
-    local _, bent = newton.derivatives(mr.losses.direct_ranker{ gain = 2 }, two, mr.lists{ { 0, 1 } })
+    local _, bent = newton.derivatives(mr.losses.direct_ranker{ steepness = 2 }, two, mr.lists{ { 0, 1 } })
     local tanh = (math.exp(1) - 1) / (math.exp(1) + 1)  -- of t = 2 (0.75 - 0.5), by e^2t
     local sigma = 1 / (1 + math.exp(-tanh))
     near(bent, { 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2, 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2 }, 1e-12)

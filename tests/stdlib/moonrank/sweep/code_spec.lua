@@ -82,7 +82,7 @@ local refused = {
   { "run.plain.value", '"abc", value = 1', '"abc", value = 2' }, { "run.Class", "_, x) return x end", "_, x) return x + 1 end" },
   { "run.Class", "scale = 2", "scale = 3" }, { "run.optimizer.options.lr", "adam{ lr = 0.01", "adam{ lr = 0.02" },
   { "run.optimizer.name", "adam{", "adamw{" }, { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ndcg{ bound = \"none\" }" },
-  { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ndcg{ bound = \"minmax\", gain = 2 }" },
+  { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ndcg{ bound = \"minmax\", steepness = 2 }" },
   { "run.loss", "losses.ndcg{ bound = \"minmax\" }", "losses.ap{ bound = \"minmax\" }" },
   { "run.bounded", "function(score) return score end", "function(score) return score * 2 end" },
   { "run.plateau.options.every", "every = 3", "every = 4" }, { "run.metric", "relevant = 1", "relevant = 2" },
@@ -385,6 +385,25 @@ print(#mr.sweep{ name = "s", store = "r.db", space = { x = mr.uniform(0, 1) }, s
       equal((run("lr %* trial", "lr + trial", true)), 0)
     end)
   end
+end)
+
+it("code that an earlier version recorded is compared under the former names of options", function()
+  local function texts(steepness, rate)
+    local bound = mr.bounds.distribution_bound{ steepness = 3 }
+    local losses = { mr.losses.lambdarank{ steepness = steepness }, mr.losses.ap{ bound = bound } }
+    local function run() return losses, rate end
+    return code.of(run), function() return code.of(run, nil, nil, true) end
+  end
+  local now, formerly = texts(2, 1)
+  local was = formerly()
+  check(was:find("options.gain\t2", 1, true) and not was:find "steepness", was)
+  check(now:find("options.steepness\t2", 1, true) and not now:find "gain\t", now)
+  equal(code.changes(was, now, formerly), nil)
+  equal(code.changes(now, now, formerly), nil)
+  local changed = code.changes(was, texts(4, 1))
+  check(changed:find("options.gain: then 2, now 4", 1, true) and not changed:find "removed", changed)
+  changed = code.changes(was, texts(2, 5))
+  check(changed:find("rate: then 1, now 5", 1, true) and not changed:find "gain", changed)
 end)
 
 describe("captured tables", function()
