@@ -31,7 +31,8 @@ struct NoteNan {
   }
 };
 
-/// The same for the first entry that is not an integer from 1 to `last`.
+/// *found = NoteNan<T>::most - i for the first entry i that is not an integer from 1 to `last`;
+/// unchanged where there is none or an earlier one was noted.
 template <class T>
 struct NoteOutside {
   Span<const T> values;

@@ -15,7 +15,8 @@ Anomaly detected_anomalies();
 /// Throws std::runtime_error where an operation's result has what is looked for: "'log' made NaN at entry 3 of 9", or
 /// "'log' got NaN" where one of its inputs had it.
 void look_for_anomaly(const char* operation, const Tensor& out, const std::vector<Tensor>& inputs);
-/// The same of the derivative of an operation by its input `number`, from 0.
+/// Like `look_for_anomaly`, for the derivative of an operation by its input `number`, counted from
+/// 0.
 void look_for_anomaly_in_derivative(const char* operation, const Tensor& derivative, size_t number);
 
 }  // namespace mr

@@ -58,11 +58,12 @@ Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& in
 /// True if `record` would record; lets an operation skip what only its derivative needs.
 bool recording(std::initializer_list<Tensor> inputs);
 
-/// The same bytes as a leaf that collects gradients. Throws for int64 and for a tensor that was computed from others.
+/// Returns a leaf that shares the bytes of x and collects gradients. Throws for int64 and for a
+/// tensor that was computed from others.
 Tensor requires_grad(const Tensor& x);
 
 /// Adds the derivatives of `root` into the leaves it depends on. `seed` is needed where root is not a single number.
-/// What the nodes saved is freed unless `keep`.
+/// Frees the values that the nodes saved, unless `keep`.
 void backward(const Tensor& root, const Tensor& seed, bool keep);
 
 /// Recording on or off for this thread; returns what it was.

@@ -15,8 +15,9 @@ namespace mr {
 
 class Profiler {
  public:
-  /// Of all spans of one name and kind. Times in nanoseconds; `self` without what is within: of an operation the
-  /// derivatives that backward calls, of a phase other phases. `bytes`: memory that tensors took meanwhile.
+  /// Sums over all spans of one name and kind. Times are in nanoseconds. `self` leaves out nested
+  /// spans: for an operation the derivatives that its backward pass calls, for a phase the phases
+  /// within it. `bytes`: memory that tensors took during the spans, also without nested ones.
   struct Sums {
     int64_t calls = 0, self = 0, total = 0, bytes = 0;
   };

@@ -1,4 +1,5 @@
-// What a profile (profiler.h) is told of: an operation, or the derivative of one, from its begin to its end.
+// A Timed object reports one operation, or the derivative of one, from begin to end to the profile
+// (profiler.h).
 #pragma once
 
 namespace mr {

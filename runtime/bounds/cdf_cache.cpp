@@ -159,7 +159,8 @@ std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListSha
   return out;
 }
 
-/// Those that the GPU computes, all characteristic functions together.
+/// Makes the distribution functions on the GPU, with all characteristic functions in one batch.
+/// Shapes without a Fourier series are made by `made`, one by one.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());

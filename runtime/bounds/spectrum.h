@@ -24,7 +24,8 @@ class Spectrum {
   /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
-  /// Those of many shapes, each with its gain; on the GPU the recursions of all run in the same launches.
+  /// Spectra of many shapes, each with its own gain. On the GPU all recursions share the same
+  /// launches.
   static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
                                   const std::vector<double>& gains, Device device);
 

@@ -18,7 +18,8 @@ class LineReader {
   virtual void remember(const std::string& chunk) = 0;
 };
 
-/// What may follow the text left of the cursor: whole candidates for its last word, beginning at `start`.
+/// Possible completions of the text left of the cursor: whole candidates for its last word, which
+/// begins at `start`.
 struct Completions {
   size_t start = 0;
   std::vector<std::string> words;

@@ -30,7 +30,8 @@ struct Invocation {
   std::vector<std::string> words;
 };
 
-/// Of processes that were started together and can reach each other, the first one prints.
+/// Silences standard output in all but the first of several processes that were started together
+/// and can reach each other.
 void quiet_others() {
   const std::optional<cluster::Launched> launched = cluster::launched();
   if (!launched || launched->rank == 0 || !cluster::library()) return;

@@ -15,7 +15,7 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "help", "results", "test"};
 
-/// What to write instead of options and commands of other programs.
+/// Suggestions for options and commands that other programs have and this one does not.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},
@@ -128,7 +128,8 @@ bool read_manual(const std::vector<std::string>& rest, Command* command) {
   return true;
 }
 
-/// What follows `data`, `test`, `doc` or `results`: --help, --html of doc, or no option at all.
+/// Reads the words after `data`, `test`, `doc` or `results`. Options there are only --help and, for
+/// `doc`, --html.
 void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
   const std::string& name = words[at];
   const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());

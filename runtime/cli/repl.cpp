@@ -29,8 +29,8 @@ std::string history_file() {
   }
 }
 
-/// What the session calls of moonrank.repl, by its places in the registry: it goes on whatever a script does to the
-/// module.
+/// The functions of moonrank.repl that the session calls, as references into the registry. The
+/// session goes on whatever a script does to the module.
 struct Functions {
   int chunk, complete, is_leaving;
 };
@@ -50,7 +50,8 @@ void push_on_text(lua_State* L, int function, const std::string& text) {
   lua_pushlightuserdata(L, const_cast<std::string*>(&text));
 }
 
-/// What may follow the text left of the cursor. An error in there must not disturb the line being typed.
+/// Completions of the text left of the cursor. An error in the completer must not disturb the line
+/// being typed.
 Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
@@ -66,7 +67,7 @@ Completions complete(lua_State* L, int function, const std::string& before) {
   return found;
 }
 
-/// What was typed as a function on the stack, or a syntax error.
+/// Pushes the typed text as a function, or a syntax error.
 int load_chunk(lua_State* L, int function, const std::string& text) {
   push_on_text(L, function, text);
   if (call(L, 2, 2) != 0) return LUA_ERRRUN;
@@ -123,7 +124,7 @@ class Session {
     return true;
   }
 
-  /// What may follow the cursor, by the lines of the chunk so far as well.
+  /// Completions at the cursor. The earlier lines of an unfinished chunk count as text before it.
   Completions complete_line(const std::string& before) {
     Completions found = complete(L_, functions_.complete, pending_ + before);
     if (found.start < pending_.size()) return {before.size(), {}};

@@ -15,7 +15,7 @@ struct Launched {
   int size;
 };
 
-/// What the launcher's variables say; nothing where this process is alone.
+/// Rank and size from the launcher's environment variables; nothing if this process is alone.
 std::optional<Launched> launched();
 /// True if a variable is one of those: a process that is started afresh is none of the launcher's.
 bool is_of_launcher(std::string_view variable);
@@ -30,7 +30,7 @@ struct Joined {
   int local_rank, local_size;  // among those of the same machine
 };
 
-/// What the processes do together, for as long as they run.
+/// The work that joined processes do together, for as long as they run.
 enum class Purpose { trials, training };
 
 /// Connects all of them; each has to call it. Later calls return the same; std::runtime_error where there is no

@@ -70,7 +70,7 @@ State& state() {
   return state;
 }
 
-/// The same, of a process that was joined; throws in others.
+/// The state of a process that was joined with others; throws in a process that was not.
 State& connected() {
   if (!state().joined) throw std::runtime_error("this process was not joined with others");
   return state();
@@ -91,7 +91,7 @@ int size_of(std::string_view bytes) {
   return static_cast<int>(bytes.size());
 }
 
-/// What was sent is kept until MPI has finished sending it.
+/// Frees messages that MPI has finished sending; until then they must be kept.
 void clear_outbox() {
   std::erase_if(state().outbox, [](Outgoing& each) {
     int done = 0;

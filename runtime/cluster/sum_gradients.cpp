@@ -28,7 +28,7 @@ std::vector<T> values_of(std::string_view bytes) {
   return values;
 }
 
-/// What each rank gives, one after another.
+/// The values of all ranks, one rank after another.
 template <class T>
 std::vector<T> gathered(const std::vector<T>& mine) {
   std::string all;
@@ -87,7 +87,8 @@ void check_parameters(const std::vector<Tensor>& parameters) {
   }
 }
 
-/// What runs out of memory is not tried again here, since the other ranks would not try again.
+/// Runs `work`. An out-of-memory error becomes a std::runtime_error, which is not retried: the
+/// other ranks would not retry either.
 template <class Work>
 auto with_all(const std::vector<Tensor>& parameters, Work work) {
   check_parameters(parameters);

@@ -42,7 +42,7 @@ constexpr size_t no_column = static_cast<size_t>(-1);
 /// The column of this name in the header, or without `header` the one of this number from 1; no_column where there is
 /// none. Two of this name are a ParseError.
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// The same, or ParseError that says which columns there are.
+/// Like `find_column`, but a missing column is a ParseError that says which columns there are.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// The names in the first line and the delimiter, for messages.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);

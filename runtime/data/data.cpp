@@ -285,7 +285,7 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
   return {table(0), table(1), table(2)};
 }
 
-/// The same users and items, with negatives drawn from what each user has not rated at all.
+/// Returns `kept` with negatives restricted to items that the user has not rated at all.
 KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Tensor& item, int64_t users) {
   check::index("user", user, users);
   check::index("item", item, kept->all_items);

@@ -183,7 +183,8 @@ Tensor levels_of(const Tensor& x, int64_t column) {
   });
 }
 
-/// Of each of these columns the number of the level, from 1; one more than there are for others.
+/// For each of these columns, the number of every value among the column's levels, from 1. Unknown
+/// values get the number of levels plus 1.
 Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))

@@ -101,8 +101,9 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
-/// Of every item the k others with the largest c / (sqrt(n m) + shrink), where c users have both and n and m one; of
-/// equal ones the lower first. Those without a common user are none.
+/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have
+/// both items and n and m users have one of them. Ties: the lower item first. Items without a
+/// common user are never neighbours.
 Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
   const Sparse users = matrix_of(table), items = users.transpose();
   const std::vector<int64_t> counts = users_of_items(table);

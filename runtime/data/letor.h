@@ -9,7 +9,8 @@
 
 namespace mr {
 
-/// What "NULL" is, as in LETOR 4.0's aggregation sets: an error, 0, or a missing value, NaN.
+/// How to read a "NULL", as in LETOR 4.0's aggregation sets: as an error, as 0, or as a missing
+/// value (NaN).
 enum class Null : int8_t { refused, zero, missing };
 
 struct LetorOptions {
@@ -36,7 +37,7 @@ constexpr int64_t letor_piece = int64_t{1} << 20;
 /// not depend on them.
 LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes = letor_piece);
 
-/// The same, of a file that is open already.
+/// Like `read_letor`, for a file that is already open.
 class LetorText;
 LetorFile parse_letor(const LetorText& text, const LetorOptions& options);
 

@@ -1,4 +1,4 @@
-// What was read from a LETOR file, kept in a binary file that loads as fast as the disk gives it.
+// Keeps the data of a LETOR file in a binary file that loads as fast as the disk can read.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 
 namespace mr {
 
-/// What a cache was made from.
+/// Identifies the text file and the options that a cache was made from.
 struct LetorSource {
   std::string key;  // names path and options
   io::FileStamp stamp;

@@ -34,7 +34,8 @@ constexpr int plain_number_reach = 32;
 /// Reads digits, or digits with a point and digits behind it, with or without '-' before: the same float32 as rounding
 /// the decimal number once. Returns where it ends, or nullptr where another reader is needed: no digit, eight or more
 /// before the point, more than 15 in all, or a number so close to the middle of two floats that a double cannot tell.
-/// What follows may still belong to the number (an exponent, more digits): the caller checks.
+/// The text after the returned end may still belong to the number (an exponent, more digits): the
+/// caller checks.
 inline const char* plain_number(const char* at, float& value) {
   static constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
   static constexpr uint64_t whole_powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};

@@ -96,7 +96,8 @@ void by_last(const Positives& p, const FoldOptions& o, Division& out) {
   by_count(p, o, out, [&](int64_t, std::vector<int64_t>& own) { latest_first(p, own); });
 }
 
-/// Of each user the last share, at least n items, is test, and of the rest the last share validation.
+/// Divides each user's items by time: the latest share, at least n items, is test, and the latest
+/// share of the rest is validation.
 void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
   need_times(p);
   each_user(p, [&](int64_t, std::vector<int64_t>& own) {

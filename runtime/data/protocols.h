@@ -11,7 +11,8 @@ namespace mr {
 
 struct Division {
   std::vector<int8_t> part_of;  // of every item of every user: 0 train, 1 validation, 2 test
-  /// Of cold items: the items of each part, ascending, of which its negatives are drawn.
+  /// For splits by cold items: the items of each part, ascending, from which its negatives are
+  /// drawn. Else empty.
   std::array<std::vector<int64_t>, 3> pools;
   int64_t whole_users = 0;
 };

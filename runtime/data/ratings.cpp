@@ -210,7 +210,8 @@ class RatingsReader {
             "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" makes one of them)");
   }
 
-  /// Of the rows of one pair, ascending, the value and time of what they become, put into the first.
+  /// Merges the rows of one pair of user and item (`rows` ascending): writes the resulting value
+  /// and time into the first row.
   void merge(const size_t* rows, size_t count) {
     const auto later = [&](size_t a, size_t b) { return out_.time.empty() || out_.time[b] >= out_.time[a]; };
     size_t chosen = rows[0];

@@ -1,4 +1,4 @@
-// Who rated what: interactions of users and items from a table, or from lines of libraries.
+// Ratings: interactions of users and items from a table, or from lines of libraries.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace mr {
 
-/// What a pair of user and item that occurs again is: an error, or one row, at the place of its first. `first` and
-/// `last` are by time where there is one (of equal times by line), else by line; `max` is the row of the largest
-/// rating, of equal ones the last; `sum` adds the ratings, with the time of the last.
+/// How to treat a pair of user and item that occurs again: as an error, or as one row, at the place
+/// of its first occurrence. `first` and `last` are by time if there is one (ties by line), else by
+/// line. `max` keeps the row of the largest rating, of ties the last. `sum` adds the ratings and
+/// takes the time of the last.
 enum class Duplicates : int8_t { error, last, first, max, sum };
 
 /// Which columns hold what: a name of the header, or a number from 1 where there is no header, and for those in
@@ -42,7 +43,8 @@ struct Ratings {
 /// pair that occurs twice where that is an error, no rows.
 Ratings read_ratings(const std::string& path, const RatingColumns& columns);
 
-/// The same of several files with the same ids; `duplicates` are settled within each, and a pair in two is an error.
+/// Like `read_ratings`, for several files with the same ids. `duplicates` are settled within each
+/// file; a pair in two files is an error.
 Ratings read_rating_files(const std::vector<std::string>& paths, const RatingColumns& columns);
 
 /// Lines "count item item ..." of whole numbers, one for each user, whose id is its line's number from 0; all ratings

@@ -22,7 +22,8 @@ namespace {
 /// Beyond this the largest binomial coefficient is near the end of double.
 constexpr int64_t most_sampled = 1000;
 
-/// Of degrees whose q is less, rounding is all that is known.
+/// Degrees whose q is smaller are left out if gamma is 0: their coefficients would be rounding
+/// errors only.
 constexpr double least_q = 1e-10;
 
 /// The mean of f(K) given k, by weights relative to that of the likeliest K.

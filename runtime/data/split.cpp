@@ -107,7 +107,7 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
   return parts;
 }
 
-/// What a fold is made of beside its options.
+/// The input of a fold: positives, options, and how a protocol divides the items.
 struct Making {
   const Positives& positives;
   const FoldOptions& options;

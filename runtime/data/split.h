@@ -18,7 +18,8 @@ struct Positives {
   std::vector<std::vector<int64_t>> no_negatives;
 };
 
-/// What else is known of ratings: one per row, or none. `graded`: every rating is kept, with its grade.
+/// Optional details of ratings: `time` and `file` have one entry per row, or none. `graded`: every
+/// rating is kept, with its grade.
 struct RatingDetails {
   std::vector<int64_t> time, file;
   bool graded = false;

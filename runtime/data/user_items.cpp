@@ -115,7 +115,7 @@ UserItems only(const UserItems& table, const Tensor& users) {
   return user_item_table(std::move(pairs), table->all_users(), table->all_items);
 }
 
-/// The same pairs among another number of users and items.
+/// Returns a table with the same pairs, for another total of users and items.
 UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   check_totals(all_users, all_items);
   std::vector<UserItem> pairs;

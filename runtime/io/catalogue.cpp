@@ -46,7 +46,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// What is wrong with the content of a folder; "" if nothing.
+/// Describes the first difference between a folder's files and the data set; "" if there is none.
 std::string difference(const DataSet& set, const fs::path& folder) {
   for (const DataSet::File& file : set.files) {
     const fs::path plain = folder / file.path, packed = plain.string() + ".gz";

@@ -105,7 +105,8 @@ bool read_header(JpegState& state, const std::vector<unsigned char>& bytes) noex
   return true;
 }
 
-/// Of files with four inks, as printers use them, rows are inks; of others red, green and blue.
+/// Starts decoding. Rows have four inks (CMYK) if the file has them, as for printers; else red,
+/// green and blue.
 bool start(JpegState& state) noexcept {
   if (setjmp(state.jump) != 0) return false;
   const bool inks = state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;

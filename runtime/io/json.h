@@ -28,8 +28,8 @@ class Json : public nlohmann::json {
 /// std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
 Json parse_json(std::string_view text);
 
-/// What is written is made as text: nested values of the library would take memory to be freed, as above. Throws
-/// std::invalid_argument where the text is not UTF-8.
+/// JSON is written as text, not as nested values of the library, since freeing those takes memory
+/// (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
 std::string json_text(const std::string& text);
 std::string json_text(double value);
 /// An object of members whose values are JSON texts.

@@ -49,7 +49,8 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Of a folder of very many names not all are looked at: reading those of 200,000 files takes a fifth of a second.
+/// Removes abandoned temporary files of a folder. Looks at the first `most_names` names only, since
+/// listing huge folders is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }

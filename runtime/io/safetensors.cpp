@@ -32,7 +32,8 @@ std::optional<size_t> checksum_place(const std::string& header) {
   return at;
 }
 
-/// Of the header, but for the digits at `place`, and of the tensors in the order of their bytes.
+/// Checksum of the header, with the digits at `place` taken as 0, and of the tensors in the order
+/// of their bytes.
 std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
   header.replace(place, checksum_digits, checksum_digits, '0');
   std::vector<uint64_t> parts{io::checksum(header)};
@@ -104,7 +105,8 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-/// What a value is, for errors: the names of JSON, with the number of entries of arrays.
+/// Describes the type of a value in JSON's terms, for errors; for arrays with the number of
+/// entries.
 std::string kind_of(const Json& value) {
   if (value.is_array()) return "an array of " + std::to_string(value.size());
   if (value.is_null()) return "null";

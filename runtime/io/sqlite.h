@@ -16,7 +16,8 @@
 
 namespace mr::io {
 
-/// What a parameter or a field can be. SQLite has no truth values (they go in as 1 and 0) and no NaN (it becomes NULL).
+/// A value of a parameter or a field. SQLite has no booleans (they are stored as 1 and 0) and no
+/// NaN (it becomes NULL).
 struct Cell {
   std::variant<std::monostate, bool, int64_t, double, std::string> value;
 };
@@ -53,7 +54,7 @@ class Database {
   int64_t changed() const;
   /// True if this process writes the database exclusively, so that others need a copy to read.
   bool exclusive() const;
-  /// What was read instead of the database, and why; nothing where the database itself is read.
+  /// Says what was read instead of the database, and why; nothing if the database itself is read.
   std::optional<std::string> note() const;
 
  private:

@@ -1,4 +1,4 @@
-// What is checked and set before an SQLite database that is not trusted is read.
+// Checks and settings before an untrusted SQLite database is read.
 #pragma once
 
 #include <string>

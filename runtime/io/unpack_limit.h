@@ -15,7 +15,7 @@ class UnpackLimit {
       : packed_(packed_bytes), max_bytes_(max_bytes), by_ratio_(std::max(harmless, most_ratio * packed_bytes)) {}
 
   int64_t bytes() const { return std::min(max_bytes_, by_ratio_); }
-  /// What is wrong with a file that unpacks to more.
+  /// Describes the error of a file that unpacks to more than the limit.
   std::string text() const {
     if (max_bytes_ <= by_ratio_) return "unpacks to more than the limit of " + std::to_string(max_bytes_) + " bytes";
     return "unpacks to more than " + std::to_string(by_ratio_) + " bytes, the limit for " + std::to_string(packed_) +

@@ -71,7 +71,7 @@ std::string random_id() {
   return text.data();
 }
 
-/// What a file of a writer says. It may come from anywhere: every field has a default.
+/// The content of a writer's file. The file is not trusted: every field has a default.
 struct Writer {
   bool readable = false;  // as one that this program wrote
   std::string host, machine, id, start;

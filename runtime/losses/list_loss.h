@@ -1,5 +1,5 @@
-// What losses that come with their derivative share: one value per list and the derivative by every score, made
-// together, so that the backward pass only multiplies.
+// Code shared by losses that come with their derivative: one value per list and the derivative by
+// every score are computed together, so that the backward pass only multiplies.
 #pragma once
 
 #include "runtime/ops/lists.h"

@@ -51,7 +51,7 @@ std::vector<int32_t> rows_by_grade(const float* grades, int64_t n) {
   return rows;
 }
 
-/// Those of all lists, on a device.
+/// The rows of every list by descending grade, list after list, on a device. Cached in `lists`.
 const DeviceArray<int32_t>& by_grade(const Lists& lists, Device device) {
   return lists.cached<DeviceArray<int32_t>>(ByGradeOn{device}, [&] {
     std::vector<int32_t> all;

@@ -1,4 +1,5 @@
-// What pairwise losses are made of, for their values (lambda.cpp) and for their curvatures (curvature.cpp).
+// Parts of pairwise losses, shared by their values (lambda.cpp) and their curvatures
+// (curvature.cpp).
 #pragma once
 
 #include <optional>
@@ -27,14 +28,14 @@ struct PairLoss {
   std::vector<Tensor> tables = {};  // that `swaps` looks at
 };
 
-/// The same pairs at another cost.
+/// Returns `pairs` with another cost per pair, `form`.
 template <class Form, class Swaps>
 PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
   return {std::move(pairs.ranking), std::move(pairs.swaps), pairs.gain, form,
           std::move(pairs.better),  std::move(pairs.tables)};
 }
 
-/// The same of a metric, whose swaps have one form or another.
+/// The ranking and the pair weights of a metric. The type of its swaps is known only at run time.
 struct MetricPairs {
   Ranking ranking;
   OwnedSwaps swaps;
@@ -55,7 +56,7 @@ struct MetricPairs {
 
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain);
 
-/// Of unequal grades, all of one weight.
+/// All pairs of rows with unequal grades, all with the same weight.
 template <class Form>
 PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double gain, Form form) {
   check::positive("gain", gain);
@@ -64,7 +65,8 @@ PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists
 PairLoss<PairSwaps, HingePair> hinge_pairs(const Tensor& scores, const Lists& lists, double margin);
 PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,
                                 const std::optional<Tensor>& upsample_of);
-/// Of a metric with a gain per row, a discount of ranks 1, 3/2, 2, ... and a norm per list, float64.
+/// Pairs weighted by a metric that is given by a gain per row, a discount for the ranks 1, 3/2, 2,
+/// ... and a norm per list, all float64.
 PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, const Tensor& gains,
                                     const Tensor& discounts, const Tensor& norms, double gain);
 PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double gain);

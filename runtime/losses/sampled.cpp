@@ -8,7 +8,8 @@
 namespace mr {
 namespace {
 
-/// What is drawn for each relevant row, and how often.
+/// How rows are drawn: `each` draws for every row whose grade is at least `relevant`, with random
+/// numbers from `seed` and `stream`.
 struct Draws {
   double relevant;
   int64_t each;

@@ -119,8 +119,8 @@ constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, true>, arguments, doc, &SignatureNames<decltype(F)>::get};
 }
 
-/// The same of a function that adds to something, takes from it or moves on, which done in part and then again would be
-/// done twice: a step of an optimizer, a statement of SQL, a tree more.
+/// Like `op`, for functions with side effects: a step of an optimizer, a statement of SQL, one more
+/// tree. They are not retried after an out-of-memory error, since a part would be done twice.
 template <auto F>
 constexpr OpRow once(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, false>, arguments, doc, &SignatureNames<decltype(F)>::get};

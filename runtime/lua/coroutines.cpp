@@ -85,7 +85,7 @@ int resume(lua_State* L) {
   return given + 1;
 }
 
-/// What `wrap` returns; upvalue 1 is the coroutine.
+/// The function that `wrap` returns; upvalue 1 is the coroutine.
 int call_wrapped(lua_State* L) {
   lua_State* const coroutine = lua_tothread(L, lua_upvalueindex(1));
   const int results = run(L, coroutine, lua_gettop(L));

@@ -1,5 +1,6 @@
-// What a script raises to end the program with a status and a message, as a wrong command line does. A class of the
-// core: no table that looks like it is taken for it.
+// Exit is the error that a script raises to end the program with a status and a message, for
+// example after a wrong command line. It is a class of the core, so no table that looks like it is
+// mistaken for it.
 #pragma once
 
 #include <cstdint>

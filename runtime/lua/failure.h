@@ -38,8 +38,8 @@ struct Failure {
   int set(Kind what, int which, const char* message) noexcept;
 };
 
-/// What a bound function is called, what its arguments are called, and what it does. `arguments` is "scores, lists,
-/// gain?".
+/// Describes a bound function: its name, its arguments, its documentation and its types.
+/// `arguments` looks like "scores, lists, gain?".
 struct OpRow {
   const char* name;
   lua_CFunction function;

@@ -21,7 +21,7 @@ struct Field {
   constexpr Field(const char* name, T Struct::*member) : name(name), member(member) {}
 };
 
-/// Of names and members by turns.
+/// Makes the tuple of fields from arguments that alternate: name, member, name, member, ...
 template <class... NamesAndMembers>
 constexpr auto fields(NamesAndMembers... each) {
   const auto all = std::make_tuple(each...);

@@ -1,5 +1,5 @@
-// What a bound C++ function's types are called in Lua, for documentation: derived from its signature, like the
-// conversions themselves.
+// Names in Lua of the types of a bound C++ function, for documentation. They are derived from its
+// signature, like the conversions themselves.
 #pragma once
 
 #include <optional>

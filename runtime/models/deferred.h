@@ -32,8 +32,8 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
 
   /// Throws std::runtime_error where `off` was not kept of such a parameter after `now` steps: it comes from a file.
   static void check(const Tensor& parameter, const PutOff& off, int64_t now);
-  /// The same as it was when `now` steps were taken and `off`, which is checked, was kept; the parameter has its
-  /// numbers of then.
+  /// Restores the deferred updates `off` as they were after `now` steps. `off` has passed `check`,
+  /// and the parameter holds its numbers of that step.
   static std::shared_ptr<Deferred> resume(const Tensor& parameter, const PutOff& off, int64_t now);
   virtual PutOff put_off() const = 0;
 

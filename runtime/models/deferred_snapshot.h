@@ -30,7 +30,7 @@ struct RowBatch {
   }
 };
 
-/// What snapshots are taken of.
+/// The parameter with deferred updates that snapshots are taken of.
 template <class Real>
 class DeferredSource {
  public:

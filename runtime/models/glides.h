@@ -12,7 +12,8 @@ namespace mr {
 template <class Real>
 class Glides {
  public:
-  /// Of rows until step `until`; `recent`, if given, has the sums of steps from `until` - rest() + 1 on as they were.
+  /// Starts anew with glides of rows until step `until`. If `recent` is given, sums from step
+  /// `until` - rest() + 1 on are read from it; earlier sums come from the log.
   void restart(int32_t until, const std::vector<GlideSums>* recent = nullptr) {
     until_ = until;
     recent_ = recent;
@@ -42,7 +43,7 @@ class Glides {
     int64_t version = 0;
     int32_t number = 0;
   };
-  /// Of what a row loses: a few roundings.
+  /// Relative error allowed in the sum of steps that a row loses in a glide: a few rounding errors.
   static constexpr double tolerance = sizeof(Real) == 4 ? 2e-7 : 1e-12;
 
   const GlideSums& sums(const StepLog& log, int32_t t0) const {

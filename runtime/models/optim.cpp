@@ -62,8 +62,9 @@ void remember(ParameterState& state, int64_t all) {
   }
 }
 
-/// The same on the GPU, without the host: no list of rows that ever had a gradient, their step is zero. `rows`: only
-/// rows with a gradient move.
+/// Prepares a step with a sparse gradient on the GPU, without the host. It keeps no list of rows
+/// that ever had a gradient: apart from weight decay, the step of a row that never had one is zero.
+/// Unless `all_rows`, only rows with a gradient move.
 void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, Prepared& ready) {
   const Device device = state.parameter.device();
   const int64_t count = once.rows.entries();
@@ -91,7 +92,8 @@ int64_t put_off_from(std::optional<int64_t> entries) {
   return was;
 }
 
-/// What is put off stays so, however many rows later steps move.
+/// True if deferring updates saves time. A parameter that is deferred already stays so, however
+/// many rows later steps move.
 bool worth_deferring(const ParameterState& state, const Gradient& once) {
   if (state.deferred != nullptr) return true;
   const double rows_of_one =

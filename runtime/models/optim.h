@@ -21,8 +21,9 @@ struct ParameterState {
   std::vector<int64_t> touched;
   Tensor touched_there;
   std::vector<uint8_t> is_touched;  // by row
-  /// Of every row: which row of the last gradient belongs to it, or -1. Kept, so that a step writes only what changes;
-  /// on the GPU all -1 between steps, unless one ran out of memory: then `slots_set` stays true.
+  /// For every row of the parameter, the row of the last gradient that belongs to it, or -1. Kept
+  /// between steps, so that a step writes only what changes. On the GPU all are -1 between steps,
+  /// unless a step ran out of memory: then `slots_set` stays true.
   Tensor slot;
   bool slots_set = false;
   std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0

@@ -1,5 +1,5 @@
-// What an optimiser remembers, as named tensors for files, and back. Files are not to be trusted: all is checked before
-// anything changes.
+// Saves the state of an optimiser as named tensors, for files, and restores it. Files are not
+// trusted: everything is checked before anything changes.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -130,7 +130,8 @@ bool check_put_off(const ParameterState& state, const PutOff& off) {
   return true;
 }
 
-/// What is read of a file, all of it checked and nothing changed; steps that are put off, by parameter.
+/// The content of a file, read and checked before anything changes. `put_off`: deferred updates, by
+/// parameter.
 struct Restored {
   OptimizerState state;
   std::vector<std::pair<size_t, PutOff>> put_off;

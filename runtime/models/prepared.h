@@ -1,4 +1,5 @@
-// What the steps of all optimisers begin with: gradients in the form that kernels read, and the rows that move.
+// The first part of every optimiser's step: gradients in the form that kernels read, and the rows
+// that move.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,7 @@ class StepLog {
   /// The rates of the last steps, as many as rows may need: with them appended, a log begun before them is this one.
   std::vector<double> rates() const;
 
-  /// Of rows of step t0, from it to now.
+  /// The sums over the steps after t0 until now, for rows that were last stored in step t0.
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
   /// In the j-th step after t0, j <= rest().
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }

@@ -88,8 +88,8 @@ inline constexpr const char* lua::class_name<TreeData> = "mr.TreeData";
 template <>
 inline constexpr const char* lua::class_name<Booster> = "mr.Booster";
 
-/// What trees of a file must have: so many features, so many classes (0: one score per row), and the name of an
-/// objective.
+/// Requirements on the trees of a file: the number of features, the number of classes (0: one score
+/// per row), and the name of the objective.
 struct TreeShape {
   int64_t features, classes;
   std::string objective;

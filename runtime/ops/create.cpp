@@ -69,8 +69,9 @@ class NestedReader {
   const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:
-  /// Of the number on top of the stack: its text where float64 does not have it as a whole number. 2^53 is one where
-  /// Lua has it as an integer; as a float64 it may have been 2^53 + 1.
+  /// The text of the number on top of the stack if float64 does not hold it exactly as a whole
+  /// number; else nothing. 2^53 is accepted as a Lua integer, but not as a Lua float, which may
+  /// have been rounded from 2^53 + 1.
   std::optional<std::string> refused() const {
     if (lua_isinteger(L_, -1) != 0) {
       constexpr int64_t limit = int64_t{1} << 53;

@@ -46,8 +46,9 @@ Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
   return lists.take_rows(x, list_numbers(lists, index));
 }
 
-/// What a model reads of the lists with the numbers order[first] to order[first + count - 1], on a device: lists, and
-/// their rows of features and items and entries of users, where there are some.
+/// Returns a minibatch on `device`: the lists with the numbers order[first] to order[first + count
+/// - 1], the rows of `features` and `items` that belong to them, and their entries of `users`.
+/// Optional tensors that are not given stay absent.
 std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Tensor>> batch_of(
     const Lists& lists, const Tensor& order, int64_t first, int64_t count, const std::optional<Tensor>& features,
     const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
@@ -85,7 +86,7 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
-/// The same lists, whose relevance scripts read in the type of what they calculate with.
+/// Returns these lists with their relevance shown to scripts as `dtype`, float32 or float64.
 Lists to_of(const Lists& lists, const std::string& dtype) {
   if (dtype != "float32" && dtype != "float64")
     throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");

@@ -72,7 +72,7 @@ Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpo
   return out;
 }
 
-/// Of tensors with at least two dimensions each.
+/// The matrix product of two tensors with at least two dimensions each.
 Tensor multiplied(const Tensor& a, const Tensor& b) {
   const Tensor out = products(a, false, b, false);
   return record("matmul", out, {a, b},

@@ -124,7 +124,8 @@ struct KernelFit {
     return std::max({h, *kth, std::isfinite(second) ? second : 0.0});
   }
 
-  /// What `weights` (as long as x) times y gives at `at`; pair `without` counts 0 (-1: all count).
+  /// Sets w (as long as x) so that the fitted value at `at` is the sum of w[j] y[j]. Pair `without`
+  /// gets weight 0; -1 leaves none out.
   void weights(double at, int64_t without, std::vector<double>& w) const {
     const auto n = static_cast<int64_t>(x.size());
     const double wide = bandwidth(at, without);

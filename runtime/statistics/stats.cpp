@@ -31,7 +31,7 @@ void refuse_other_count(const char* name, int64_t found, int64_t expected) {
                         std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
 }
 
-/// Of the finite values.
+/// The largest absolute value among the finite values; 0 if there is none.
 double largest(const std::vector<double>& values) {
   double most = 0;
   for (const double v : values) most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
@@ -195,7 +195,7 @@ double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   return std::min(1.0, 2 * std::min(low, high));
 }
 
-/// The same by the normal distribution, with a correction for continuity.
+/// Two-sided p of the signed-rank sum v by the normal approximation, with a continuity correction.
 double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
   double mean = 0, variance = 0;
   for (const int64_t r : ranks) {

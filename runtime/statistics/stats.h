@@ -1,4 +1,5 @@
-// What the statistics share: values without NaN, which is a missing value. How many were left out is always returned.
+// Helpers that the statistics share. NaN is a missing value and is left out; results always say how
+// many were left out.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What the standard library asks of the machine: time, the terminal, the user's folders, memory, cores, locks.
+// System functions for the standard library: time, the terminal, the user's folders, memory, cores,
+// locks.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -35,7 +36,7 @@ std::vector<std::string> data_folders_of() {
   for (const std::filesystem::path& folder : io::data_folders()) folders.push_back(folder.string());
   return folders;
 }
-/// Of what cannot be read: nothing.
+/// Names in a folder, at most 10,000, with "/" after folders. Empty if the folder cannot be read.
 std::vector<std::string> list_folder(const std::string& path) {
   constexpr size_t most = 10'000;
   std::vector<std::string> names;
@@ -54,7 +55,8 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) {
   return io::FileLock::take(path, io::FileLock::End::remove);
 }
-/// Of what leads nowhere: the name itself.
+/// The file that a symbolic link leads to. Other paths, and links that lead nowhere, are returned
+/// unchanged.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_symlink(path, unknown)) return path;

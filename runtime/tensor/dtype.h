@@ -25,7 +25,7 @@ constexpr std::string_view name_of(Dtype type) {
 
 constexpr int64_t size_of(Dtype type) { return type == Dtype::float32 ? 4 : 8; }
 
-/// What a tensor can hold, const or not; nothing else has a `dtype_of`.
+/// A type of the entries of a tensor, const or not. `dtype_of` exists only for these.
 template <class T>
 concept Entry = std::same_as < std::remove_const_t<T>,
 float > || std::same_as<std::remove_const_t<T>, double> || std::same_as<std::remove_const_t<T>, int64_t>;

@@ -23,7 +23,8 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   return offsets;
 }
 
-// What is derived once, by what it is of.
+// Keys of cached values (`Lists::cached`): the members are all that the value depends on besides
+// the lists.
 struct OffsetsKey {
   Device device;
   auto operator<=>(const OffsetsKey&) const = default;

@@ -31,7 +31,8 @@ class Lists {
  public:
   /// From sizes (at least 0 each) and one relevance per row (finite, not negative); sizes must add up to the rows.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
-  /// The same, with names of lists (one each) and of rows (one each); either may be empty.
+  /// From sizes and relevance, with names of lists (one each) and of rows (one each); either may be
+  /// empty.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
         std::vector<std::string> documents);
 
@@ -64,7 +65,7 @@ class Lists {
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
   /// Rows of x, one per row of these lists, in the order that `select` puts them.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
-  /// The same lists with other relevance.
+  /// Returns these lists with other relevance.
   Lists with_relevance(std::vector<float> relevance) const;
 
   /// One value per list, make(its grades, how many), kept per key and type. What selections share is made once for each
@@ -86,8 +87,8 @@ class Lists {
     return values;
   }
 
-  /// What `make` returns, made once per key and type and kept as long as the lists live. A key is a struct with < that
-  /// says what it is of.
+  /// The result of `make`, which is called once per key and type; it is kept as long as the lists
+  /// live. A key is a struct with < that identifies the result, for example a device.
   template <class T, class Key, class Make>
   const T& cached(const Key& key, const Make& make) const {
     const std::lock_guard lock(body_->mutex);
@@ -108,7 +109,7 @@ class Lists {
     return *static_cast<std::map<Key, T>*>(slot.get());
   }
 
-  /// What is known of each list by itself; shared by all that `select` takes from the same lists.
+  /// Data that depend on one list alone, shared by all selections (`select`) from the same lists.
   struct PerList {
     int64_t count = 0;
     std::vector<int64_t> offsets;

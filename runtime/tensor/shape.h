@@ -51,7 +51,7 @@ class Shape {
     return n;
   }
 
-  /// The same without dimension d.
+  /// This shape without dimension d.
   Shape without(int d) const {
     Shape rest;
     for (int e = 0; e < dims_; ++e) {

@@ -98,8 +98,8 @@ Blocks& blocks() {
   return *the_blocks;
 }
 
-/// Of large tables rows are read that lie anywhere: in large pages their addresses are found without a walk through
-/// tables of pages, where the system gives such pages to those that ask.
+/// Takes memory from the system, with huge pages for large blocks if the system gives them on
+/// request. Rows of large tables are read at random: huge pages save the page table walks for that.
 void* from_system(int64_t size) noexcept {
   constexpr int64_t large_page = int64_t{2} << 20;
   if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));

@@ -11,8 +11,8 @@ namespace mr {
 
 class Storage;
 
-/// Who puts off what is due to a storage's numbers until they are looked at. There is no way to the bytes around it:
-/// all readers, told of it or not, have it bring them up to date first.
+/// Delays updates of a storage's numbers until somebody reads them. There is no way to the bytes
+/// around it: every reader, also one that does not know of it, brings them up to date first.
 class Deferral {
  public:
   virtual ~Deferral() = default;

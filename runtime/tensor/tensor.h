@@ -84,10 +84,11 @@ class Tensor {
   Tensor clone() const;
   /// Overwrites the entries, for all who share them; same shape, type and device.
   void assign(const Tensor& values) const;
-  /// The same bytes in another shape of as many entries, or part of them along the first dimension; without graph edge.
+  /// Views without graph edge that share the bytes: another shape with as many entries (`viewed`),
+  /// or a part along the first dimension (`slice`).
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;
-  /// The same bytes without graph edge.
+  /// A tensor that shares the bytes and has no graph edge.
   Tensor data() const;
 
   const std::shared_ptr<Node>& node() const { return body_->node; }
@@ -104,8 +105,9 @@ class Tensor {
   struct Body {
     std::shared_ptr<Storage> storage;
     int64_t offset = 0;
-    /// Of indices that were copied to the GPU: the bytes that they were copied from, which begin `here_shift` after
-    /// those of `storage`. Indices never change, so the host reads them here without waiting.
+    /// Set for indices that were copied to the GPU: the bytes on the host that they were copied
+    /// from, which begin `here_shift` after those of `storage`. Indices never change, so the host
+    /// reads them here without waiting.
     std::shared_ptr<Storage> here;
     int64_t here_shift = 0;
     Shape shape;

@@ -1,5 +1,5 @@
-// What one core can do at most: bytes copied per second (read and written), and numbers of single precision per second
-// through the divider and through fused multiplications and additions, eight at a time (AVX2).
+// Measures the limits of one core: bytes copied per second (read and written), and single-precision
+// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2).
 #include <benchmark/benchmark.h>
 #include <cstring>
 #include <vector>

@@ -57,7 +57,7 @@ const char* variable(const char* name) noexcept {
   return nullptr;
 }
 
-/// What the environment orders this process, or null.
+/// The order for this process (which allocations fail) from its environment, or null.
 const char* ordered() noexcept {
   if (variable("MOONRANK_WORKER") == nullptr) return variable("MOONRANK_FAULTS");
   const char* const order = variable("MOONRANK_WORKER_FAULTS");

@@ -1,4 +1,4 @@
-// What targets share: bytes as a file, and what is a finding.
+// Helpers that fuzz targets share: bytes as a file, and what counts as a finding.
 #pragma once
 
 #include <stdexcept>

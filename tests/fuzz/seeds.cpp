@@ -20,7 +20,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// What a writer puts into the file of the path that it is given.
+/// The bytes of a file that `write` writes, given its path.
 template <class Write>
 std::string written(Write write) {
   const test::TemporaryFolder folder;

@@ -6,7 +6,8 @@
 
 namespace mr::fuzz {
 
-/// What the target `store` reads: how it is opened, the bytes of the log, its file and its log.
+/// Input of the target `store`: how the store is opened, with `has_log` two bytes for the size of
+/// the file, then the file and its log.
 struct StoreBytes {
   enum : unsigned { write = 1, marks_in_name = 2, has_log = 4, two_names = 8 };
   unsigned how = 0;

@@ -1,5 +1,5 @@
-// What is compiled once per instruction set, in the forms that this processor can run: tests hold them against each
-// other.
+// Lists the forms of a loop that is compiled once per instruction set, as far as this processor can
+// run them. Tests compare them with each other.
 #pragma once
 
 #include <string>

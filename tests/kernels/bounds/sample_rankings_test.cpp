@@ -16,7 +16,7 @@ namespace {
 
 auto all_forms() { return simd_forms<cpu::SampleLoops>(); }
 
-/// What a row at rank r adds that is the found-th relevant one.
+/// The amount that a row at rank r adds to the metric if it is the found-th relevant row.
 double added(const RankingSampler& s, int64_t r, double found) {
   if (s.increment == Increment::average_precision) return found * s.d[r];
   return s.increment == Increment::linear || found == 1 ? s.d[r] : 0;

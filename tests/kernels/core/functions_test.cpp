@@ -32,7 +32,7 @@ double ulps(double got, const Exact& want) {
 class Arguments {
  public:
   double between(double low, double high) { return low + (high - low) * static_cast<double>(bits_() >> 11) * 0x1p-53; }
-  /// Of either sign and any exponent down to 2^-70.
+  /// A random number of either sign with any exponent down to 2^-70.
   double small() { return std::ldexp(between(-1, 1), -static_cast<int>(bits_() % 70)); }
   double positive() {
     const uint64_t bits = bits_() % 0x7FF0000000000000;

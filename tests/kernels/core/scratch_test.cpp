@@ -1,4 +1,5 @@
-// What threads keep of the arrays that they work with: those of short lists, not what a long list needed.
+// Tests of scratch arrays: threads keep those of short lists, and free those that a long list
+// needed.
 #include "kernels/core/scratch.h"
 
 #include <atomic>

@@ -83,7 +83,7 @@ struct Batch {
 
 using Results = std::map<std::string, std::vector<double>>;
 
-/// Of every loss the values, then the derivatives.
+/// Runs every loss: by the name of the loss, the values and then the derivatives.
 template <template <class> class Array, class Real>
 Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   const Array<Real> scores(batch.scores), thresholds(std::vector<Real>{Real(-0.5), Real(0.25), Real(1.5)});
@@ -159,7 +159,8 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   return found;
 }
 
-/// The same where both are infinite or no number, else near beside the largest finite one.
+/// Requires equal values: both NaN, the same infinity, or within `tolerance` times the largest
+/// finite value.
 void check_near(const Results& found, const Results& expected, double tolerance) {
   REQUIRE(found.size() == expected.size());
   for (const auto& [name, values] : expected) {

@@ -1,5 +1,5 @@
-// What rows lose in steps that were put off: the rational function against sums in long double, and the loops on every
-// instruction set that this processor has against the plain kernels, bit for bit.
+// Tests of deferred updates of rows: the rational function against sums in long double, and the
+// loops of every instruction set that this processor has against the plain kernels, bit for bit.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -125,7 +125,8 @@ double err(const Ranked& y, int64_t k) {
 double wrong_pairs(const Ranked& y) {
   return sum_of_hits(y, whole, [&](int64_t r) { return static_cast<double>(r - 1) - (hits(y, r) - 1); });
 }
-/// Of all grades: a row of a lower grade above one of a higher.
+/// Counts wrongly ordered pairs over all grades: a row of a lower grade above a row of a higher
+/// one.
 double wrong_pairs_of_grades(const Ranked& y) {
   double wrong = 0;
   for (size_t r = 0; r < y.size(); ++r) {

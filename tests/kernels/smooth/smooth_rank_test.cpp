@@ -58,7 +58,7 @@ Span<Real> span(std::vector<Real>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// The same case with the float scores as doubles, so that both see the same numbers.
+/// A case in double with exactly the scores of `from`, so that both forms see the same numbers.
 template <class Real>
 Case<double> as_double(const std::string& shape, int64_t n, const Case<Real>& from) {
   Case<double> out(shape, n);

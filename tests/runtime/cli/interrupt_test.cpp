@@ -68,7 +68,8 @@ TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {
 
 namespace {
 
-/// What may take long, after what it needs; everything runs for a minute or more.
+/// A long computation (`during`) and its preparation (`before`); every computation runs for a
+/// minute or more.
 struct Long {
   const char* what;
   std::string before, during;

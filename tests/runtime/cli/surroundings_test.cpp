@@ -1,4 +1,4 @@
-// What the program is started in: output that cannot be written, closed streams, variables.
+// The program in unusual environments: output that cannot be written, closed streams, variables.
 #include <catch2/catch.hpp>
 
 #include "kernels/core/simd.h"

@@ -1,4 +1,4 @@
-// What launchers' variables say about this process.
+// Tests of reading this process's rank and size from launchers' environment variables.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>

@@ -55,7 +55,7 @@ struct Place {
     std::memcpy(&h, all.data(), sizeof h);
     return all.substr(sizeof h, static_cast<size_t>(h.key_bytes));
   }
-  /// What the cache must have been made from to be taken.
+  /// The source that a cache must name to be accepted for this text file.
   LetorSource source() const {
     const mr::io::RegularFile text(text_path, 1 << 20);
     return {key(), text.stamp(), text.checksum(), far_future};

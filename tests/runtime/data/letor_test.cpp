@@ -25,7 +25,7 @@ LetorFile read(const std::string& text, const LetorOptions& options = {}) {
 
 Floats features_of(const LetorFile& file) { return file.features.to_vector<float>(); }
 
-// The same format read by streams and strtof: slow, and without any check.
+// Reads a LETOR file by streams and strtof, as a reference: slow, and without any check.
 LetorFile slow_read(const std::string& path, int64_t width) {
   LetorFile out;
   Floats features;

@@ -1,4 +1,5 @@
-// What may be shown of text that came from elsewhere.
+// Tests of safe_text: which parts of an untrusted text are shown as they are, and which are
+// escaped.
 #include "runtime/io/safe_text.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// What a script may do to the core's objects by legal means, without the library `debug`: errors, and never a crash.
+// Legal but hostile uses of the core's objects by a script, without the library `debug`, end in
+// errors and never in a crash.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>

@@ -12,7 +12,7 @@ struct Index3 {
   unsigned x = 0, y = 0, z = 0;
 };
 
-/// Of the lane that runs, as CUDA names them.
+/// Indices and sizes of the lane that runs now, under the names that CUDA gives them.
 inline Index3 thread_index, block_index;
 inline Index3 block_size, grid_size;
 

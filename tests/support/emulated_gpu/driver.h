@@ -43,7 +43,8 @@ class EmulatedDriver final : public cuda::Driver {
   bool queue_works() override;
   bool recording_works() override { return !broken_; }
 
-  /// What the device is to do: now, or, while it records, when the recording is run. Device memory is open meanwhile.
+  /// Runs `work` on the device: now, or, while it records, whenever the recording is run. Device
+  /// memory is accessible meanwhile.
   void queue(Work work);
   void run(const Work& work);
 
