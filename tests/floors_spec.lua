@@ -71,7 +71,8 @@ it("no rule of the library that decides a result takes one from Lua", function()
   local command = [[grep -rnE 'math\.(exp|log|sin|cos|tan|asin|acos|atan)\>' stdlib/moonrank --include=*.lua]]
   for _, line in ipairs(lines_of(command)) do
     local file = line:match "^stdlib/moonrank/([^:]*)"
-    local shown = file:find "^plot" or file:find "^results/pictures" or file:find "^other_names" or line:find(":%d+:%-%-%-")
+    local shown = line:find ":%d+:%-%-%-"
+    for _, start in ipairs{ "plot", "results/pictures", "other_names" } do shown = shown or file:find("^" .. start) end
     check(shown, line .. ": core.number_exp and its like are the same bits on every system")
   end
 end)
