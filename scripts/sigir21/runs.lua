@@ -222,7 +222,7 @@ local function add_rows(rows, args, o, results, by)
     local score = column(name)
     for i = 1, #split do
       local function values(list) return results:per_list(number[i], list):totable() end
-      if score[i] == score[i] then  -- runs that failed, as some do at large rates, have none
+      if score[i] then  -- runs that failed, as some do at large rates, have none
         rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind,
           loss = protocol.model_name(o.loss, by), metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i],
           chosen_by = chosen[i],

@@ -221,6 +221,25 @@ it("4.2: rows are of the epoch and the rate that the model's own metric chose, f
   end)
 end)
 
+it("a training that diverged, whose scores are NaN, has no rows", function()
+  sweeps.in_folder(function(folder)
+    local runs, args = made_runs(folder, function(o)
+      local result = kept_of(o)
+      if o.rate == 3 then
+        for name in pairs(result) do
+          if name:find ", epoch by " then result[name] = 0 / 0 end
+        end
+      end
+      return result
+    end)
+    local o = { set = "movielens", nsr = 1, kind = "listwise", loss = "nrbp" }
+    o.rate = 3
+    equal(#runs.rows_at(args, o), 0)
+    o.rate = 1
+    equal(#runs.rows_at(args, o), 3 * 7 * 2)
+  end)
+end)
+
 it("models are in the order of splits and metrics, each with its epoch and scores", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, kept_of)
