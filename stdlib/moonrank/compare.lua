@@ -93,7 +93,7 @@ local function system_of(name, value, o)
     name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- What an evaluation ranked; with `counted` also how many items were left out.
+-- A text that says which rows an evaluation ranked; with `counted` also how many items were left out.
 local function ranked(evaluation, counted)
   local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"

@@ -258,7 +258,7 @@ end
 
 local none = {}
 
--- What was given, with the names of today in place of former ones. Raises where an option was given under both names.
+-- The given options under today's names. Raises if an option was given under both its names.
 local function renamed(self, where, given)
   local options = {}
   for name, value in next, given do

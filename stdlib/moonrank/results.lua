@@ -216,7 +216,7 @@ end
 ---@return number[]?
 function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 
----What a trial reported, by name: steps and values.
+---The steps and values that a trial reported, by name.
 ---@param number integer
 ---@return table<string, { steps: integer[], values: number[] }>
 function Results:reports(number)
@@ -287,7 +287,7 @@ function Results:order(data, rows, value, direction)
   return order
 end
 
----What trials reported under a name, by number: {step =, value =} in order.
+---The values that trials reported under a name, by the trial's number: {step =, value =} in order.
 ---@param name string
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end

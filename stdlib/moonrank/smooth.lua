@@ -62,7 +62,7 @@ function M.rr(scores, lists, options)
   return core.smooth_rr(scores, lists, o.steepness, o.relevant)
 end
 
----Whether a relevant row stands before all others, smoothly: the product over the other relevant rows j of
+---A smooth form of the fact that a relevant row stands before all others: the product over the other relevant rows j of
 ---sigma(steepness (s_i - s_j)), which is near 1 for a row far above them; 0 for rows that are not relevant. Smooth RR
 ---is the sum of first / rank. On the CPU a product counts as 0 where it is below 2^-32 (float64: 2^-60) of the list's
 ---largest divided by its number of relevant rows.

@@ -85,7 +85,7 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
--- What is printed in column c.
+-- The text of a value in column c.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end
@@ -125,7 +125,7 @@ end
 
 local orders = { max = function(a, b) return a > b end, min = function(a, b) return a < b end }
 
--- What is marked: bold[row][column].
+-- The cells that are marked: bold[row][column] is true.
 local function bold_cells(self)
   local bold, all = {}, next(self.mark) and groups(self) or {}
   for r in ipairs(self.rows) do bold[r] = {} end
@@ -268,7 +268,7 @@ local function marked(self, first, between, last, escape, bold)
   return lines
 end
 
--- Whether a column has nothing but numbers.
+-- True if all values of a column are numbers.
 local function all_numbers(self, c)
   for _, row in ipairs(self.rows) do
     if row[c] ~= nil and type(row[c]) ~= "number" then return false end

@@ -1,4 +1,4 @@
--- What mr.compare returns: tables of systems by metrics, and the ways out.
+-- The result of mr.compare: tables of systems by metrics, and their exports.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local tables = require "moonrank.table"
@@ -48,7 +48,7 @@ local function notes_of(self)
   return table.move(out, 1, #out, #notes + 1, notes)
 end
 
--- What stands in brackets, and of how many runs means are.
+-- The note that explains the intervals in brackets, and over how many runs means were taken.
 local function intervals_note(self)
   local runs = self.runs > 1 and ("; means of %d runs of each system"):format(self.runs) or ""
   return ("[low, high]: %g %% interval of the mean (bootstrap over lists, percentiles)%s"):format(100 * self.level, runs)

@@ -59,7 +59,8 @@ local function check_folds(folds, names)
   end
 end
 
----What evaluations ranked, and what training never saw: each line once, with a name where not all evaluations say it.
+---Lines that say which rows the evaluations ranked and which users and items training never saw. A line that holds
+---for some evaluations only begins with their names.
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
   for _, name in ipairs(names) do
@@ -78,7 +79,7 @@ function M.about(systems, names)
   return lines
 end
 
--- What is known of the lists of all runs, line by line: once where it is the same for every run, else with the run's number.
+-- The notes on the lists of all runs. A line that holds for some runs only begins with the run's number.
 local function lines_of(folds)
   local runs_of, lines, said = {}, {}, {}
   for _, fold in ipairs(folds) do

@@ -31,7 +31,8 @@ M.batch_loss = batch_loss
 ---@return integer
 function M.count(o) return dataset.most_batches(o.train, o.batch, o.batch_rows) end
 
--- Whether every epoch does the same: the same batches, no random numbers, and no function of the script.
+-- True if all epochs have the same batches, no random numbers and no function of the script, so that a
+-- recording of one can be run again.
 local function repeats(o, device)
   return device == "cuda" and not o.group and (not o.shuffle or M.count(o) <= 1) and dataset.is(o.train)
     and not o.clip and not o.schedule and check.field(o.model, "repeats") and check.field(o.loss, "repeats")
@@ -57,7 +58,7 @@ local function step_together(self, value, counted)
   return all
 end
 
--- Whether a model, which may be the script's own, has a method that does anything.
+-- True if the model has this method and the method does something. The model may be the script's own.
 local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end
@@ -170,7 +171,7 @@ function Epochs:pass(epoch, after)
   return lists
 end
 
--- What the optimiser's steps depend on beside the parameters: a recording made with other options is of no use.
+-- The optimiser's options as one text. A recording of an epoch can be run again only under the same options.
 local function rates(optimizer)
   local parts = {}
   for name, value in pairs(optimizer.options) do

@@ -29,8 +29,9 @@ local function checked(where, declaration, options)
   return o
 end
 
--- Of two functions of the core, (scores, lists, relevant, draws, the arguments of `rest`, seed, stream, rows before); lists count that have relevant rows and
--- others.
+-- Makes a loss from two functions of the core, which give its values and its curvature. Both take scores, lists,
+-- relevant, draws, the values of `rest`, seed, stream and the number of rows before. Lists count that have both relevant
+-- rows and others.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)

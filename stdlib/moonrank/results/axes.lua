@@ -13,7 +13,7 @@ local M = {}
 ---@field log boolean
 ---@field step? integer
 
----Whether numbers are drawn by their logarithms: positive, and the largest at least so many times the smallest.
+---True if an axis of these numbers is logarithmic: all are positive, and the largest is at least `times` the smallest.
 ---@param values number[]
 ---@param times? number  default 100
 ---@return boolean

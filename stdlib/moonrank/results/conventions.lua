@@ -1,5 +1,5 @@
--- What tables of a study say below them, as evaluations do: what training never saw, and the conventions under which
--- trials evaluated metrics.
+-- Notes below the tables of a study: which users and items training never saw, and the conventions under which trials
+-- evaluated metrics.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local forced = require "moonrank.sweep.forced"
@@ -9,7 +9,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- What is kept for each trial, by its number: a text per name of a metric.
+-- The conventions in the store, by the trial's number: a text for each name of a metric.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
@@ -53,7 +53,7 @@ local function shown_columns(results, data, columns)
   return shown
 end
 
--- What a trial's row says of its numbers, added to what others said.
+-- Adds the notes of one trial's row to those of the rows before; each note is added once.
 local function add_row(said, texts, shown, row, is_done)
   local function once(key)
     local is_new = not said.keys[key]
@@ -124,7 +124,7 @@ function M.below(results, made, data, rows, columns, first)
   return made
 end
 
--- Whether two metrics have different values of an option that both have; cutoffs are in names.
+-- True if two metrics differ in an option that both have. Cutoffs are part of the names.
 local function differ(a, b)
   for _, option in ipairs{ "gain", "ties", "empty", "relevant", "denominator" } do
     local x, y = a.kept[option], b.kept[option]

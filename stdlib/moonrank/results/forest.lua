@@ -223,7 +223,7 @@ local function add_block(grid, stride, a, b, value)
   end
 end
 
--- The same as one_way over the cells of two dimensions.
+-- The mean square, over the cells of two dimensions, of the mean over all others.
 local function two_way(dimensions, leaves, shares, j, k)
   local of_j, of_k = dimensions[j].weights, dimensions[k].weights
   local stride, grid, square = #of_k + 1, {}, 0.0

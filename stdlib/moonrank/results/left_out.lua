@@ -1,4 +1,4 @@
--- What tables of a study say of trials that they do not show, and of cells with unequal numbers of trials.
+-- Notes below the tables of a study on trials that are not shown, and on cells with unequal numbers of trials.
 local M = {}
 
 ---States of trials, in the order in which they are counted.
@@ -40,7 +40,7 @@ function M.note(results, where, wanted, states)
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----That cells or groups have unequal numbers of trials; nil where they have as many.
+---A line that says that cells or groups have unequal numbers of trials; nil if the numbers are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  of trials, one or more for each
 ---@return string?

@@ -54,7 +54,8 @@ end
 
 local most_curves = 12
 
----What trials reported, step by step: the mean over the trials of each value of a parameter, or the best trials one by one.
+---Curves of the values that trials reported at each step: the mean over the trials for each value of a parameter, or
+---the best trials one by one.
 ---@return mr.Figure
 function M.curves(results, o)
   local where = "results:curves"

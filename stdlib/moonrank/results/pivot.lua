@@ -32,7 +32,7 @@ function aggregates.max(values) return math.max(table.unpack(values)) end
 function aggregates.count(values) return #values end
 M.aggregates = aggregates
 
--- Whether one of these values is NaN.
+-- True if one of the values is NaN.
 function M.has_nan(values)
   for _, value in ipairs(values) do
     if value ~= value then return true end

@@ -98,7 +98,7 @@ it("an unknown option is an error that proposes the name here", function()
   raises(function() declared:read("f", { rate = 1, rank_of_ties = 2 }) end, "Write ties = 'mean'")
 end)
 
--- What `f` writes to standard error.
+-- The text that `f` writes to standard error.
 local function written_by(f)
   local parts, real = {}, io.stderr
   local function write(_, ...) parts[#parts + 1] = table.concat{ ... } end
