@@ -43,8 +43,10 @@ local function columns_hint(example)
   return ('where the file is made otherwise, say so: columns = {%s}, delimiter = "\\t", header = false'):format(example)
 end
 
----MovieLens: `ratings.csv` (userId, movieId, rating, and timestamp where it has one), plain or .gz, the file itself or the folder that contains it (or contains it in its
----subfolder ml-latest-small). Users and movies are numbered from 1 in the order of their ids; `:titles()` gives the movies' names by number.
+---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
+---`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
+---movies are numbered from 1 in the order of their ids. `:titles()` returns the movies' names by
+---number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -65,9 +67,11 @@ function M.movielens(path)
   return read
 end
 
----CiteULike-a (Wang, Chen, Li 2013): which user has which article in his library, from `users.dat`, plain or .gz, the file itself or the folder
----that contains it (or contains it in its subfolder citeulike-a). Line u is user u: how many articles, then their numbers, blanks between. All
----ratings are 1, so `binarize(1)` says what is relevant. An article twice in a line, or a count that is not theirs, is an error.
+---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
+---plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
+---u is user u: the number of articles, then the articles' numbers, separated by blanks. All ratings
+---are 1, so `binarize(1)` makes every article of a library relevant. An article that is twice in a
+---line, or a wrong count, is an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
@@ -99,9 +103,9 @@ local interaction_columns = declare("mr.data.InteractionColumns", {
 local interactions_options = declare("mr.data.InteractionsOptions", {
   { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "as the header calls them", expected = "a table",
     accept = function(value) return type(value) == "table" end,
-    help = "columns by name or number, or a list of what each column of the file holds, in its order" },
+    help = "columns by name or number, or a list that says what each column of the file holds" },
   { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
-    help = "what a pair of user and item that occurs again becomes" },
+    help = "what to do with a repeated pair of user and item" },
 }, table_options)
 
 local interaction_parts = declare("mr.data.InteractionFiles", {
@@ -168,17 +172,26 @@ local function column_text(where, name, given, header, placed)
   return tostring(given)
 end
 
----Interactions of users and items from a table, plain or .gz. Columns are called user, item, rating and timestamp unless said otherwise:
----`columns = {user = "uid", rating = 4}`, where a text is a name and a number the place of a column, or `columns = {"user", "item", false,
----"timestamp"}` in the order of the file, where false stands for a column that is not read. Without header user and item are columns 1 and 2.
----Beside a list, or numbers alone, `header` has to be given: true where the first line has names, false where it is data.
----A file without a known rating column, and with further columns than user, item and timestamp, is an error: one of them may be the rating. Name
----it, or pass `rating = false`. Then all ratings are 1, as in a file of nothing but users, items and timestamps, and print(ratings) says so.
----Timestamps are whole numbers of 64 bits, kept exactly; `timestamp = false` leaves them out. Ids may be any text: numbered from 1 by
----value where all are whole numbers, else in order of appearance. A pair that occurs again is an error, or becomes one row: the "last" or "first"
----by timestamp (of equal or no times by line), the one with the "max" rating (of equal ones the last), or the "sum" of the ratings at the last
----time. `{train = path, test = path}`, and `valid`: files of one split, for `folds{by = "given"}`; duplicates are settled within each, and
----a pair in two of them is an error.
+---Reads interactions of users and items from a table, plain or .gz. By default the columns are
+---called user, item, rating and timestamp. `columns = {user = "uid", rating = 4}` names them
+---otherwise: a text is a column's name, a number its place.
+---`columns = {"user", "item", false, "timestamp"}` lists them in the order of the file; false marks
+---a column that is not read. Without a header, user and item are columns 1 and 2. If `columns` is a
+---list, or has only numbers, `header` is required: true if the first line has names, false if it is
+---data.
+---
+---A file without a known rating column, but with columns besides user, item and timestamp, is an
+---error, because one of them may be the rating. Name that column, or pass `rating = false`: then
+---all ratings are 1. They are also 1 if the file has only users, items and timestamps, and
+---print(ratings) says so. Timestamps are 64-bit integers, kept exactly; `timestamp = false` leaves
+---them out. Ids may be any text. They are numbered from 1, by value if all are whole numbers, else
+---in order of appearance.
+---
+---A repeated pair of user and item is an error by default. `duplicates` keeps one row instead: the
+---"last" or "first" by timestamp (ties, or no timestamps: by line), the row with the "max" rating
+---(ties: the last), or the "sum" of the ratings at the last time. `{train = path, test = path}`,
+---with an optional `valid`, reads the files of one split, for `folds{by = "given"}`. Duplicates are
+---then resolved within each file, and a pair in two files is an error.
 ---@param path string|mr.data.InteractionFiles
 ---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
@@ -224,7 +237,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = 'whether a line needs a qid; under "optional" a file without any is one list' },
   { "cache", "boolean|string", default = false, expected = "true, false or a folder",
     accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
-    help = "keeps the data in a binary file for the next time: in the user's cache folder (true), or in this folder" },
+    help = "keep a binary copy of the data for later reads: in the user's cache folder (true), or in this folder" },
 })
 
 -- The folder of the option `cache`, or false.
@@ -242,9 +255,10 @@ local function letor_file(path, o, name)
   return dataset.new{ lists = lists, features = features, name = name }
 end
 
----Judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features that a line does not name are 0. A cache is for
----this path and these options, and made anew where the file has changed since, or the cache is damaged or of another version (with a warning).
----A file of that name that is no cache is reported, too, and not changed.
+---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
+---that a line does not name are 0. A cache file belongs to this path and these options. It is
+---rebuilt if the file has changed, and, with a warning, if the cache is damaged or of another
+---version. A file of that name that is not a cache is reported and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -287,11 +301,13 @@ end
 local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "valid", "number", default = 0.1, least = 0, below = 1,
     help = "share of the training lists that becomes the validation part where the folder has none" },
-  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice of that share" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice of the validation lists" },
 }, letor_options)
 
----The folds of a LETOR folder: by folds.tsv; by Fold1, Fold2, ... with train, vali and test; by these files in the folder itself; by rotation
----of S1 ... S5 as LETOR does it; or of P1 ... P5, where P1 is the test of fold 1 and the others train. Each fold is read when it is first used.
+---Returns the folds of a LETOR folder. The parts come from folds.tsv; from Fold1, Fold2, ... with
+---train, vali and test; from these files in the folder itself; from S1 ... S5 by LETOR's rotation;
+---or from P1 ... P5, where P1 is the test part of fold 1 and the others are train. Each fold is
+---read when it is first used.
 ---@param folder string
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]
@@ -313,8 +329,10 @@ local scores_options = declare("mr.data.ScoresOptions", {
   { "columns", "mr.data.ScoreColumns", shown = "as the header calls them", help = "columns by name or number" },
 }, table_options)
 
----Scores of documents that any program made, from a table, plain or .gz. Columns are called qid, docid and score unless said otherwise; without
----header they are 1, 2 and 3. Where `columns` has all three as numbers, `header` has to be given. Rows of a query need not be together; a document that is in it twice is an error.
+---Reads scores of documents from a table that any program wrote, plain or .gz. By default the
+---columns are called qid, docid and score; without a header they are 1, 2 and 3. If `columns` gives
+---all three as numbers, `header` is required. Rows of a query need not be adjacent. A document that
+---is twice in a query is an error.
 ---@param path string
 ---@param options? mr.data.ScoresOptions
 ---@return mr.ScoredLists
@@ -343,7 +361,8 @@ function M.scores(path, options)
   return scored.new(lists, scores, path)
 end
 
----A run file as TREC has them, plain or .gz: lines "query Q0 document rank score tag". What counts is the score; the rank is not read.
+---Reads a TREC run file, plain or .gz: lines "query Q0 document rank score tag". Documents are
+---ranked by the score; the rank is not read.
 ---@param path string
 ---@return mr.ScoredLists
 ---Example:
@@ -361,8 +380,9 @@ function M.trec_run(path)
   return scored.new(lists, scores, path)
 end
 
----Judgments as TREC has them, plain or .gz: lines "query iteration document grade" with whole grades. Those below 0 count as not judged, as in
----trec_eval. Each query is a list; `.ids` are the queries, `.documents` the documents.
+---Reads TREC judgments, plain or .gz: lines "query iteration document grade" with integer grades.
+---Negative grades count as not judged, as in trec_eval. Each query is a list. `.ids` are the
+---queries, `.documents` the documents.
 ---@param path string
 ---@return mr.Lists
 ---Example:
@@ -378,11 +398,12 @@ end
 function M.trec_qrels(path) return core.read_trec_qrels(find.path(path)) end
 
 local scored_options = declare("mr.data.ScoredOptions", {
-  { "name", "string", default = "scores", help = "what the scores are called in messages" },
+  { "name", "string", default = "scores", help = "name of the scores in messages" },
 })
 
----Scores of the rows of a dataset or of lists, to be written as a run file, or compared. Lists and rows without names are called as the file of
----the ratings calls users and items, or by their numbers.
+---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
+---systems. Lists and rows without names get the names of users and items in the ratings' file, or
+---their numbers.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions
@@ -404,7 +425,7 @@ end
 
 local synthetic_options = declare("mr.data.SyntheticOptions", {
   { "kind", "string", default = "ratings", choices = { "ratings", "queries" },
-    help = "what is made: ratings (mr.Ratings), or queries with features (mr.Dataset)" },
+    help = "kind of data: ratings (mr.Ratings), or queries with features (mr.Dataset)" },
   { "noise", "number", least = 0, shown = "0.7 for ratings, 0.5 for queries",
     help = "standard deviation of the random part of a rating, or of the merit that a document's grade comes from" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random numbers" },
@@ -419,7 +440,8 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   { "mean_size", "integer", default = 20, least = 1, help = "mean number of documents of a query" },
 })
 
----Made-up data: ratings with power-law activity (at most half of the items) and popularity and latent factors, or queries with features.
+---Makes synthetic data: ratings or queries with features. Ratings have latent factors, and
+---power-law popularity and activity (a user rates at most half of the items).
 ---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`

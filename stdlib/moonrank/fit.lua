@@ -25,13 +25,13 @@ local function check_ended()
   ended_early = 0
 end
 
----Scores that a model gives the rows of a dataset.
+---Returns the scores that a model gives the rows of a dataset.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@return mr.Tensor  [rows]
 function M.scores(model, dataset) return (choices.scored(model, dataset)) end
 
----Scores a dataset with a model and evaluates them.
+---Scores a dataset with a model and evaluates these scores.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@param metrics (string|mr.Metric|table)[]
@@ -106,51 +106,70 @@ local function train(o, run, line, last_epoch)
   end
 end
 
----Trains a model. Chooses the epoch by `select` (default: the first metric; least where that is to be minimised, and
----never one whose value is NaN) on the validation part; without one, or where every value is NaN, the last epoch
----stays, and the run says so. The model has the chosen epoch's parameters afterwards; the test part is evaluated
----once, at the end (`choose_on = "test"` chooses on test, as some papers did, and says so in `chosen_on`).
----With several metrics in `select` each chooses its own epoch and is evaluated on test with that one's parameters;
----the model has those that the first chose, and `run:restore("rr")` gives it those of another. The bounded metric of
----`metrics = {{"ap", bound = "minmax"}}` is called "ap[minmax]" in the history, in the run and in what a trial is
----told, and may be given under that name. Without valid and test no metric is computed.
----With `valid = fold:candidates()` all metrics of the history are computed over the full catalogue, as by
----fold:evaluate: each validation scores every item for every user of the part. fold:candidates{known = "relevant",
----users = "known"} says which items and users validation leaves out. A warning counts the users who choose the epoch
----but have no relevant row in train.
----All names, and whether the model fits the data, are checked before the first step. Ctrl-C stops after the current
----batch and returns the history so far; `run.interrupted` is true, and test is not evaluated. The model has the
----parameters of the chosen epoch, or where none is chosen those of the last complete epoch; before the end of the
----first epoch it is as it was before training. Every later mr.fit of the script then raises the error `interrupted`,
----so that a loop of trainings ends.
----A loss with parameters (mr.losses.ordinal{learn = true}) is trained with the model: the optimizer, clipping,
----checkpoints and the chosen epoch then include both. Lists on which no order of the rows changes the metric that the
----loss takes its bounds from do not train; mr.fit warns, with the reasons, where these are more than 5 % of the lists
----of train.
----A step takes `batch` lists. With `batch_rows = 4096` it takes the whole lists that begin in the next 4096 rows of
----the epoch: where lists differ much in length, time and memory of a step then vary less. Schedules count rows /
----batch_rows steps per epoch, rounded up.
----Trees are grown by rounds: an epoch is a round, mr.models.trees{rounds = ...} says how many, and optimizer, batch,
----batch_rows, epochs, shuffle, clip and schedule do not apply.
----With `checkpoint = "path"` the training is kept in a file after every epoch (or every so many epochs or minutes:
----mr.FitCheckpoint), and the same script, started again, goes on from there, to the same bits as if it had never been
----interrupted. With `progress` it says from which epoch. A file of another training (model and its starting
----parameters, loss, optimizer, data, seed, ...) or of another numerics version is an error and is not changed. A file
----by other functions of the script in the model, loss, bounds, schedule or metrics is an error, too: their tokens and
----captured values are compared, and the error names what changed. `each_epoch` is not compared.
----`epochs` may be larger than in the file, unless the schedule depends on it: mr.schedule.cosine{} without epochs
----does, also after a warm-up. Each checkpoint of trees writes all of them, so that `checkpoint = {path = "path",
----epochs = 20}` takes less time where there are many. Trees that draw rows or features (subsample, colsample_bytree,
----colsample_bynode) have no checkpoint.
----`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it; with `checkpoint = true` beside
----it a trial that was killed or interrupted goes on where it was.
----With `parallel = true` under `mpirun` or `srun` all processes run the script and train this one model: each takes
----its share of the lists of every batch, the gradients are added up in the order of ranks (those of a GPU go through
----the host), and all end with the same model. For the same number of processes results are the same bits; for another
----number, and for one process, they are the same to rounding: partial sums differ. Losses that draw rows (BPR, WARP,
----LambdaFM) draw the same for any number of processes; dropout, and random tensors of a script's own model, do not.
----Models with buffers are refused. The first process evaluates validation for all; it alone shows progress and
----prints.
+---Trains a model and returns its history, the chosen epoch and the metrics on test.
+---
+---Choice of the epoch: after each epoch the validation part is evaluated. `select` names the metric
+---that chooses the epoch (default: the first of `metrics`). The highest value wins, or the lowest
+---for metrics that are minimised. NaN never wins. Without a validation part, or if every value is
+---NaN, the last epoch is kept, and the run says so. Afterwards the model has the parameters of the
+---chosen epoch. Test is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test,
+---as some papers did; `chosen_on` then says so. Without valid and test no metric is computed.
+---
+---With several metrics in `select`, each metric chooses its own epoch and is evaluated on test with
+---the parameters of that epoch. The model keeps the parameters that the first metric chose;
+---`run:restore("rr")` loads those that "rr" chose. A bounded metric such as {"ap", bound =
+---"minmax"} is called "ap[minmax]" in the history, in the run and in reports to a trial. `select`
+---accepts this name.
+---
+---`valid = fold:candidates()` computes all metrics of the history over the full catalogue, like
+---fold:evaluate. Each validation then scores every item for every user of the part. The options
+---`known` and `users` of fold:candidates say which items and users are left out. A warning counts
+---users that take part in the choice of the epoch but have no relevant row in train.
+---
+---All names, and whether the model fits the data, are checked before the first step.
+---
+---Ctrl-C stops training after the current batch and returns the history so far. `run.interrupted`
+---is then true, and test is not evaluated. The model has the parameters of the chosen epoch, or of
+---the last complete epoch if none was chosen. Before the end of the first epoch it keeps its
+---initial parameters. Every later mr.fit of the script raises the error `interrupted`, so that a
+---loop of trainings ends.
+---
+---A loss with parameters (mr.losses.ordinal{learn = true}) is trained together with the model. The
+---optimizer, clipping, checkpoints and the chosen epoch then include its parameters. Some lists do
+---not train: no order of their rows changes the metric from which the loss takes its bounds. mr.fit
+---warns, with the reasons, if they are more than 5 % of the lists of train.
+---
+---A step takes `batch` lists. With `batch_rows = 4096` it takes the whole lists that begin in the
+---next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ much.
+---Schedules count rows / batch_rows steps per epoch, rounded up.
+---
+---Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets their
+---number. optimizer, batch, batch_rows, epochs, shuffle, clip and schedule do not apply to trees.
+---
+---`checkpoint = "path"` writes the training to a file after every epoch, or at the intervals that
+---mr.FitCheckpoint sets. When the script is started again, training resumes from the file and gives
+---the same bits as an uninterrupted run. With `progress` it prints the epoch from which it resumes.
+---It is an error if the file belongs to another training (model, starting parameters, loss,
+---optimizer, data, seed, ...) or another numerics version. The file is then not changed. Script
+---functions in the model, loss, bounds, schedule or metrics are compared by their tokens and
+---captured values; the error names what changed. `each_epoch` is not compared. `epochs` may be
+---larger than in the file, unless the schedule depends on it, as mr.schedule.cosine{} without
+---epochs does, also after a warm-up. Each checkpoint of trees writes all trees, so
+---`checkpoint = {path = "path", epochs = 20}` saves time if there are many. Trees that sample rows
+---or features (subsample, colsample_bytree, colsample_bynode) cannot be checkpointed.
+---
+---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it. If
+---`checkpoint = true` is also given, a trial that was killed or interrupted resumes where it
+---stopped.
+---
+---`parallel = true` trains one model in all processes that `mpirun` or `srun` started. Every
+---process runs the script and takes its share of the lists of each batch. Gradients are summed in
+---the order of ranks (GPU gradients go through the host), and all processes end with the same
+---model. Results are identical bits for the same number of processes. For other numbers, and for
+---one process, they agree up to rounding, because partial sums differ. Losses that sample rows
+---(BPR, WARP, LambdaFM) draw the same rows for any number of processes. Dropout, and random tensors
+---of a script's own model, do not. Models with buffers are refused. Only the first process
+---evaluates validation, shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run
 ---Example:

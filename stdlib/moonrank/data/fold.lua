@@ -57,7 +57,8 @@ local function degenerate(lists)
   return total, none, all
 end
 
----A row per part: lists, rows, rows with a grade of at least 1, lists without any, and lists of nothing else.
+---Returns a table with a row per part: lists, rows, rows with a grade of at least 1, lists without
+---any such row, and lists with only such rows.
 ---@return mr.Table
 ---Example: `mr.data.synthetic{users = 30, items = 90}:binarize(4):folds{k = 3}[1]:table().rows[1][1]   --> train`
 function Fold:table()
@@ -72,7 +73,8 @@ end
 
 tables.add_exports(Fold)
 
----The table in words; beside it users whose items are all in train, and users and items of test that train has nothing relevant of.
+---Returns the table as text. It adds the users whose items are all in train, and the users and
+---items of test without a relevant row in train.
 ---@return string
 ---Example:
 ---```lua
@@ -93,36 +95,47 @@ function Fold:summary()
 end
 Fold.__tostring = Fold.summary
 
----Evaluates a model on what it has to find in a part among all items, or among sampled ones (Cremonesi et al. 2010; Krichene & Rendle 2020 on why their
----metrics order models otherwise). Each user with relevant items in the part is a list. A model on the GPU is scored and measured there, by blocks
----of users; the values of the lists alone come back. `candidates`:
+---Evaluates a model by ranking all items, or sampled items, for each user with relevant items in a
+---part. Each such user is a list. Metrics on sampled items may order models differently (Cremonesi
+---et al. 2010; Krichene & Rendle 2020). A model on the GPU is scored and measured there, in blocks
+---of users; only the values per list are copied back. `candidates` says which items are ranked:
 ---
----- "catalogue" (default): all items but those that the user knows.
----- "sampled": the relevant items of the part, and `negatives` others that the user does not know, without replacement: `by` "uniform" or
----  "popularity" (as many users as they are relevant to in train and, for test, in validation).
----- "one": a list for each relevant item, with samples of its own.
+---- "catalogue" (default): all items except those that the user knows.
+---- "sampled": the relevant items of the part, and `negatives` others that the user does not know,
+---  without replacement. `by` is "uniform", or "popularity": by the number of users to whom an item
+---  is relevant in train and, for test, in validation.
+---- "one": one list for each relevant item, with its own samples.
 ---
----`known` says which items a user knows, unless they are relevant in the part itself:
+---`known` says which items a user knows. Relevant items of the part itself are always ranked.
 ---
----- "rated" (default): all that the user rated before the part, also below the threshold. Time, given files, cold users and cold items place
----  ratings that are in no list before, in or after the part; where parts are drawn at random, such ratings are before it. A fold of datasets
----  that were not made from ratings has this only where no row of earlier parts has grade 0.
----- "relevant": what is relevant to the user in train (and, for test, in validation). Ratings below the threshold stay candidates.
----- "none": nothing.
+---- "rated" (default): all items that the user rated before the part, also below the threshold.
+---  Folds by time, given files, cold users and cold items place ratings that are in no list before,
+---  in or after the part. If parts are drawn at random, such ratings count as before it. A fold of
+---  datasets that were not made from ratings has "rated" only if no row of earlier parts has grade
+---  0.
+---- "relevant": items that are relevant to the user in train and, for test, in validation. Ratings
+---  below the threshold stay candidates.
+---- "none": no items.
 ---
----`users = "known"` leaves out users that have nothing relevant in train, whom most models cannot rank for. A line below the table counts them,
----and relevant items that train never had.
+---`users = "known"` leaves out users without a relevant row in train; most models cannot rank for
+---them. A line below the table counts them, and the relevant items that train never had.
 ---
----`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f of the item's rank among the N items that the user does not know, from
----how many k of the m sampled ones are above it, under a name that says so:
+---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f among all N items that the
+---user does not know. The estimate uses k, the number of the m sampled items above the relevant
+---item. The metric's name shows the correction:
 ---
----- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". Ranks between the sampled ones cannot be told
----  apart, so cut-offs far below N / m stay coarse.
----- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2: "ndcg@10[minimal_bias]". Its variance is large:
----  single lists are far beyond 0 and 1, and where the cut-off is far below N / m the mean over thousands of lists may be, too.
----- "trade_off": that with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]: "ndcg@10[trade_off]"; gamma = 1 is the mean of f
----  given k. Both take ranks as equally likely and p(k | r) of samples without replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with
----  A = (p(k | r)); where its equations cannot be told apart from rounding (gamma = 0 and m above 17 or so) what they leave open is 0.
+---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". It
+---  cannot distinguish ranks between the sampled ones, so cutoffs far below N / m stay coarse.
+---- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2:
+---  "ndcg@10[minimal_bias]". Its variance is large: single lists are far outside [0, 1]. If the
+---  cutoff is far below N / m, the mean over thousands of lists may be, too.
+---- "trade_off": the g(k) with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]:
+---  "ndcg@10[trade_off]". With gamma = 1 it is the mean of f given k.
+---
+---"minimal_bias" and "trade_off" take all ranks as equally likely, and p(k | r) for samples without
+---replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with A = (p(k | r)). Rounding can
+---leave these equations underdetermined (gamma = 0 and m above 17 or so). The undetermined part of
+---g is 0.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.FoldEvaluateOptions
@@ -132,10 +145,10 @@ Fold.__tostring = Fold.summary
 ---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   --> candidates: all 90 items
 function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
 
----The candidates that a model has to rank in a part, as fold:evaluate ranks them, for `valid` and
----`test` of mr.fit. Then metrics rank all items (or the samples that the options choose) in the
----history, for the choice of the epoch, and on test. The validation loss is still that of the
----part's own lists.
+---Returns the candidates that a model ranks in a part, for `valid` and `test` of mr.fit. The
+---metrics of the history, of the choice of the epoch and of test then rank all items, or the
+---samples that the options choose, like fold:evaluate. The validation loss still uses the part's
+---own lists.
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 ---Example:
@@ -148,8 +161,8 @@ function Fold:evaluate(model, metrics, options) return require("moonrank.data.ca
 ---```
 function Fold:candidates(options) return require("moonrank.data.candidates").of(self, options) end
 
----A copy of the fold with binary relevance: 1 where the grade is at least `threshold` ("top": the
----highest grade of all three parts; "top_of_list": the highest of the row's own list).
+---Returns a copy of the fold with binary relevance: 1 where the grade is at least `threshold`.
+---"top" is the highest grade of all three parts; "top_of_list" the highest of the row's own list.
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Fold
 function Fold:binarize(threshold)
@@ -162,7 +175,7 @@ function Fold:binarize(threshold)
   return mapped(self, function(part) return part:binarize(threshold) end)
 end
 
----A copy of the fold with features standardised by the statistics of its training part.
+---Returns a copy of the fold with features standardised by the statistics of its training part.
 ---@return mr.Fold
 function Fold:standardize()
   local scaling = self.train:scaling()

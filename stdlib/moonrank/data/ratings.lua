@@ -50,7 +50,7 @@ local function changed(self, fields)
   return setmetatable(copy, Ratings)
 end
 
----The smallest and the largest rating, of ratings that were binarized before that.
+---Returns the smallest and the largest rating that the data had before :binarize.
 ---@return { [1]: number, [2]: number }|false  false where there is none
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()
@@ -59,7 +59,7 @@ function Ratings:range()
   return { -(-values):max():item(), values:max():item() }
 end
 
----A copy of the ratings with relevance 1 where the rating is at least `threshold`, else 0.
+---Returns a copy of the ratings with relevance 1 where the rating is at least `threshold`, else 0.
 ---@param threshold number
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
@@ -74,7 +74,8 @@ function Ratings:binarize(threshold)
   return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
 end
 
----A copy of the ratings for users with at least `n` relevant items; users keep their numbers.
+---Returns a copy of the ratings for users with at least `n` relevant items. Users keep their
+---numbers.
 ---@param n integer
 ---@return mr.Ratings
 ---Example:
@@ -145,25 +146,33 @@ local function make_fold(self, o, number)
   }
 end
 
----Folds of train, validation and test, made when they are first used; no interaction is in two parts. `by`:
+---Divides the ratings into folds of train, validation and test, which are made when they are first
+---used. No interaction is in two parts. `by` says how the parts are divided:
 ---
----- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation; of those that are not test a share becomes
----  validation (rounded, at least 1 of 2 or more).
----- "share": of each user's items a random share `test` (80/20 is 0.2), of the rest a share `valid`; k times, drawn anew (Monte Carlo).
----- "one": of each user `n` random items are test (leave-one-out) and as many validation (none where valid = 0); k times. Users with no more
----  than these are in train only; the summary counts them.
----- "last": the same with the last n by timestamp (leave-last-out; of equal times by row).
----- "user_time": of each user's items the latest share `test`, at least `n`, is test, of the rest the latest share `valid`. Users with no more
----  than these are in train only.
----- "time": test is what is at `at` or later, or the latest share `test` of all; validation is the latest share of the rest.
----- "cold_user", "cold_item": users or items are assigned to k folds in rotation with all that is theirs. Of cold items, negatives of each part
----  are items of that part.
----- "given": as the files say that the ratings were read from; without one for validation a share of each user's items of train is.
+---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation.
+---  A share `valid` of those outside test becomes validation (rounded, at least 1 of 2 or more).
+---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
+---  of the rest is validation. The k folds are drawn independently (Monte Carlo).
+---- "one": `n` random items of each user are test (leave-one-out) and as many validation (none if
+---  valid = 0), k times. Users with no more items than that are in train only; the summary counts
+---  them.
+---- "last": like "one", but with the last n items by timestamp (leave-last-out), ties by row.
+---- "user_time": the latest share `test` of each user's items, at least `n`, is test, and the
+---  latest share `valid` of the rest is validation. Users with no more items than that are in train
+---  only.
+---- "time": ratings at time `at` or later are test, or else the latest share `test` of all ratings.
+---  Validation is the latest share of the rest.
+---- "cold_user", "cold_item": users or items are assigned to k folds in rotation, with all their
+---  ratings. For cold items, the negatives of each part are items of that part.
+---- "given": the parts are the files that the ratings were read from. Without a validation file, a
+---  share of each user's items of train becomes validation.
 ---
----Each part gets `nsr` negatives per relevant item, drawn once without replacement. `negatives` says from what: "not_relevant" (default) from the
----items that are not relevant to the user in any part (low ratings may be among them), "unrated" from those that the user has not rated at all.
----A user with too few such items has all of them, divided in proportion; the summary counts these users.
----`grades = true` keeps ratings as grades, for models of ratings: every rated item is dealt out, and nsr is 0 unless said.
+---Each part gets `nsr` negatives per relevant item, drawn once without replacement. `negatives`
+---says from which items: "not_relevant" (default) draws from items that are not relevant to the
+---user in any part, which may include low ratings. "unrated" draws from items that the user has not
+---rated at all. A user with too few such items gets all of them, divided in proportion; the summary
+---counts these users. `grades = true` keeps ratings as grades, for models of ratings. Every rated
+---item is then assigned to a part, and nsr is 0 by default.
 ---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
@@ -201,8 +210,8 @@ local function left_words(self)
   return self.least > 0 and ("%s, of users with at least %d"):format(words, self.least) or words
 end
 
----A summary in lines: how much was read, the range of ratings, the time span, the threshold, and
----how much is relevant by it.
+---Returns a summary: how much was read, the range of ratings, the time span, the threshold, and how
+---many ratings are relevant under it.
 function Ratings:__tostring()
   local range = self.rows > 0 and self:range()
   local rated = not self.has_ratings and "no ratings were read: all are 1"

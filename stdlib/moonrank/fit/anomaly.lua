@@ -8,11 +8,12 @@ local scope = require "moonrank.scope"
 local M = {}
 
 local anomaly_options = declare("mr.DetectAnomalyOptions", {
-  { "infinite", "boolean", default = false, help = "raise for infinities, too; they may be meant, as in a mask" },
+  { "infinite", "boolean", default = false, help = "raise for infinities too; some are intended, for example in masks" },
 })
 
----Runs a function in which every operation on tensors, and every derivative, is looked at: the first that makes NaN (or with `infinite = true`
----also an infinity) raises an error that names it. Each step takes longer; results are the same. The function cannot yield out of a coroutine.
+---Runs a function and raises an error at the first tensor operation or derivative that makes NaN.
+---The error names the operation. With `infinite = true` infinities raise it too. Each step takes
+---longer; results do not change. The function cannot yield out of a coroutine.
 ---@param f fun(): any
 ---@param options? mr.DetectAnomalyOptions
 ---@return any  what f returns

@@ -18,12 +18,12 @@ local writer = "moonrank fit"
 
 local checkpoint_options = declare("mr.FitCheckpoint", {
   { "path", "string", required = true, accept = function(path) return path ~= "" end, expected = "the name of a file",
-    also = { "file", "filename" }, help = "file in the format safetensors; missing folders are made" },
-  { "epochs", "integer", default = 1, least = 1, also = { "every" }, help = "epochs from one writing to the next" },
+    also = { "file", "filename" }, help = "safetensors file; missing folders are made" },
+  { "epochs", "integer", default = 1, least = 1, also = { "every" }, help = "number of epochs between writes" },
   { "minutes", "number", least = 0, infinite = true,
-    help = "instead of epochs: minutes between writings, at the end of an epoch, and after the last one" },
+    help = "minutes between writes, instead of epochs; writes happen at the end of an epoch and after the last one" },
   { "mix_numerics", "boolean", default = false,
-    help = "go on from a file of another numerics version; last digits may then differ" },
+    help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
 ---Where and how often, from the option of mr.fit; nil where there is none.

@@ -25,11 +25,13 @@ function Clip:__tostring() return ("clip_gradients{norm = %.17g}"):format(self.n
 
 local clip_options = declare("mr.ClipGradientsOptions", {
   { "norm", "number", required = true, above = 0, also = { "max_norm" },
-    help = "largest norm of all gradients together" },
+    help = "largest norm over all gradients together" },
 })
 
----Gradient clipping (Pascanu et al. 2013): where the norm of all gradients together is above `norm`, they are scaled down to it. For
----`mr.fit{clip = ...}`, which also takes the number alone, or between `loss:backward()` and `optimizer:step()`, where it returns the norm as it was.
+---Clips gradients by their norm (Pascanu et al. 2013). If the norm of all gradients together
+---exceeds `norm`, they are scaled down to it. Pass it as `mr.fit{clip = ...}`, which also accepts
+---the number alone. Or call it between `loss:backward()` and `optimizer:step()`: it returns the
+---norm before clipping.
 ---@param options mr.ClipGradientsOptions
 ---@return mr.Clip
 ---Example:

@@ -103,8 +103,8 @@ local function notes_of(history, metrics)
   return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
 end
 
----A row per epoch: training loss, validation loss, metrics. Below it stands what evaluations say, too: what was ranked,
----how much of it training never saw, and the conventions.
+---Returns a table with a row per epoch: training loss, validation loss, metrics. Lines below it say
+---what was ranked, how many users and items training never saw, and the metrics' conventions.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -131,7 +131,8 @@ function History:table()
   return tables.new{ columns = columns, rows = rows, formats = formats, notes = notes_of(self, shown) }
 end
 
----A JSON array with an object per epoch; what is NaN or infinite is a text, as JSON has no such numbers.
+---Returns a JSON array with an object per epoch. NaN and infinite numbers are texts, because JSON
+---lacks such numbers.
 ---@return string
 function History:to_json()
   local parts = {}
@@ -164,7 +165,7 @@ local history_plot_options = declare("mr.HistoryPlotOptions", {
   { "vlines", "(number|{ [1]: number, [2]: string })[]", help = "epochs with a vertical line, or {epoch, text}" },
 }, run_plot_options)
 
----Learning curves: losses on the left, metrics on the right.
+---Draws learning curves: losses on the left, metrics on the right.
 ---@param options? mr.HistoryPlotOptions
 ---@return mr.Figure
 function History:plot(options)
@@ -181,7 +182,7 @@ function History:plot(options)
   return plot.facets(figures)
 end
 
----The table, of long histories the first epochs and the last.
+---Returns the table as text. Of a long history it shows the first and the last epochs.
 function History:__tostring()
   local whole, most = self:table(), 20
   if #whole.rows <= most then return tostring(whole) end
@@ -198,8 +199,8 @@ local function ending(self)
   return self.stopped and (", ended by %s"):format(self.stopped) or ""
 end
 
----A summary in lines: the training, the epochs that metrics chose, and the metrics on test; below
----it what is known of the part that chose.
+---Returns a summary: the training, the epochs that metrics chose, and the metrics on test. Lines
+---below it describe the part that chose the epoch.
 function Run:__tostring()
   local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
   for _, choice in ipairs(self.choices) do
@@ -230,7 +231,7 @@ function Run:restore(metric)
   check.unknown("metric that chose an epoch", metric, names)
 end
 
----The table of the history: a row per epoch.
+---Returns the table of the history: a row per epoch.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -241,7 +242,8 @@ end
 ---```
 function Run:table() return self.history:table() end
 
----The run in JSON: history, chosen epochs, whether Ctrl-C ended it, means on test, fingerprints of the data.
+---Returns the run as JSON: history, chosen epochs, whether Ctrl-C ended it, mean metrics on test,
+---and data fingerprints.
 ---@return string
 function Run:to_json()
   local chosen, test = {}, {}
@@ -258,7 +260,7 @@ tables.add_exports(Run)
 -- A text as JSON has it.
 function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
----Learning curves, with a line at the epochs that were chosen.
+---Draws learning curves, with a vertical line at each chosen epoch.
 ---@param options? mr.RunPlotOptions
 ---@return mr.Figure
 function Run:plot(options)
