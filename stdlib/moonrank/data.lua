@@ -301,7 +301,7 @@ end
 local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "valid", "number", default = 0.1, least = 0, below = 1,
     help = "share of the training lists that becomes the validation part where the folder has none" },
-  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice of the validation lists" },
+  { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
 ---Returns the folds of a LETOR folder. The parts come from folds.tsv; from Fold1, Fold2, ... with

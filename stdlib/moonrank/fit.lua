@@ -111,9 +111,9 @@ end
 ---Choice of the epoch: after each epoch the validation part is evaluated. `select` names the metric
 ---that chooses the epoch (default: the first of `metrics`). The highest value wins, or the lowest
 ---for metrics that are minimised. NaN never wins. Without a validation part, or if every value is
----NaN, the last epoch is kept, and the run says so. Afterwards the model has the parameters of the
----chosen epoch. Test is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test,
----as some papers did; `chosen_on` then says so. Without valid and test no metric is computed.
+---NaN, the last epoch is kept, and the run says so. The model has the chosen epoch's parameters
+---afterwards. Test is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test, as
+---some papers did; `chosen_on` then says so. Without valid and test no metric is computed.
 ---
 ---With several metrics in `select`, each metric chooses its own epoch and is evaluated on test with
 ---the parameters of that epoch. The model keeps the parameters that the first metric chose;
@@ -150,13 +150,14 @@ end
 ---mr.FitCheckpoint sets. When the script is started again, training resumes from the file and gives
 ---the same bits as an uninterrupted run. With `progress` it prints the epoch from which it resumes.
 ---It is an error if the file belongs to another training (model, starting parameters, loss,
----optimizer, data, seed, ...) or another numerics version. The file is then not changed. Script
----functions in the model, loss, bounds, schedule or metrics are compared by their tokens and
----captured values; the error names what changed. `each_epoch` is not compared. `epochs` may be
----larger than in the file, unless the schedule depends on it, as mr.schedule.cosine{} without
----epochs does, also after a warm-up. Each checkpoint of trees writes all trees, so
----`checkpoint = {path = "path", epochs = 20}` saves time if there are many. Trees that sample rows
----or features (subsample, colsample_bytree, colsample_bynode) cannot be checkpointed.
+---optimizer, data, seed, ...) or another numerics version. The file is then not changed. Changed
+---script functions in the model, loss, bounds, schedule or metrics are an error, too. Their tokens
+---and captured values are compared, and the error names what changed. `each_epoch` is not compared.
+---
+---`epochs` may be larger than in the file, unless the schedule depends on it, as
+---mr.schedule.cosine{} without epochs does, also after a warm-up. Each checkpoint of trees writes
+---all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many. Trees that
+---sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be checkpointed.
 ---
 ---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it. If
 ---`checkpoint = true` is also given, a trial that was killed or interrupted resumes where it

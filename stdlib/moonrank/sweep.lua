@@ -34,22 +34,22 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "parameters by name: mr.choice, mr.range, mr.uniform, mr.loguniform, mr.integer, mr.seeds; and mr.when" },
   { "run", "fun(trial: mr.Trial): any", required = true, expected = "a function of a trial",
     also = { "objective", "func", "train" },
-    help = "runs one trial; returns a number, numbers by name, what mr.fit returned, or an evaluation's `mean`" },
+    help = "runs one trial; returns a number, numbers by name, the run of mr.fit, or an evaluation's `mean`" },
   { "metric", "string", shown = "the only number that run returns",
     help = "name of the number by which trials are compared" },
   { "direction", "string", choices = { "maximize", "minimize" }, also = { "mode" },
     shown = "known for metrics, losses, rmse, mae and mse; a number without a name is maximized",
-    help = "whether more or less of metric is better; required for other names" },
+    help = "whether a higher or lower metric is better; required for other names" },
   "Search",
   { "sampler", "string|table", shown = '"grid"',
-    help = '"grid", "random", "sobol" or "tpe", or with options {"tpe", generation = 20}' },
+    help = '"grid", "random", "sobol" or "tpe"; with options: {"tpe", generation = 20}' },
   { "pruner", "string|table", shown = "none",
-    help = '"median", "asha" or "wilcoxon", or with options; {"hyperband", max_resource = 81}; asked by trial:report' },
+    help = '"median", "asha", "wilcoxon" or {"hyperband", max_resource = 81}; trial:report asks it' },
   { "first", "table[]",
-    help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses the others; not for grids" },
+    help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses missing ones; not for grids" },
   { "trials", "integer", least = 1, also = { "n_trials", "num_trials", "max_trials", "num_samples" },
     shown = "the whole grid; of hyperband one pass",
-    help = "number of trials; required, except for grids, of which it takes the first, and for hyperband" },
+    help = "number of trials; required except for hyperband and for grids, of which it takes the first trials" },
   { "seed", "integer", default = 1, also = { "random_state" },
     help = "seed of the study: seeds of trials and suggestions come from it" },
   "Processes and store",
@@ -59,20 +59,20 @@ local sweep_options = declare("mr.SweepOptions", {
     also = { "n_jobs", "jobs", "processes", "num_workers" },
     help = "number of processes; 0 runs trials in this process" },
   { "retry", "integer", default = 0, least = 0, also = { "retries", "max_retries" },
-    help = "number of times that a trial that failed or was killed is tried again" },
+    help = "number of retries of a trial that failed or was killed" },
   { "silence", "number", default = 60.0, above = 0, infinite = true, also = { "timeout" },
     help = "under mpirun or srun: seconds without a message after which a rank counts as lost" },
   "Changes since the study began",
   { "settings", "table", default = {}, shown = "none",
-    help = "values on which results depend beside the script, as mr.args{...}; a change is an error; no functions" },
+    help = "values beside the script that results depend on, as mr.args{...}; a change is an error; no functions" },
   { "data", "any",
-    help = "files, datasets, folds or ratings that trials read beside those of mr.fit and mr.evaluate, or a list" },
+    help = "files, datasets, folds or ratings, or a list, that trials read beside those of mr.fit and mr.evaluate" },
   { "force", "boolean", default = false,
-    help = "go on although space, script, settings or data changed; a line below tables then says what changed" },
-  { "mix_numerics", "boolean", default = false, help = "go on although trials ran under another numerics version" },
+    help = "continue although space, script, settings or data changed; a line below tables then says what changed" },
+  { "mix_numerics", "boolean", default = false, help = "continue although trials ran under another numerics version" },
   "Display",
   { "progress", "boolean", default = true, also = { "verbose" },
-    help = "show how many trials have ended, and time left" },
+    help = "show the number of ended trials and the time left" },
 })
 
 -- Sets the direction from the registry of directions, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one direction only.
@@ -205,34 +205,55 @@ local function name_of_call()
   return table.concat({ line[0] or "", table.concat(line, "\0"), calls_of[line] }, "\0")
 end
 
----Runs every trial of a study that has not ended yet, and returns the study's results. Each trial is a row of the store as soon as it begins;
----what it returned, or why it failed, is written when it ends. Running the same script again continues where it stopped: a changed space,
----sampler, seed or setting is an error that names it, unless `force = true`. The same holds for the code and the values of the trials: `run`, the
----functions and values that it captures (tables, tensors, data and objects by their content), the named values of the space, the globals that it
----names, definitions (mr.losses.define and the like), every module that is loaded when the study begins, and what a trial loads by require or
----dofile. Comments, white space and code outside of these may change. A weak table, e.g. `setmetatable({}, { __mode = "k" })`, is a cache: what it
----holds does not count. Options of mr.args count where they are passed as `settings`. A change of others that the functions of the trials read is
----no error: a warning names the option, its value then and now. A store of an earlier version, which recorded code in another form, needs
----`force = true` once. Other data are an error, too: a trial keeps the fingerprints of what it gave to mr.fit and mr.evaluate, and is begun once
----more, up to there, before its results are returned to a later run. A study with trials to run goes on under the numerics that all others had
----(`moonrank --version` says which), unless `mix_numerics = true`. Trials run in other
----processes, which start this script anew and take trials where it calls `mr.sweep`; what is printed there goes to a file beside the store.
----Results do not depend on how many there are. Trials begin in the order of their numbers. The time left that is shown
----is the mean time of the trials that finished, times the number of trials left, divided by the workers.
----Beside its number `run` may return the values of an evaluation as per_list: {ndcg = 0.5, per_list = ...}; or
----several by name, as per_list = {ndcg = values, list = the number of each list's user or query}. Changes of
----`settings` and `data` are detected, also within tables. The metric of trials that have results cannot change, not
----even with `force`.
----With `pruner = {"hyperband", max_resource = R}` trials are in brackets by their numbers (mr.sweep.HyperbandOptions; factor 3 and R = 81: 81, 34, 15, 8
----and 5 trials). All trials of a bracket run up to a step and pause; the best third, by what they reported there, runs up to three times that step,
----and so on to R, where a trial ends by itself; the others are pruned. A paused trial goes on by running again: with `mr.fit{trial = trial,
----checkpoint = true}` from its checkpoint, else from its beginning. Who goes on depends neither on the number of workers nor on interruptions; but if
----`trials` ends within a bracket and is raised later, others may go on than if it had been so many at once. A sampler that learns ("tpe") uses
----results of earlier brackets only.
----Under `mpirun` or `srun` each of the processes that were started has one worker. The first one writes the store, continues the script and
----alone prints; the others stay in their first `mr.sweep` until it ends. All need the folder of the script and of the store. A worker's end has
----the same effect on its trial; a process that ends makes the launcher end all (unless `mpirun --enable-recovery`); the sweep can be continued
----later.
+---Runs every trial of a study that has not ended yet, and returns the study's results.
+---
+---Each trial is a row of the store as soon as it begins. Its result, or the reason why it failed,
+---is written when it ends. Running the script again continues where it stopped. It is an error if
+---the space, sampler, seed, settings, code or data changed; the error names what changed.
+---`force = true` continues anyway.
+---
+---The code of the trials is `run` with the functions and values that it captures (tables, tensors,
+---data and objects by their content), the named values of the space, the globals that it names,
+---definitions (mr.losses.define and the like), every module that is loaded when the study begins,
+---and what a trial loads by require or dofile. Comments, white space and code outside of these may
+---change. A weak table, e.g. `setmetatable({}, { __mode = "k" })`, counts as a cache, and its
+---contents are not compared.
+---
+---Options of mr.args are compared if they are passed as `settings`. If other options change that
+---the trials' functions read, a warning names the option and its old and new value. Changes of
+---`settings` and `data` are also detected within tables. A store of an earlier version, which
+---recorded code in another form, needs `force = true` once.
+---
+---A trial keeps the fingerprints of the data that it passed to mr.fit and mr.evaluate. Before its
+---results are returned to a later run, the trial is started again up to that call, to compare its
+---data. Trials continue under the numerics version of the earlier ones (`moonrank --version` prints
+---it), unless `mix_numerics = true`. The metric cannot change once trials have results, even with
+---`force`.
+---
+---Trials run in other processes. These start the script anew and take trials where it calls
+---`mr.sweep`. Their output goes to a file beside the store. Results do not depend on the number of
+---processes. Trials begin in the order of their numbers. The displayed time left is the mean time
+---of the finished trials, times the number of trials left, divided by the workers.
+---
+---Beside its number, `run` may return an evaluation's values per list: {ndcg = 0.5, per_list =
+---...}. Or several by name: per_list = {ndcg = values, list = the number of each list's user or
+---query}.
+---
+---`pruner = {"hyperband", max_resource = R}` puts trials into brackets by their numbers
+---(mr.sweep.HyperbandOptions). With factor 3 and R = 81 the brackets have 81, 34, 15, 8 and 5
+---trials. All trials of a bracket run up to a step and pause. The best third, by their reports at
+---that step, continues to three times that step, and so on up to R, where a trial ends by itself.
+---The others are pruned. A paused trial continues by running again: from its checkpoint with
+---`mr.fit{trial = trial, checkpoint = true}`, else from its beginning. Which trials continue does
+---not depend on the number of workers or on interruptions. If `trials` ends within a bracket and is
+---raised later, other trials may continue than with the larger number from the start. A sampler
+---that learns ("tpe") uses results of earlier brackets only.
+---
+---Under `mpirun` or `srun` each started process has one worker. The first process writes the store,
+---continues the script, and is the only one that prints. The others stay in their first `mr.sweep`
+---until the first process ends. All processes need the folder of the script and of the store. If a
+---worker ends, its trial ends as it does on one machine. If a process ends, the launcher ends all
+---processes (unless `mpirun --enable-recovery`); the sweep can be continued later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)

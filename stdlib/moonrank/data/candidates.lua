@@ -30,14 +30,16 @@ local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.C
 ---True if `x` is a candidates object, as fold:candidates returns it.
 function M.is(x) return getmetatable(x) == Candidates end
 
----The device of a model's parameters; of a function mr.device(), of a model without any the CPU.
+---Returns the device of a model's parameters. It is mr.device() for a function, and the CPU for a
+---model without parameters.
 function M.device_of(model)
   if type(model) == "function" then return core.device() end
   local first = model:parameters()[1]
   return first and first.device or "cpu"
 end
 
----Scores of a model, or of a function of a batch, for lists of candidates; where they are made.
+---Returns the scores of a model, or of a function of a batch, for lists of candidates, on the
+---device where they are made.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
 ---@param device string
@@ -52,7 +54,8 @@ function M.scores(model, made, device)
   return scores:detach()
 end
 
----Calls make(users) for blocks of users whose lists have about as many rows together as suit the device.
+---Calls make(users) for blocks of users. The lists of a block together have about as many rows as
+---suit the device.
 ---@param users mr.Tensor       int64
 ---@param rows_of_user integer  rows of one user's lists
 ---@param device string
@@ -71,18 +74,18 @@ local candidate_options = declare("mr.data.CandidateOptions", {
   { "part", "string", choices = { "valid", "test" }, shown = '"valid" in fold:candidates, "test" in fold:evaluate',
     help = "part of the fold" },
   { "candidates", "string", default = "catalogue", choices = { "catalogue", "sampled", "one" },
-    help = "what is ranked: all items, sampled ones for each user, or sampled ones for each relevant item" },
+    help = "ranked items: all, samples for each user, or samples for each relevant item" },
   { "negatives", "integer", least = 1, most = 1000000, shown = "100", also = { "n_negatives", "num_negatives" },
-    help = "sampled items of each list" },
+    help = "number of sampled items of each list" },
   { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', help = "how items are sampled" },
   { "seed", "integer", shown = "1", also = { "random_state" }, help = "seed of the samples" },
   { "known", "string", default = "rated", choices = known_items.names,
-    help = "what is left out of the candidates: what the user rated before the part, the relevant of that, or none" },
+    help = "items left out: those that the user rated before the part, the relevant ones of these, or none" },
   { "users", "string", default = "all", choices = { "all", "known" },
-    help = '"known" leaves out users that have nothing relevant in train' },
+    help = '"known" leaves out users without a relevant row in train' },
   { "correct", "boolean|string", default = false,
     choices = { false, true, table.unpack(check.names(corrections.names)) },
-    help = 'metrics are estimated among all items, under candidates = "one" and by = "uniform"; true is "rank"' },
+    help = 'estimate metrics among all items; needs candidates = "one" and by = "uniform"; true is "rank"' },
   { "gamma", "number", least = 0, most = 1, shown = "0.1",
     help = 'weight of the variance under correct = "trade_off"' },
 })
@@ -150,7 +153,7 @@ local function left_out_words(self)
   return form:format(count, self.part, count - relevant)
 end
 
----A text that describes the candidates; `brief`: without counts.
+---Returns a text that describes the candidates; `brief` leaves out counts.
 function Candidates:words(brief)
   local o = self._options
   local left_out = brief and "known = " .. o.known or left_out_words(self)
@@ -172,10 +175,10 @@ for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
 
----The option `users`: "all" or "known".
+---Returns the option `users`: "all" or "known".
 function Candidates:get_ranked_users() return self._options.users end
 
----Batches of the part itself.
+---Iterates over batches of the part itself.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
@@ -195,7 +198,7 @@ local function new(where, fold, o)
     _sampled = {}, _estimates = {} }, Candidates)
 end
 
----The candidates that a model has to rank in a part of a fold, for `valid` and `test` of mr.fit.
+---Returns the candidates that a model ranks in a part of a fold, for `valid` and `test` of mr.fit.
 ---@param fold mr.Fold
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
@@ -203,7 +206,9 @@ function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Users with anything to find, their targets, what they know, the relevant part of that, and what training never saw; made when first asked for.
+---Returns the users with relevant items in the part, these target items, the items that each user
+---knows, the relevant ones of the known items, and what training never saw. The tables are made
+---when they are first used.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
@@ -234,14 +239,14 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
----Metrics under the names that they have here: "ndcg@10[corrected]" where they are corrected.
+---Returns the metrics under the names that they have here: "ndcg@10[corrected]" if corrected.
 ---@param metrics mr.Metric[]
 ---@return mr.Metric[]
 function Candidates:named(metrics)
   return self.correct and corrections.named(self._where, metrics, self.correct) or metrics
 end
 
----Evaluates a model by metrics of `named`, whatever a trial has noted.
+---Evaluates a model by metrics that `named` returned. It records no data for a trial.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics mr.Metric[]
 ---@return mr.Evaluation

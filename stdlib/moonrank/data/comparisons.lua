@@ -43,9 +43,11 @@ local comparisons_options = declare("mr.data.ComparisonsOptions", {
   { "columns", "mr.data.ComparisonColumns", shown = "item_a, item_b and winner", help = "names of the columns" },
 })
 
----Pairwise comparisons from a table with a header, plain or .gz: item a, item b, and who won: the item's id, or 'a', 'b' or 'tie'. Each is a list
----of two rows, the winner's grade 1 and the other's 0 (of a tie both 1), so that every pairwise loss trains on it. Items may be called anything:
----they are numbered from 1 by value where all are whole numbers, else in order of appearance.
+---Reads pairwise comparisons from a table with a header, plain or .gz: item a, item b and the
+---winner. The winner is the item's id, or 'a', 'b' or 'tie'. Each comparison is a list of two rows.
+---The winner's grade is 1 and the other's 0; in a tie both are 1. Every pairwise loss trains on
+---such lists. Item ids may be any text. They are numbered from 1, by value if all are whole
+---numbers, else in order of appearance.
 ---@param path string
 ---@param options? mr.data.ComparisonsOptions
 ---@return mr.Dataset
@@ -81,7 +83,7 @@ local ItemFeatures = check.class("mr.ItemFeatures")
 
 function ItemFeatures:__tostring() return ("features: %d items, %d features"):format(#self.ids, self.features:size(2)) end
 
----Rows of features for items by their ids.
+---Returns the feature rows of items, by their ids.
 ---@param ids string[]
 ---@return mr.Tensor  [ids, width]
 function ItemFeatures:of(ids)
@@ -96,8 +98,8 @@ function ItemFeatures:of(ids)
   return self.features:rows(core.tensor(rows, "int64", "cpu"))
 end
 
----A dataset whose rows are items, as of interactions or comparisons, with the features of its items beside what it has: [rows, width] numbers.
----An item without features is an error.
+---Returns a copy of a dataset with the features of its items, [rows, width] numbers. The rows of
+---the dataset are items, as of interactions or comparisons. An item without features is an error.
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
@@ -155,8 +157,9 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
     help = "the character between fields" },
 })
 
----Features of items that another program computed, as of a network on images: a plain text with an item's id and its numbers in each line,
----equally many in all. A first line whose second field is no number is a header.
+---Reads features of items that another program computed, e.g. a network on images. The file is
+---plain text: each line has an item's id and its numbers, equally many in all lines. A first line
+---whose second field is not a number is a header.
 ---@param path string
 ---@param options? mr.data.ItemFeaturesOptions
 ---@return mr.ItemFeatures

@@ -81,8 +81,9 @@ local function with_ratings(made, of)
   return made
 end
 
----A dataset of lists with features, or with users (one per list) and items (one per row). NaN and infinite features are errors that name row
----and column; with `missing = true` NaN stands for a missing value (mr.Dataset:fill).
+---Makes a dataset of lists with features, or with users (one per list) and items (one per row). NaN
+---and infinite features are errors that name row and column. With `missing = true`, NaN stands for
+---a missing value (mr.Dataset:fill).
 ---@param parts mr.data.DatasetOptions
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{1, 2, 3}, {4, 5, 6}}}   --> dataset: 1 lists, 2 rows, 3 features`
@@ -102,7 +103,7 @@ function Dataset:get_fingerprint()
   return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items, self.categories)
 end
 
----The dataset with some of its parts replaced; without those that are false.
+---Returns the dataset with some of its parts replaced; parts given as false are removed.
 function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
@@ -151,7 +152,8 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----All lists of a dataset, which may be the script's own, as one batch; nil where there are none.
+---Returns all lists of a dataset as one batch; nil if it has none. The dataset may be the script's
+---own.
 ---@param dataset mr.Dataset
 ---@return mr.Batch?
 function M.whole_batch(dataset) return dataset:batches{ size = math.max(1, dataset.count) }() end
@@ -171,7 +173,7 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----The most batches that a pass has: of so many lists each, or of so many rows.
+---Returns the largest number of batches in a pass, by lists per batch or by rows per batch.
 ---@param size integer
 ---@param rows? integer  counts instead of size
 ---@return integer
@@ -199,9 +201,9 @@ end
 
 local batches_options = declare("mr.data.BatchesOptions", {
   { "size", "integer", least = 1, shown = "32", also = { "batch_size", "batch" },
-    help = "number of lists of a batch; or give rows" },
+    help = "number of lists of a batch; alternative to rows" },
   { "rows", "integer", least = 1, shown = "by size",
-    help = "about how many rows a batch has, of whole lists; or give size" },
+    help = "approximate rows of a batch, of whole lists; alternative to size" },
   { "shuffle", "boolean", default = false, help = "whether the order of the lists is random" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random order" },
   { "epoch", "integer", default = 1, help = "number of the epoch; each has a random order of its own" },
@@ -216,11 +218,13 @@ local batches_options = declare("mr.data.BatchesOptions", {
     help = "{2, 3} gives the second of three shares of each batch, which have about as many rows each" },
 })
 
----Iterates over the lists in batches of `size` lists; the last one may be smaller. With `rows` instead, batches have about as many rows each, of
----whole lists: the epoch's rows are divided into stretches of `rows`, and a batch has the lists that begin in one. Its last list may go over the
----end, by which the next batch is smaller: a batch has fewer rows than `rows` and its last list together. Shuffling depends on (seed, epoch)
----only. A batch is on `device`, wherever the dataset is. `share = {2, 3}`: of each batch only the second of three shares, of about as many rows
----each; it may be empty.
+---Iterates over the lists in batches of `size` lists; the last batch may be smaller. With `rows`, a
+---batch has about that many rows of whole lists instead. The epoch's rows are divided into
+---stretches of `rows`, and a batch has the lists that begin in one stretch. Its last list may
+---extend beyond the stretch; the next batch is then smaller. A batch has fewer rows than `rows`
+---plus its last list. Shuffling depends on (seed, epoch) only. Batches are on `device`, wherever
+---the dataset is. `share = {2, 3}` returns only the second of three shares of each batch. Shares
+---have about equally many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 ---Example:
@@ -273,7 +277,8 @@ function Dataset:batches(options)
   end
 end
 
----A copy of the dataset with its tensors on a device, so that batches there need no copies.
+---Returns a copy of the dataset with its tensors on a device. Batches on this device then need no
+---copies.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:to("cpu").count   --> 40`
@@ -283,9 +288,9 @@ function Dataset:to(device)
   return with_ratings(M.new(parts), self)
 end
 
----A copy of the dataset with binary relevance: 1 where the grade is at least `threshold` ("top":
----the highest grade of the dataset; "top_of_list": the highest of the row's own list, so that all
----rows of a list with equal grades are relevant).
+---Returns a copy of the dataset with binary relevance: 1 where the grade is at least `threshold`.
+---"top" is the highest grade of the dataset. "top_of_list" is the highest of the row's own list, so
+---all rows of a list with equal grades are relevant.
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{2, 0, 1}}}:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32`
@@ -301,8 +306,8 @@ function Dataset:binarize(threshold)
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
 
----Mean and standard deviation of every feature over the rows where it is not missing (NaN); constant features, and those of which there is
----nothing, get deviation 1. In float64.
+---Returns mean and standard deviation of every feature in float64, over the rows where it is not
+---missing (NaN). Constant features, and features without any value, get deviation 1.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
@@ -318,9 +323,9 @@ function Dataset:scaling()
   return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
 
----A copy of the dataset with features standardised to mean 0 and standard deviation 1, by the
----statistics of this dataset or of another (train's for test). Missing values (NaN) stay missing;
----float64 stays float64.
+---Returns a copy of the dataset with features standardised to mean 0 and standard deviation 1. The
+---statistics are those of this dataset or of another (train's for test). Missing values (NaN) stay
+---missing; float64 stays float64.
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
 ---Example: `math.abs(mr.data.synthetic{kind = "queries", queries = 40, features = 5}:standardize().features:mean():item()) < 1e-6   --> true`
@@ -334,9 +339,9 @@ function Dataset:standardize(scaling)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
----A copy of the dataset in which each row is a list of its own, so that shuffled batches draw rows
----from anywhere. Use it to train with a loss that looks at one row at a time, on batches of `batch`
----rows. Losses over rankings do not count such lists.
+---Returns a copy of the dataset in which each row is its own list, so that shuffled batches draw
+---rows from anywhere. Use it to train with a pointwise loss, on batches of `batch` rows. Losses
+---over rankings do not count such lists.
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}:pointwise()   --> dataset: 5 lists, 5 rows, 2 features`
 function Dataset:pointwise()
@@ -345,7 +350,7 @@ function Dataset:pointwise()
   return M.with(self, { lists = core.lists(sizes, lists.relevance, {}, {}), users = self.users and lists:spread(self.users) })
 end
 
----The lists with these numbers, in this order.
+---Returns the lists with these numbers, in this order.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
@@ -363,7 +368,8 @@ local split_options = declare("mr.data.SplitOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 
----Two datasets of whole lists: a random share of them (rounded, at least 1 of 2 or more), and the others; both in the order of this one.
+---Splits the dataset into two datasets of whole lists: a random share (rounded, at least 1 of 2 or
+---more) and the others. Both keep the order of this dataset.
 ---@param options? mr.data.SplitOptions
 ---@return mr.Dataset others
 ---@return mr.Dataset part
@@ -383,7 +389,7 @@ function Dataset:split(options)
   return in_order(self, table.move(order, n + 1, #order, 1, {}), "others"), in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Number of lists.
+---Returns the number of lists.
 function Dataset:__len() return self.count end
 
 function Dataset:__tostring()

@@ -37,8 +37,9 @@ local function changed(where, self, columns, f)
   return dataset.with(self, { features = x })
 end
 
----Features scaled to [0, 1] within each list, as LETOR's query-level normalisation does it; one that is the same in all rows of a list becomes 0
----there. Missing values stay missing. On the CPU.
+---Scales features to [0, 1] within each list, as LETOR's query-level normalisation does. A feature
+---that is the same in all rows of a list becomes 0 there. Missing values stay missing. The result
+---is on the CPU.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1, 0}}, features = mr.tensor{{2}, {4}, {3}}}:min_max_lists().features:sum():item()   --> 1.5`
@@ -47,8 +48,9 @@ function Dataset:min_max_lists(columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "min_max") })
 end
 
----Features standardised to mean 0 and standard deviation 1 within each list; one that is the same in all rows of a list becomes 0 there. Missing
----values stay missing. On the CPU.
+---Standardises features to mean 0 and standard deviation 1 within each list. A feature that is the
+---same in all rows of a list becomes 0 there. Missing values stay missing. The result is on the
+---CPU.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{2}, {4}}}:standardize_lists().features[2]:item()   --> 1.0`
@@ -57,7 +59,8 @@ function Dataset:standardize_lists(columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "standardize") })
 end
 
----Features x as log(1 + |x|) with the sign of x (Qin et al. 2021), for heavy tails such as counts.
+---Transforms features x to log(1 + |x|) with the sign of x (Qin et al. 2021), for heavy tails such
+---as counts.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{math.exp(1) - 1}}}:log1p().features[1]:item()   --> 1.0`
@@ -75,7 +78,7 @@ local clip_options = declare("mr.data.ClipOptions", {
   { "columns", "integer[]", shown = "all", help = "numbers of the columns that are limited" },
 })
 
----Features limited to [min, max]; missing values stay missing.
+---Limits features to [min, max]; missing values stay missing.
 ---@param options mr.data.ClipOptions
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
@@ -85,7 +88,8 @@ function Dataset:clip(options)
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
 
----Mean or median of each feature over all rows where it is not missing; 0 where it is missing everywhere. For `fill`.
+---Returns mean or median of each feature over all rows where it is not missing, for `fill`. It is 0
+---where the feature is missing everywhere.
 ---@param what? "mean"|"median"  default "median"
 ---@param columns? integer[]  default: all
 ---@return mr.Tensor  [columns] float64
@@ -118,12 +122,13 @@ function Dataset:fill(with, columns)
 end
 
 local select_options = declare("mr.data.SelectOptions", {
-  { "ids", "string[]", shown = "all", help = "names of the lists; or give lists" },
-  { "lists", "integer[]", shown = "all", help = "numbers of the lists; or give ids" },
+  { "ids", "string[]", shown = "all", help = "names of the lists; alternative to lists" },
+  { "lists", "integer[]", shown = "all", help = "numbers of the lists; alternative to ids" },
   { "columns", "integer[]", shown = "all", help = "numbers of the columns of the features" },
 })
 
----Some lists, by their names or numbers, in this order; or some columns of the features; or both.
+---Returns a dataset of some lists, by names or numbers, in this order; of some feature columns; or
+---both.
 ---@param options mr.data.SelectOptions
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
@@ -149,7 +154,8 @@ function Dataset:select(options)
   return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
 end
 
----The lists of this dataset and of others, one after the other. All have the same inputs, as many features and the same levels of categories.
+---Joins this dataset and others, one after the other. All must have the same inputs, the same
+---number of features and the same category levels.
 ---@param ... mr.Dataset
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 3}:concat(mr.data.synthetic{kind = "queries", queries = 2}).count   --> 5`
@@ -168,7 +174,7 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
----A copy of the dataset with these features appended as further columns.
+---Returns a copy of the dataset with these features appended as further columns.
 ---@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`

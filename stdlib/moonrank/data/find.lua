@@ -4,7 +4,8 @@ local check = require "moonrank.check"
 
 local M = {}
 
----The path of a file or folder: `name` itself where it exists, else the first of the usual folders that contains it.
+---Returns the path of a file or folder: `name` itself if it exists, else in the first of the usual
+---folders that contains it.
 ---@param name string
 ---@param hint? string  what to do where it is not found
 ---@return string
@@ -21,7 +22,7 @@ function M.path(name, hint)
   check.fail("no data '%s'; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
 end
 
----A file in the folder `path`: the first of `names`, plain or .gz, that is there.
+---Returns the first of the files `names` that exists in the folder `path`, plain or .gz.
 ---@param path string
 ---@param names string[]
 ---@return string?
@@ -33,7 +34,7 @@ function M.file(path, names)
   end
 end
 
----True if `path` is a folder.
+---Returns true if `path` is a folder.
 ---@param path string
 ---@return boolean
 function M.is_folder(path) return core.file_exists(path .. "/.") end

@@ -15,7 +15,8 @@ local function of_value(value)
   return known[value]
 end
 
----One fingerprint of several things, in their order: tensors, lists, lists of texts, numbers, texts and flags; false for what is absent.
+---Returns one fingerprint of several things, in their order: tensors, lists, lists of texts,
+---numbers, texts and flags. false stands for an absent thing.
 ---@param ... any
 ---@return string
 ---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`
@@ -29,7 +30,7 @@ function M.combined(...)
   return core.sha256(table.concat(parts, "\n")):sub(1, 16)
 end
 
----The fingerprint of a dataset, a fold, ratings or lists; nil for anything else.
+---Returns the fingerprint of a dataset, a fold, ratings or lists; nil for anything else.
 ---@param thing any
 ---@return string?
 function M.of(thing)

@@ -109,8 +109,10 @@ function M.images(folder, options)
     labels = core.tensor(labels, "float32", "cpu"), name = folder }
 end
 
----Drawn faces of made-up people from 2 to 80 years (labels), whose age shows: children have rounder faces and larger eyes, hair recedes and greys,
----wrinkles come, for each at an age of his own. Place, size, light, colours and noise vary. A face depends on the seed and its number alone.
+---Draws synthetic faces of people from 2 to 80 years; the labels are the ages. Children have
+---rounder faces and larger eyes. Hair recedes and greys, and wrinkles come, for each person at its
+---own age. Place, size, light, colours and noise vary. A face depends on the seed and its number
+---only.
 ---@param options? mr.data.DrawnFacesOptions
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`
@@ -122,7 +124,7 @@ function M.drawn_faces(options)
   return new{ images = images, labels = labels, files = files, name = "drawn faces" }
 end
 
----Number of images.
+---Returns the number of images.
 function Images:__len() return self.count end
 
 function Images:__tostring()
@@ -140,7 +142,7 @@ local function chosen(self, numbers, name)
     files = files, name = name or self.name }
 end
 
----Some of the images, by their numbers, in this order.
+---Returns some of the images, by their numbers, in this order.
 ---@param numbers integer[]
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
@@ -156,7 +158,7 @@ function Images:select(numbers)
   return chosen(self, numbers)
 end
 
----The pixels of each image in a row: planes, then lines.
+---Returns the pixels of each image as a row: planes, then lines.
 ---@return mr.Tensor  [count, channels * height * width]
 ---Example: `mr.data.drawn_faces{count = 2, size = 10}:features():size(2)   --> 300`
 function Images:features() return self.images:reshape(self.count, self.images:numel() // self.count) end
@@ -168,7 +170,8 @@ local split_options = declare("mr.data.ImageSplitOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 
----Random parts for training, validation and test, before anything is compared, so that no image is in two of them.
+---Splits the images at random into training, validation and test parts. Split before you make
+---comparisons, so that no image is in two parts.
 ---@param options? mr.data.ImageSplitOptions
 ---@return mr.Images train
 ---@return mr.Images valid
@@ -209,7 +212,7 @@ local items_options = declare("mr.data.ImageItemsOptions", {
     help = "[count, width] features of the images" },
 })
 
----Each image as a list of its own whose grade is its label, for regression (mr.losses.mse).
+---Makes each image its own list whose grade is its label, for regression (mr.losses.mse).
 ---@param options? mr.data.ImageItemsOptions
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 4, size = 10}:items()   --> items: 4 lists, 4 rows, 300 features`
@@ -264,8 +267,9 @@ local comparisons_options = declare("mr.data.ImageComparisonsOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random pairs" },
 }, items_options)
 
----Random pairs of images whose labels differ by more than `margin`, none twice: lists of two rows, in the order of the images' numbers, of which the one
----with the larger label has grade 1. Each image of this part is in as many pairs as chance has it.
+---Draws random pairs of images whose labels differ by more than `margin`; no pair occurs twice.
+---Each pair is a list of two rows in the order of the images' numbers. The image with the larger
+---label has grade 1. The number of pairs per image is random.
 ---@param options mr.data.ImageComparisonsOptions
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 30, size = 10}:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features`
@@ -304,8 +308,9 @@ local function names_of(files)
   return names
 end
 
----Writes the images as PNG files, 8 bits a channel, and at last their table, labels.csv: what mr.data.images reads. The folder is made; files of these
----names in it are replaced. Two images of one name in two folders, or with two endings, are an error.
+---Writes the images as PNG files, 8 bits per channel, and then their table, labels.csv.
+---mr.data.images reads this folder. The folder is made, and files with these names in it are
+---replaced. It is an error if two images have the same name in two folders, or with two endings.
 ---@param folder string
 function Images:save(folder)
   if type(folder) ~= "string" or folder == "" then

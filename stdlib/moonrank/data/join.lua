@@ -25,7 +25,7 @@ local function joined_rows(input, parts, all)
   return core.cat(all, 1)
 end
 
----Datasets one after the other, with the inputs that the first has.
+---Joins datasets one after the other, with the inputs that the first has.
 ---@param parts mr.Dataset[]
 ---@param name string
 ---@return mr.Dataset

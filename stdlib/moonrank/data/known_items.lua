@@ -48,7 +48,7 @@ local function rated_items(where, part, users, items)
   return relevant_items(where, part, users, items)
 end
 
----The items that users know from parts of a fold, datasets or ratings.
+---Returns the items that users know from parts of a fold, datasets or ratings.
 ---@param where string   function name for messages
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"

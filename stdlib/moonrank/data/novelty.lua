@@ -108,8 +108,8 @@ local function range(all, field)
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Lines for below a table of several evaluations: one of each kind, with the least and the largest number where they
----differ.
+---Returns lines for below a table of several evaluations: one line of each kind, with the smallest
+---and the largest number if they differ.
 ---@param all mr.data.Novelty[]
 ---@return string[]
 function M.lines(all)

@@ -33,7 +33,7 @@ local fold_options = declare("mr.FoldOptions", {
     help = "items from which the negatives of a user are drawn" },
   { "valid", "number", default = 0.1, least = 0, below = 1, help = "share of the data outside test that becomes validation" },
   { "test", "number", above = 0, below = 1, shown = "0.2", also = { "test_size" },
-    help = 'share that becomes test, under by = "share", "time" and "user_time"' },
+    help = 'share that is test, under by = "share", "time" and "user_time"' },
   { "n", "integer", least = 1, shown = "1",
     help = 'number of test items of each user, under by = "one" and "last"; their least number under "user_time"' },
   { "at", "integer", shown = "by the share test", help = 'time at which test begins, under by = "time"' },

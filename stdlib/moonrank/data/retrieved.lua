@@ -14,7 +14,7 @@ local M = {}
 local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
   ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision" }
 
----The name here of a metric of trec_eval; another name as it is.
+---Translates a metric name of trec_eval; returns any other name unchanged.
 ---@param name any
 ---@return any
 ---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
@@ -29,8 +29,9 @@ end
 -- The conventions of trec_eval.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----A metric by its name here or in trec_eval, under the conventions of trec_eval but for those given; a metric itself stays as it is. `{"ap", bound =
----"minmax"}` is one under an affine bound.
+---Returns a metric by its name here or in trec_eval, under trec_eval's conventions except for those
+---given. A metric object is returned unchanged. `{"ap", bound = "minmax"}` is AP under an affine
+---bound.
 ---@param name string|mr.Metric|table
 ---@param given? mr.data.Conventions
 ---@return mr.Metric
@@ -165,7 +166,8 @@ function values_of(m, r)
   return all:gt(0):where(form(m, r, found, all), empty_values[m.empty])
 end
 
----How many queries of a run are judged, how many are not, and how many judged ones it lacks. None in both is an error.
+---Returns how many queries of a run are judged, how many are not, and how many judged queries the
+---run lacks. It is an error if no query is in both.
 ---@param where string
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
@@ -182,8 +184,8 @@ function M.coverage(where, run, judgments, called)
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----A text on queries that only the run or only the judgments have, and on how they count; nil if
----both have the same queries.
+---Returns a text about queries that only the run or only the judgments have, and how they count;
+---nil if both have the same queries.
 ---@param coverage { unknown: integer, missing: integer }  of `coverage`
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
@@ -201,7 +203,7 @@ function M.shortfall(coverage, judged, missing)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
----The queries over which runs are compared, in the order of the judgments.
+---Returns the queries over which runs are compared, in the order of the judgments.
 ---@param runs mr.ScoredLists[]
 ---@param judgments mr.Lists
 ---@param missing "skip"|"zero"  those that all runs have, or all that are judged
@@ -225,7 +227,7 @@ local function check_documents(where, called, r)
     r.lists.rows, called, r.lists.count, core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates some queries of a run. None of its documents judged is an error.
+---Evaluates some queries of a run. It is an error if none of its documents is judged.
 ---@param where string
 ---@param called string  what the run is called
 ---@param run mr.ScoredLists

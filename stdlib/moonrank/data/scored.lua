@@ -15,7 +15,7 @@ local M = {}
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
----Scores of the rows of named lists.
+---Combines scores with the rows of named lists.
 ---@param lists mr.Lists
 ---@param scores mr.Tensor  [rows]
 ---@param name string
@@ -24,11 +24,12 @@ function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
 
----True if `x` is scored lists, as mr.data.scores returns them.
+---Returns true if `x` is scored lists, as mr.data.scores returns them.
 function M.is(x) return getmetatable(x) == Scored end
 
----Lists of a dataset with names: those that they have; else users and items as their file calls them, or by number; else lists and rows of a
----list by number.
+---Returns the lists of a dataset with names. These are the names that the lists have; else the
+---names of users and items in their file, or their numbers; else the numbers of lists and of rows
+---in a list.
 ---@param set mr.Dataset|mr.Lists
 ---@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
@@ -57,7 +58,7 @@ function M.named(set)
   return core.lists(sizes, lists.relevance, ids, documents)
 end
 
----Judgments of queries: a path of a qrels file, named lists, or a dataset.
+---Returns judgments of queries from the path of a qrels file, named lists, or a dataset.
 ---@param where string
 ---@param qrels string|mr.Lists|mr.Dataset
 ---@return mr.Lists
@@ -72,10 +73,12 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
   { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
 })
 
----Writes a run file, "query Q0 document rank score tag": documents by score, equal ones by their ids downwards, as trec_eval orders them. Replaces
----any regular file of that name; its folder is made. Scores that are not finite and empty names are errors, and so are names with blanks: the
----fields of a run file are separated by blanks. `escape = true` writes such names in an escaped form ("%%New%20York"), which mr.data.trec_run and
----mr.data.trec_qrels read back; other programs see the escaped form.
+---Writes a run file with lines "query Q0 document rank score tag". Documents are ordered by score,
+---ties by descending id, like trec_eval. A regular file of that name is replaced, and its folder is
+---made. Scores that are not finite and empty names are errors. Names with blanks are errors, too,
+---because blanks separate the fields of a run file. `escape = true` writes such names in an escaped
+---form ("%%New%20York"). mr.data.trec_run and mr.data.trec_qrels read it back; other programs see
+---the escaped form.
 ---@param path string
 ---@param options? mr.data.TrecRunOptions
 ---Example:
@@ -98,17 +101,24 @@ local conventions = declare("mr.data.Conventions", {
 
 local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
   { "missing", "string", default = "skip", choices = { "skip", "zero" },
-    help = "judged queries that are not in the run are left out (skip), or count 0 (zero)" },
+    help = "judged queries that the run lacks are left out (skip) or count 0 (zero)" },
 }, conventions)
 
----Evaluates as trec_eval does: ties go to the larger document id; what is not judged is not relevant; relevant documents that are not in the run
----count as never found; queries without relevant ones count 0; the gain of nDCG is the grade. Metrics are named as elsewhere, or as trec_eval names
----them (P_10, recip_rank, Rprec, ndcg_cut_10, recall_100, map_cut_10, success_5); those that are given as mr.metrics.ap{...} keep their options.
----Means are over the queries in both; with `missing = "zero"` over all that are judged, where those that are not in the run count 0 (trec_eval -c).
----`{"ap", bound = "minmax"}` is a metric under an affine bound: what is possible or likely for a query follows from the grades of all its documents
----that are in the run or judged. Below 0 under "minmax" are queries whose missing relevant documents count less than at the last ranks.
----A line below the table says how many judged queries the run lacks, and how many of its queries are not judged. A run without any judged
----query, or any judged document, is an error.
+---Evaluates like trec_eval. Ties go to the larger document id. Unjudged documents are not relevant.
+---Relevant documents that are not in the run count as never found. Queries without relevant
+---documents count 0. The gain of nDCG is the grade.
+---
+---Metrics have their usual names, or those of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
+---recall_100, map_cut_10, success_5). Metrics given as mr.metrics.ap{...} keep their options. Means
+---are over the queries that are both in the run and judged. With `missing = "zero"` they are over
+---all judged queries, and those that are not in the run count 0 (trec_eval -c).
+---
+---`{"ap", bound = "minmax"}` is a metric under an affine bound. The bounds of a query follow from
+---the grades of all its documents that are in the run or judged. Under "minmax" a query can be
+---below 0: its missing relevant documents count less than at the last ranks.
+---
+---A line below the table says how many judged queries the run lacks, and how many of its queries
+---are not judged. A run without any judged query, or without any judged document, is an error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.ScoredEvaluateOptions

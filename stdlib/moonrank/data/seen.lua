@@ -22,7 +22,8 @@ end
 -- The error that ends a trial which is run only to find its data.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to record. `stop`: "fit" ends the trial where mr.fit begins, "any" at the first data that it uses, by an error.
+---Begins to record data. With `stop = "fit"` an error ends the trial where mr.fit begins; with
+---"any", at the first data that the trial uses.
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 

@@ -117,7 +117,7 @@ local fit_options = declare("mr.FitOptions", {
   { "name", "string", default = "fit", help = "name in the progress line and of the run" },
   { "each_epoch", "fun(epoch: integer, model: mr.Model, entry?: mr.Epoch): boolean?",
     expected = "a function of the epoch and the model", also = { "callback", "callbacks", "on_epoch_end" },
-    help = "called with epoch 0 before training, and after every epoch with its results; `return false` ends training" },
+    help = "called with 0 before training, and with its results after every epoch; `return false` ends training" },
 })
 
 -- How a set of candidates corrects metrics, if that is what it is.

@@ -6,7 +6,7 @@ local M = {}
 
 local fit_file = "fit.safetensors"
 
----The folder of a study, which is made here. By whatever link a store is named, it is the same.
+---Returns the folder of a study and creates it. Links to the same store give the same folder.
 ---@param store string  its path
 ---@param name string   of the study
 ---@return string
@@ -39,7 +39,8 @@ local function trial_folders(folder)
   return found
 end
 
----Raises where the folder has checkpoints and the store does not have the study: trials would go on from those of another one.
+---Raises an error if the folder has checkpoints but the store does not have the study: trials would
+---resume from the checkpoints of another study.
 ---@param folder string
 ---@param store mr.sweep.Store
 ---@param name string  of the study
@@ -64,7 +65,8 @@ function M.forget(folder)
   os.remove(folder)  -- does nothing where a file is left
 end
 
----At the end of a sweep: removes what is not needed, also of trials that ended just before an earlier run was killed.
+---Removes files that are not needed at the end of a sweep. These include files of trials that ended
+---just before an earlier run was killed.
 ---@param folder string  of the study
 ---@param is_over fun(number: integer): boolean  whether a trial does not go on
 function M.tidy(folder, is_over)

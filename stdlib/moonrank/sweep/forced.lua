@@ -27,7 +27,8 @@ function M.has_results(store, study)
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
 end
 
----Stores that a study goes on although these fields changed. Only results that are there can mix with those to come.
+---Records that a study continues although these fields changed. If no trial has a result that could
+---mix with later ones, only a change of the space is recorded.
 ---@param store mr.sweep.Store
 ---@param study table      its row
 ---@param fields string[]
@@ -41,7 +42,7 @@ function M.note(store, study, fields)
   store:set_forced(study)
 end
 
----The line below tables of a study that was forced; nil where nothing changed.
+---Returns the line below tables of a study that was forced; nil if nothing changed.
 ---@param study table  its row
 ---@return string?
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`

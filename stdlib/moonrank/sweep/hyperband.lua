@@ -7,9 +7,9 @@ local generations = require "moonrank.sweep.generations"
 local M = {}
 
 local hyperband_options = declare("mr.sweep.HyperbandOptions", {
-  { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31, help = "the step at which a trial is whole (R in the paper)" },
-  { "factor", "integer", default = 3, least = 2, help = "one in so many goes on to the next rung, which is so many times as far (eta)" },
-  { "min_resource", "integer", default = 1, least = 1, help = "the least step of a first rung" },
+  { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31, help = "step at which a trial is complete (R in the paper)" },
+  { "factor", "integer", default = 3, least = 2, help = "one in `factor` trials continues, to `factor` times the step (eta)" },
+  { "min_resource", "integer", default = 1, least = 1, help = "smallest step of a first rung" },
 })
 
 ---@class mr.sweep.Bracket

@@ -10,7 +10,7 @@ local Live = {}
 Live.__index = Live
 
 local live_options = declare("mr.sweep.LiveOptions", {
-  { "interval", "number", default = 30, least = 0, help = "seconds between plain lines" },
+  { "interval", "number", default = 30, least = 0, help = "seconds between lines where output is not a terminal" },
   { "quiet", "boolean", default = false, help = "write nothing" },
 }, progress.display_options)
 

@@ -94,8 +94,9 @@ local function add_choice(part, where, key, value)
   part.index[key], part.named[key] = #part.keys, value
 end
 
----One of several values: strings, numbers and booleans, in a list; or, by name, anything else (`small = {hidden = {46}}`), where the store
----keeps the name and a trial gets the value. Those with a name come after the list, sorted.
+---A parameter with one of several values: strings, numbers and booleans, in a list. Any other value
+---has a name (`small = {hidden = {46}}`). The store keeps the name, and a trial gets the value.
+---Named values come after the list, sorted.
 ---@param values table
 ---@return mr.sweep.Part
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
@@ -120,7 +121,7 @@ function M.choice(values)
   return part
 end
 
----The integers from `first` to `last`, both included, in steps.
+---A parameter with the integers from `first` to `last`, both included, in steps.
 ---@param first integer
 ---@param last integer
 ---@param step? integer  default 1
@@ -134,7 +135,8 @@ function M.range(first, last, step)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step, log = false }, Part)
 end
 
----A dimension of seeds: 1 to `count`, each an equal choice, so that every combination of the other parameters can be repeated.
+---A parameter of seeds from 1 to `count`, each an equal choice. It repeats every combination of the
+---other parameters.
 ---@param count integer
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
@@ -149,14 +151,14 @@ end
 
 local part_options = declare("mr.sweep.PartOptions", {
   { "points", "integer", least = 2, most = 2 ^ 53, also = { "steps", "num", "n" },
-    help = "number of values in a grid, both ends included; without it a grid is an error, except for integers: all" },
+    help = "number of values in a grid, both ends included; required for grids, except of integers: all" },
 })
 
 local integer_options = declare("mr.sweep.IntegerOptions", {
-  { "log", "boolean", default = false, help = "uniform in the logarithm" },
+  { "log", "boolean", default = false, help = "draw uniformly in the logarithm" },
 }, part_options)
 
----Numbers between `low` and `high`, uniform.
+---A parameter with numbers between `low` and `high`, drawn uniformly.
 ---@param low number
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -170,7 +172,7 @@ function M.uniform(low, high, options)
   return setmetatable({ kind = "uniform", low = low + 0.0, high = high + 0.0, points = o.points, log = false }, Part)
 end
 
----Numbers between `low` and `high`, uniform in the logarithm.
+---A parameter with numbers between `low` and `high`, drawn uniformly in the logarithm.
 ---@param low number  above 0
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -184,7 +186,7 @@ function M.loguniform(low, high, options)
   return setmetatable({ kind = "loguniform", low = low + 0.0, high = high + 0.0, points = o.points, log = true }, Part)
 end
 
----Integers between `low` and `high`, both included.
+---A parameter with integers between `low` and `high`, both included.
 ---@param low integer
 ---@param high integer
 ---@param options? mr.sweep.IntegerOptions
@@ -199,9 +201,11 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----A condition: parameters that exist only where another one, beside it in the same table, has a certain value. It is an entry of the space
----without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`, and may hold further conditions.
----Two conditions that exclude each other may hold parameters of the same name.
+---A condition: parameters that exist only if another parameter has a certain value. The other
+---parameter is in the same table. A condition is an entry of the space without a name,
+---`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. It
+---may contain further conditions. Two conditions that exclude each other may have parameters of the
+---same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space
@@ -258,7 +262,7 @@ local function spread_integers(part)
   return values
 end
 
----How many values a grid has; nil where they are infinite.
+---Returns how many values a grid has; nil if they are infinite.
 ---@return integer?
 function Part:size()
   if self.kind == "choice" then return #self.keys end
@@ -268,7 +272,7 @@ function Part:size()
   return points
 end
 
----The i-th value of a grid.
+---Returns the i-th value of a grid.
 ---@param i integer  from 1
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
@@ -282,7 +286,8 @@ function Part:grid(i)
   return self.log and self.low * core.number_power(self.high / self.low, t) or self.low + t * (self.high - self.low)
 end
 
----The ends of the axis on which the distribution is uniform: logarithms of logarithmic parts, integers half a step wider on both sides.
+---Returns the ends of the axis on which the distribution is uniform. Logarithmic parts have the
+---logarithms of their ends. The axis of integers is half a step wider on both sides.
 ---@return number low
 ---@return number high
 function Part:axis()
@@ -292,7 +297,8 @@ function Part:axis()
   return low, high
 end
 
----The position of a value on the axis; `offset` in steps, for the ends of the interval that is rounded to it.
+---Returns the position of a value on the axis. `offset`, in steps, gives the ends of the interval
+---that is rounded to the value.
 ---@param value number
 ---@param offset? number
 ---@return number
@@ -301,7 +307,7 @@ function Part:to_axis(value, offset)
   return self.log and core.number_log(x) or x
 end
 
----The value nearest to a position on the axis.
+---Returns the value nearest to a position on the axis.
 ---@param x number
 ---@return number
 function Part:from_axis(x)
@@ -310,7 +316,7 @@ function Part:from_axis(x)
   return math.max(self.low, math.min(self.high, value))
 end
 
----The value at a number in [0, 1): equal lengths for equally likely values.
+---Returns the value at a number in [0, 1). Equally likely values have intervals of equal length.
 ---@param u number
 function Part:at(u)
   if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
@@ -318,7 +324,7 @@ function Part:at(u)
   return self:from_axis(low + u * (high - low))
 end
 
----True if this part may take the value.
+---Returns true if this part may take the value.
 ---@param value any
 ---@return boolean
 function Part:contains(value)
@@ -327,7 +333,7 @@ function Part:contains(value)
   return not self.step or (value - self.low) % self.step == 0
 end
 
----The value that a trial gets: the value of a name, else itself.
+---Returns the value that a trial gets: the named value for a name, else the value itself.
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

@@ -135,7 +135,8 @@ local function objection(store, study, context, job)
   tell_rest(store, study, kept, groups, seen)
 end
 
----Raises where trials of a study used other data than the script has now, or have no record of their data.
+---Raises an error if trials of a study used other data than the script has now, or have no record
+---of their data.
 ---@param store mr.sweep.Store
 ---@param study table                what the store has
 ---@param context mr.sweep.Context
@@ -145,8 +146,8 @@ function M.check(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Notes that a study goes on by `force = true` although its trials used other data. Where its code changed, too, its trials may run long before
----they come to their data: then the change of the code alone is noted.
+---Records that a study continues by `force = true` although its trials used other data. If the code
+---changed, too, only that is recorded: the trials may run long before they use their data.
 ---@param store mr.sweep.Store
 ---@param study table                what the store has
 ---@param context mr.sweep.Context
@@ -159,7 +160,7 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises where trials of a study ran under other numerics than this program's.
+---Raises an error if trials of a study ran under another numerics version than this program's.
 ---@param store mr.sweep.Store
 ---@param study table   what the store has
 function M.check_numerics(store, study)

@@ -33,7 +33,7 @@ local function report_at(trial, step)
   return found and last_report(trial).step >= step and found or nil
 end
 
----True if the trial should stop. Called after each of its reports.
+---Returns true if the trial should stop. It is called after each of the trial's reports.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  trials that have ended; those from generation_of(trial.number) on are not looked at
 ---@return boolean
@@ -46,16 +46,17 @@ function Pruner:decide(trial, others)
   return self._decide(self, trial, seen)
 end
 
----The first trial of the generation of this one: all before it must have ended when this one starts.
+---Returns the first trial of this trial's generation. All trials before it must have ended when
+---this one starts.
 ---@param number integer
 ---@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
----How many trials a study has by itself, where the pruner says so.
+---Returns how many trials a study has by default, if the pruner defines it.
 ---@return integer?
 function Pruner.count() end
 
----The pruner with its options as text.
+---Returns the pruner with its options as text.
 ---@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
@@ -73,15 +74,15 @@ local deciders, declared = {}, {}
 local generation_options = declare("mr.sweep.GenerationOptions", {
   { "generation", "integer", least = 1,
     shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
-    help = "number of trials that are judged by the same earlier ones" },
+    help = "number of trials that are compared with the same earlier trials" },
 })
 
 local function is_warmup(value) return value == "auto" or math.type(value) == "integer" and value >= 0 end
 
 declared.median = declare("mr.sweep.MedianOptions", {
   { "warmup", 'integer|"auto"', accept = is_warmup, expected = 'an integer of at least 0, or "auto"', shown = '"auto"',
-    help = "no decision up to this step; auto: three steps, or a fifth of the epochs of mr.fit where that is more" },
-  { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials reached the step" },
+    help = "no decision up to this step; auto: three steps, or a fifth of mr.fit's epochs if that is more" },
+  { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials have reached the step" },
 }, generation_options)
 
 -- Stops where the best report so far is below the median of the others' at this step (Golovin et al. 2017).
@@ -102,9 +103,9 @@ end
 
 declared.asha = declare("mr.sweep.AshaOptions", {
   { "factor", "integer", default = 3, least = 2, also = { "reduction_factor", "eta" },
-    help = "one in so many is promoted from a rung to the next" },
+    help = "one in `factor` trials is promoted from a rung to the next" },
   { "min_resource", "integer", default = 1, least = 1,
-    help = "step of the first rung; the next are factor times, factor^2 times as far" },
+    help = "step of the first rung; later rungs are at factor times, factor^2 times, ... this step" },
 }, generation_options)
 
 local function first_from(trial, step)
@@ -132,7 +133,7 @@ end
 
 declared.wilcoxon = declare("mr.sweep.WilcoxonOptions", {
   { "p", "number", default = 0.1, above = 0, below = 1, also = { "p_threshold" },
-    help = "a trial stops where the one-sided p is below" },
+    help = "a trial stops if the one-sided p is below this" },
   { "warmup", "integer", default = 4, least = 2, also = { "n_startup_steps" },
     help = "number of folds that both trials must have; with fewer than 4, p is never below 0.1" },
 }, generation_options)
@@ -174,7 +175,8 @@ local function with_usual(how, options, given)
   return options
 end
 
----A pruner by name, "median", "asha", "wilcoxon" or "hyperband"; with options as {"median", warmup = 5}.
+---Makes a pruner from its name: "median", "asha", "wilcoxon" or "hyperband". Options: {"median",
+---warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param given? table<string, any>  defaults of options that `how` leaves out

@@ -22,7 +22,7 @@ local M = {}
 local Sampler = check.class("mr.sweep.Sampler")
 Sampler.first = {}
 
----The parameters of a trial.
+---Returns the parameters of a trial.
 ---@param number integer              of the trial, from 1
 ---@param history? mr.sweep.Trial[]   results; those of trials from generation_of(number) on are not looked at
 ---@return table<string, any>
@@ -40,7 +40,7 @@ function Sampler:suggest(number, history)
   end)
 end
 
----Sets the parameters of the first trials. Parameters that a point leaves out are the sampler's.
+---Sets the parameters of the first trials. The sampler chooses parameters that a point leaves out.
 ---@param points table<string, any>[]
 function Sampler:begin_with(points)
   local where = "mr.sweep: first"
@@ -62,7 +62,8 @@ function Sampler:begin_with(points)
   self.first = points
 end
 
----The first trial of the generation of this one: all before it must have ended when this one is suggested. 1 where results are not used.
+---Returns the first trial of this trial's generation. All trials before it must have ended when
+---this one is suggested. It is 1 if the sampler does not use results.
 ---@param number integer
 ---@return integer
 function Sampler:generation_of(number)
@@ -70,13 +71,13 @@ function Sampler:generation_of(number)
   return length and generations.first(number, length) or 1
 end
 
----How many trials can be suggested; nil where their number is infinite.
+---Returns the number of trials that can be suggested; nil if it is infinite.
 ---@return integer?
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
----The sampler with its options as text.
+---Returns the sampler with its options as text.
 ---@return string
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
@@ -85,7 +86,8 @@ end
 
 function Sampler:__tostring() return self:describe() end
 
----Random numbers in [0, 1) of a trial's parameter, by a counter, so independent of earlier draws.
+---Returns random numbers in [0, 1) for a trial's parameter. They come from a counter, so they do
+---not depend on earlier draws.
 ---@param seed integer
 ---@param number integer  of the trial
 ---@param name string     of the parameter
@@ -138,10 +140,10 @@ end
 
 local tpe_options = declare("mr.sweep.TpeOptions", {
   { "generation", "integer", least = 1, shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
-    help = "trials that are suggested from the same results" },
-  { "startup", "integer", default = 10, least = 1, help = "trials drawn at random first" },
-  { "candidates", "integer", default = 8, least = 1, help = "draws of which the most promising is taken; with more, trials are alike" },
-  { "good", "number", default = 0.15, above = 0, below = 1, help = "share of the results that count as good" },
+    help = "number of trials that are suggested from the same results" },
+  { "startup", "integer", default = 10, least = 1, help = "number of first trials that are drawn at random" },
+  { "candidates", "integer", default = 8, least = 1, help = "draws of which the best is taken; more make trials alike" },
+  { "good", "number", default = 0.15, above = 0, below = 1, help = "share of the results that counts as good" },
 })
 
 function makers.tpe(space, seed, options, direction, defaults)
@@ -160,7 +162,8 @@ function makers.tpe(space, seed, options, direction, defaults)
   end)
 end
 
----A sampler by name, "grid", "random", "sobol" or "tpe"; with options as {"tpe", generation = 20}.
+---Makes a sampler from its name: "grid", "random", "sobol" or "tpe". Options: {"tpe", generation =
+---20}.
 ---@param how string|table
 ---@param space mr.sweep.Space
 ---@param seed integer            of the study

@@ -196,7 +196,7 @@ function Schedule:_first()
   end
 end
 
----The next trial to run, marked in the store as begun; nil where there is none now.
+---Returns the next trial to run and marks it in the store as begun; nil if none can run now.
 ---@return table?
 function Schedule:next()
   if self.lock and not self.lock:holds() then
@@ -221,8 +221,9 @@ function Schedule:_left_by_steps(running, workers)
   return math.max(0, steps) * self.pace.seconds / self.pace.steps / math.max(1, workers)
 end
 
----Seconds until all trials have ended; nil until the first trial has finished. It is the mean time of the trials that
----finished in this run, times the number of trials left, divided by the workers. Under Hyperband it goes by steps.
+---Returns the seconds until all trials have ended; nil until the first trial has finished. It is
+---the mean time of the trials that finished in this run, times the number of trials left, divided
+---by the workers. Under Hyperband it counts steps instead of trials.
 ---@param running { trial: table, spent: number, report?: { step: integer } }[]
 ---@param workers integer
 ---@return number?
@@ -240,8 +241,8 @@ function Schedule:job(trial)
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----Progress of the trials that the pruner may use in this trial: those of earlier generations, after
----number `known`.
+---Returns the progress of the trials that the pruner may compare with this trial: trials of earlier
+---generations, after number `known`.
 ---@return mr.sweep.Progress[]
 function Schedule:others(trial, known)
   local others = {}
@@ -281,7 +282,7 @@ function Schedule:_add_pace(before, reports, seconds)
   self.pace.seconds, self.pace.steps = self.pace.seconds + seconds, self.pace.steps + last.step - before
 end
 
----Stores how a trial ended, and schedules it again where it is to be retried.
+---Stores how a trial ended, and schedules it again if it is to be retried.
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)

@@ -6,7 +6,7 @@ local M = {}
 
 M.dimensions = 64
 
----A coordinate of a point of the sequence, as an integer of 32 bits.
+---Returns a coordinate of a point of the Sobol sequence, as a 32-bit integer.
 ---@param index integer      from 0: the origin
 ---@param dimension integer  from 1
 ---@return integer
@@ -19,7 +19,7 @@ function M.bits(index, dimension)
   return core.sobol_bits(index, dimension)
 end
 
----A coordinate of a point of the sequence, in [0, 1).
+---Returns a coordinate of a point of the Sobol sequence, in [0, 1).
 ---@param index integer      from 0: the origin
 ---@param dimension integer  from 1
 ---@param shift? integer     32 bits that are added to every point modulo 2 (a digital shift): the points stay as even, and none is special

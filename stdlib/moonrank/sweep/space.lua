@@ -116,7 +116,7 @@ local function names_below(entries)
   return all
 end
 
----A space from a table: parameters by name, conditions (`mr.when`) without one.
+---Makes a space from a table: parameters by name, and conditions (`mr.when`) without a name.
 ---@param t table
 ---@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
@@ -128,11 +128,11 @@ function M.new(t)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
 end
 
----The names of all parameters, sorted; of conditional ones too.
+---Returns the names of all parameters, also of conditional ones, sorted.
 ---@return string[]
 function Space:names() return { table.unpack(self._names) } end
 
----All parameters with their parts, each before those that depend on it.
+---Returns all parameters with their parts. Each comes before the parameters that depend on it.
 ---@return mr.sweep.Entry[]
 function Space:entries() return { table.unpack(self._slots) } end
 
@@ -153,7 +153,8 @@ local function walk(entries, params, choose)
   return params
 end
 
----A combination, from one choice after another; parameters whose condition does not hold are left out.
+---Returns a combination, made from one choice after another. Parameters whose condition does not
+---hold are left out.
 ---@param choose fun(entry: mr.sweep.Entry): any
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
@@ -200,7 +201,7 @@ function entries_size(entries)
   return size
 end
 
----How many combinations a grid has; nil where they cannot be enumerated.
+---Returns how many combinations a grid has; nil if they cannot be enumerated.
 ---@return integer?
 function Space:count() return entries_size(self._entries) or nil end
 
@@ -234,8 +235,8 @@ function decode(entries, rest, params)
   return rest
 end
 
----The i-th combination of the grid: parameters in the order of their names, the last changing first, conditional ones after the one that they
----depend on.
+---Returns the i-th combination of the grid. Parameters are in the order of their names, and the
+---last one changes first. Conditional parameters come after the parameter that they depend on.
 ---@param i integer  from 1 to count()
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
@@ -254,7 +255,7 @@ function Space:grid(i)
   return params
 end
 
----Raises where parameters are not a combination of this space, and names the one.
+---Raises an error that names the parameter if parameters are not a combination of this space.
 ---@param params table<string, any>
 ---@return true
 function Space:check(params)
@@ -278,7 +279,7 @@ function Space:check(params)
   return true
 end
 
----The parameters that a trial gets: named values of choices instead of their names.
+---Returns the parameters that a trial gets: the named values of choices instead of their names.
 ---@param params table<string, any>
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
@@ -302,12 +303,13 @@ local function describe(entries, indent, lines)
   return lines
 end
 
----The space as text, the same for equal spaces however their keys were ordered. Named values that are not plain data count by name only.
+---Returns the space as text, which is the same for equal spaces in any order of keys. Named values
+---that are not plain data are compared by name only.
 ---@return string
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 
----A name for the space: FNV-1a of its description, 16 hexadecimal digits.
+---Returns a hash of the space: FNV-1a of its description, 16 hexadecimal digits.
 ---@return string
 function Space:hash()
   local h, text = 0xcbf29ce484222325, self:describe()

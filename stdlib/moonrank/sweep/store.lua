@@ -36,7 +36,7 @@ function Store:rows(sql, ...)
   return rows
 end
 
----A transaction: what `f` writes is committed, or, where it raises, rolled back.
+---Runs `f` in a transaction. Its writes are committed, or rolled back if it raises an error.
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -63,7 +63,8 @@ local function opened(path, mode, versions, only_reads)
   check.fail("%s %s", path, why)
 end
 
----Writes what the store holds at this moment to a new file, whole or not at all; others may write meanwhile.
+---Writes the store's current contents to a new file, whole or not at all. Others may write
+---meanwhile.
 ---@param path string
 ---@param part? string  the name of the file until it is whole
 function Store:copy(path, part)
@@ -80,9 +81,10 @@ end
 -- Largest part of a writer's time that goes into copies for readers.
 local share = 0.05
 
----Where readers cannot read the store itself, because it is written exclusively (runtime/io/sqlite.h), makes a copy for them: only if something
----changed since the last copy, and if that one has been paid for by the time since then. A copy that cannot be written is no error, since readers
----are told of which time theirs is.
+---Makes a copy for readers if they cannot read the store itself, because it is open for exclusive
+---writing (runtime/io/sqlite.h). It copies only if something changed since the last copy, and if
+---enough time has passed for the cost of that copy. A copy that cannot be written is not an error:
+---readers are told how old their copy is.
 function Store:publish()
   local copies = self._copies
   if not copies then return end
@@ -107,7 +109,8 @@ function Store:note() return self._database:note() end
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----An error where something is there that is no store, or one of a newer moonrank. One without tables is fine: who made it may have been killed.
+---Raises an error if the file is not a store, or is a store of a newer moonrank. A file without
+---tables is accepted, because the process that made it may have been killed.
 ---@param path string
 ---@param versions? string[][]
 function M.look(path, versions)
@@ -121,8 +124,8 @@ end
 ---@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
----Opens a store. Writing makes it where it is not there and brings an older one up to date; a newer one is an error, and so is a file that
----has other tables than a store's, which is not changed.
+---Opens a store. Writing creates a missing store and updates an older one. A newer store is an
+---error. A file with other tables than a store's is an error, too, and is not changed.
 ---@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]  for tests, which read none that is older
@@ -218,7 +221,8 @@ local parts = {
   lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
 }
 
----Stores how a trial ended, in one transaction; the rows of an earlier attempt are replaced, but reports of a trial that was paused are added to.
+---Stores how a trial ended, in one transaction. Rows of an earlier attempt are replaced. Reports of
+---a trial that was paused are appended to.
 function Store:finish(study, trial, outcome, add)
   need_file(self)
   self:transaction(function()
@@ -246,7 +250,7 @@ function Store:finish(study, trial, outcome, add)
   self:publish()
 end
 
----Stores that a trial that was paused does not go on, with what it reported last.
+---Stores that a paused trial does not continue, and its last reported values.
 function Store:prune(study, trial)
   self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id, trial.number,
     trial.value, trial.reason)
@@ -261,7 +265,8 @@ local function entry_of(row)
     what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
 end
 
----The data that trials used, by number: of finished and pruned trials, or of one trial. `noted` is false where they were not recorded.
+---Returns the data that trials used, by number: of finished and pruned trials, or of one trial.
+---`noted` is false if a trial's data were not recorded.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -275,7 +280,8 @@ function Store:data(study, number)
   return by_number
 end
 
----The conventions of the metrics that trials returned, by number: JSON with a text per metric. Nothing for trials of older versions.
+---Returns the conventions of the metrics that trials returned, by number, as JSON with a text per
+---metric. Trials of older versions have none.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -286,7 +292,8 @@ function Store:conventions(study)
   return by_number
 end
 
----The numerics under which the trials of a study began, by number, where there are several; nil where there are not.
+---Returns the numerics version under which each trial of a study began, by number; nil if all have
+---one version.
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -297,14 +304,16 @@ function Store:numerics_of(study)
   return by_number
 end
 
----How many trials of a study began under each numerics, most first; where none was recorded it is nil.
+---Returns how many trials of a study began under each numerics version, most first. `numerics` is
+---nil for trials without a recorded version.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics ORDER BY trials DESC, numerics]],
     study.id)
 end
 
----Values of the metric that trials reported, by number: {{step =, value =}, ...} in order. For pruners, when a study is resumed.
+---Returns the values of the metric that trials reported, by number: {{step =, value =}, ...} in
+---order. Pruners use them when a study is resumed.
 function Store:reports(study, name)
   local by_number = {}
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial

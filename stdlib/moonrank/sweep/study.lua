@@ -167,8 +167,9 @@ local function has_other_values(store, was, now)
   return not only or (was.metric or only) ~= only or (now.metric or only) ~= only
 end
 
----The study in the store, made where it is not there; an error where its space, script, settings or data differ, unless forced. Another
----metric is an error also where forced, as values of trials that ended would stay those of the first.
+---Returns the study in the store and creates it if it is missing. It is an error if its space,
+---script, settings or data differ, unless forced. Another metric is an error even if forced,
+---because the values of ended trials would stay those of the first metric.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
 ---@param force boolean

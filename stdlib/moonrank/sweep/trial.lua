@@ -27,7 +27,7 @@ function M.check_names(names)
   end
 end
 
----The name of the number by which the sweep prunes this trial, or nil where it does not.
+---Returns the name of the number by which the sweep prunes this trial; nil if it does not prune it.
 ---@param trial mr.Trial
 ---@param epochs? integer  that the trial trains, for the pruner
 ---@return string?
@@ -38,7 +38,8 @@ function M.pruned_by(trial, epochs)
   return state.pruner and (state.metric or "value") or nil
 end
 
----Notes that mr.fit went on from the checkpoint of an earlier part of a trial: the time of that part counts, too.
+---Records that mr.fit resumed from the checkpoint of an earlier part of a trial. The time of that
+---part counts, too.
 ---@param trial mr.Trial
 function M.resumed(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
@@ -69,7 +70,8 @@ function Trial.__index(self, name)
   check.unknown("parameter or field of this trial", name, known)
 end
 
----Reports the trial's values at a step, e.g. after every epoch. Where the sweep has a pruner the trial may end here, as pruned.
+---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the
+---trial here, as pruned.
 ---@param step integer   growing from one report to the next
 ---@param values number|table<string, number>  the metric's value, or several values by name
 function methods:report(step, values)
@@ -160,7 +162,8 @@ local function trial_of(context, job)
   return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
 end
 
----The data that a trial would use now: runs it up to mr.fit, or, where it does not call that, up to its first data. Its output is discarded.
+---Returns the data that a trial would use now. It runs the trial up to mr.fit or, if the trial does
+---not call mr.fit, up to its first data. The trial's output is discarded.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@param stop "fit"|"any"
