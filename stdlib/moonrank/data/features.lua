@@ -99,8 +99,8 @@ function Dataset:typical(what, columns)
   return core.typical_values(self.features, columns_of("typical", self, columns), what or "median")
 end
 
----Missing features (NaN) replaced by a number, by the mean or median of the column, or by a number for each column, e.g. train's for test:
----`test:fill(train:typical())`.
+---Replaces missing features (NaN) by a number, by the mean or median of the column, or by a number
+---for each column, e.g. train's for test: `test:fill(train:typical())`.
 ---@param with number|"mean"|"median"|mr.Tensor  a tensor: [columns]
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
@@ -195,9 +195,10 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
     help = "dataset whose levels are used, for example train for test" },
 })
 
----Columns of the features as categories, for embeddings: they leave the features, and `categories` [rows, columns] has a number from 1 for each
----different value, in their order (`levels`), and one more for missing values and for values that `like` has not: an embedding of column c needs
----`#set.levels[c] + 1` rows.
+---Turns feature columns into categories for embeddings. The columns leave the features.
+---`categories` [rows, columns] then has a number from 1 for each different value, in their order
+---(`levels`). One more number stands for missing values and for values that `like` does not have.
+---An embedding of column c therefore needs `#set.levels[c] + 1` rows.
 ---@param options mr.data.CategoricalOptions
 ---@return mr.Dataset
 ---Example:

@@ -8,7 +8,7 @@ local scope = require "moonrank.scope"
 local M = {}
 
 local anomaly_options = declare("mr.DetectAnomalyOptions", {
-  { "infinite", "boolean", default = false, help = "raise for infinities too; some are intended, for example in masks" },
+  { "infinite", "boolean", default = false, help = "raise for infinities, too; masks may contain them" },
 })
 
 ---Runs a function and raises an error at the first tensor operation or derivative that makes NaN.

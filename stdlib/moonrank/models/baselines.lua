@@ -20,22 +20,24 @@ local function new(kind, config, tensors, reads, forward)
   return setmetatable({ kind = kind, config = config, repeats = false, _tensors = tensors, _reads = reads, _forward = forward }, Baseline)
 end
 
----One score per row of the batch.
+---Returns one score per row of the batch.
 function Baseline:__call(batch)
   models.check_batch(self.kind, batch, self._reads)
   return self._forward(batch)
 end
 
----None: there is nothing to train.
+---Returns no parameters, because there is nothing to train.
 ---@return mr.Tensor[]
 function Baseline.parameters() return {} end
 
----The k items with the highest scores for a user, or for all users, as mr.Model's recommend.
+---Returns the k items with the highest scores for a user, or for all users, like mr.Model's
+---recommend.
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 function Baseline:recommend(options) return recommend.recommend(self, options) end
 
----Writes the counts (sparse ones of item_knn) and the options to a safetensors file, as mr.Model's save; mr.models.load reads it.
+---Writes the counts (for item_knn as sparse tensors) and the options to a safetensors file, like
+---mr.Model's save. mr.models.load reads it.
 ---@param path string
 function Baseline:save(path)
   local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
@@ -104,8 +106,9 @@ end
 
 local popularity_options = declare("mr.models.PopularityOptions", { fold })
 
----How many users have the item among the relevant ones of a fold's training part: the same ranking for all users (TopPop of Cremonesi, Koren &
----Turrin 2010, which counts ratings).
+---Scores an item by its popularity: the number of users to whom it is relevant in a fold's training
+---part. The ranking is the same for all users (TopPop of Cremonesi, Koren & Turrin 2010, which
+---counts ratings).
 ---@param options mr.models.PopularityOptions
 ---@return mr.Baseline
 ---Example:
@@ -120,9 +123,10 @@ end
 
 local item_knn_options = declare("mr.models.ItemKnnOptions", { fold, k, shrink })
 
----Item k-nearest-neighbours (Sarwar et al. 2001; Deshpande & Karypis 2004): the score of an item for a user is the sum of its cosines with those
----of his items in a fold's training part that are among its k nearest. The cosine of two items that c users have both, and n and m users one, is
----c / (sqrt(n m) + shrink). Of equally near items the lower number comes first.
+---Item k-nearest-neighbours (Sarwar et al. 2001; Deshpande & Karypis 2004). The score of an item
+---for a user sums its cosines with the user's items in a fold's training part that are among its k
+---nearest. The cosine of two items with n and m users, c of them common, is c / (sqrt(n m) +
+---shrink). Ties in nearness go to the lower item number.
 ---@param options mr.models.ItemKnnOptions
 ---@return mr.Baseline
 ---Example:
@@ -139,7 +143,8 @@ end
 
 local random_options = declare("mr.models.RandomOptions", { count_of "users", count_of "items", seed })
 
----Scores by chance: for each user and item a number from [0, 1) that depends on these two and the seed alone.
+---Scores at random: each user and item gets a number from [0, 1) that depends only on the two and
+---the seed.
 ---@param options? mr.models.RandomOptions
 ---@return mr.Baseline
 ---Example: `#mr.models.random{users = 3, items = 50}:recommend{user = 2, k = 5}:of(2)   --> 5`
@@ -192,7 +197,7 @@ local in_file = {
   random = declarations.unlisted("a file of random", { count_of "users", count_of "items", required(seed) }),
 }
 
----A model from what its file holds.
+---Restores a model from the contents of its file.
 ---@param texts table<string, string>  its kind and options
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Baseline

@@ -47,7 +47,7 @@ local function reads(definition, config)
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
 end
 
----A model of a definition.
+---Makes a model from a definition.
 ---@param definition table  checked
 ---@param config table      its options
 ---@param names string[]    of the parameters, in order
@@ -66,7 +66,8 @@ function M.new(definition, config, names, parameters, buffers)
   return model
 end
 
----True if `penalty` or `constrain` of a model of the library does nothing, because its definition has none.
+---Returns true if `penalty` or `constrain` of a model of the library does nothing, because its
+---definition has none.
 ---@param model any
 ---@param method "penalty"|"constrain"
 ---@return boolean
@@ -75,7 +76,7 @@ function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
----Raises where a batch has not what a model reads of it.
+---Raises an error if a batch lacks something that a model reads.
 ---@param kind string        of the model
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
@@ -106,7 +107,8 @@ local function check_scores(self, scores, batch)
   end
 end
 
----One score per row of the batch, differentiable in the parameters. What a script's forward pass returns is checked.
+---Returns one score per row of the batch, differentiable in the parameters. The result of a
+---script's forward pass is checked.
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
@@ -117,12 +119,13 @@ function Model:__call(batch)
   return scores
 end
 
----The tensors that training updates.
+---Returns the tensors that training updates.
 ---@return mr.Tensor[]
 ---Example: `#mr.models.mlp{inputs = 3, hidden = {2}}:parameters()   --> 4`
 function Model:parameters() return { table.unpack(self._parameters) } end
 
----Puts parameters where their definition says that they must be, such as in a ball; mr.fit does it after every step. Other models stay as they are.
+---Moves parameters to where their definition requires them, such as into a ball. mr.fit calls it
+---after every step. Models without such a rule stay as they are.
 ---@return mr.Model  itself
 ---Example: `mr.models.cml{users = 1, items = 1}:constrain().kind   --> cml`
 function Model:constrain()
@@ -135,7 +138,7 @@ function Model:constrain()
   return self
 end
 
----A number that the model's definition adds to the loss of a batch in mr.fit
+---Returns a number that the model's definition adds to the loss of a batch in mr.fit
 ---(mr.models.cml{covariance = 0.1}); nil if it adds none.
 ---@param batch mr.Batch
 ---@return mr.Tensor?
@@ -147,7 +150,7 @@ function Model:penalty(batch)
   return penalty(self._view, batch) or nil
 end
 
----Buffers, by name: tensors that forward keeps from batch to batch.
+---Returns the buffers by name: tensors that forward keeps from batch to batch.
 ---@return table<string, mr.Tensor>
 ---Example: `next(mr.models.linear{inputs = 2}:buffers())   --> nil`
 function Model:buffers()
@@ -161,7 +164,7 @@ function Model:_put_buffers(buffers)
   for name, buffer in pairs(buffers) do self._buffers[name] = buffer end
 end
 
----Parameters and buffers by name, as a file has them.
+---Returns parameters and buffers by name, as a saved file has them.
 ---@return string[] names
 ---@return mr.Tensor[] values
 ---Example:
@@ -177,7 +180,8 @@ function Model:state()
   return names, values
 end
 
----Copies of the parameters and buffers as they are now, for :restore. Of what an optimiser moves row by row a row is copied when it changes.
+---Returns copies of the current parameters and buffers, for :restore. If an optimizer updates a
+---tensor row by row, a row is copied when it changes.
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
@@ -203,7 +207,7 @@ local function converted(self, change)
   return self
 end
 
----Puts other tensors of the same sizes in the place of parameters and buffers, on the device where they are.
+---Replaces parameters and buffers by other tensors of the same sizes, on the device where they are.
 ---@param by_name table<string, mr.Tensor>  all of them
 ---@return mr.Model  itself
 function Model:put(by_name)
@@ -215,13 +219,14 @@ function Model:put(by_name)
   return self
 end
 
----Moves the model to a device; optimisers bound to its parameters before have the old ones.
+---Moves the model to a device. Optimizers bound to its parameters before keep the old ones.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Model  itself
 ---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
 function Model:to(device) return converted(self, function(x) return x:to(device) end) end
 
----Makes parameters and buffers float64; optimisers bound to its parameters before have the old ones.
+---Converts parameters and buffers to float64. Optimizers bound to its parameters before keep the
+---old ones.
 ---@return mr.Model  itself
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
@@ -247,15 +252,17 @@ function Model:gradcheck(batch, options)
   return worst
 end
 
----The k items with the highest scores for a user, or for all users; for models of users and items. Of equal scores the lower number comes first.
----`seen` says what users had before: ratings, a part of a fold, a fold (for its train), or several of those. `known` says which of it is left
----out: "rated" (default) all that the user rated, "relevant" only what is relevant, "none" nothing. `names` are printed beside the items.
+---Returns the k items with the highest scores for a user, or for all users. The model must be one
+---of users and items. Ties go to the lower item number. `seen` holds what users had before:
+---ratings, a part of a fold, a fold (its training part), or several of these. `known` says which of
+---these items are left out: "rated" (default) all rated items, "relevant" only relevant items,
+---"none" no items. `names` are printed beside the items.
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
 function Model:recommend(options) return recommend.recommend(self, options) end
 
----Number of entries of all parameters.
+---Returns the number of entries of all parameters.
 ---Example: `mr.models.mlp{inputs = 3, hidden = {2}}:size()   --> 11`
 function Model:size()
   local n = 0
@@ -263,7 +270,7 @@ function Model:size()
   return n
 end
 
----An option's shortest text that is read back as the same value.
+---Returns the shortest text of an option that is read back as the same value.
 ---@param value any
 ---@return string
 function M.written(value)
@@ -298,8 +305,9 @@ function Model:__tostring()
   return table.concat(lines, "\n")
 end
 
----Writes the parameters and the configuration to a safetensors file, whole or not at all. An existing file is replaced where it is a model,
----too; any other is an error and is not changed. Where `path` is a link, this goes for the file that it leads to. Its folder is made.
+---Writes the parameters and the configuration to a safetensors file, whole or not at all. Its
+---folder is made. An existing file is replaced if it is also a model; any other file is an error
+---and is not changed. If `path` is a link, this applies to the file that it leads to.
 ---@param path string
 function Model:save(path)
   local names, values = self:state()

@@ -15,7 +15,7 @@ local M = {}
 ---@field candidates string what was left out, in words
 local Recommendations = check.class("mr.Recommendations")
 
----The items of one user, best first.
+---Returns the items of one user, best first.
 ---@param user integer
 ---@return integer[] items
 ---@return number[] scores
@@ -52,7 +52,7 @@ local function table_of(self, count)
   return tables.new{ columns = columns, formats = { score = "%.4f" }, rows = rows }
 end
 
----A row per item: user, rank, item, score, and its name where there are names.
+---Returns a table with a row per item: user, rank, item, score, and the item's name if it has one.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -63,7 +63,8 @@ function Recommendations:table() return table_of(self, self.users:numel()) end
 
 tables.add_exports(Recommendations)
 
----To how many users each item is recommended, the most often recommended ones first: a steep fall says that all users get the same few items.
+---Draws to how many users each item is recommended, most often recommended items first. A steep
+---fall means that all users get the same few items.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 function Recommendations:plot(options)
@@ -163,20 +164,22 @@ local function left_out_words(o, known, chosen, items)
 end
 
 local recommend_options = declare("mr.RecommendOptions", {
-  { "user", "integer|string", least = 1, shown = "all users", help = "a number, or beside seen the name in the file" },
+  { "user", "integer|string", least = 1, shown = "all users", help = "number, or with seen the name in the file" },
   { "k", "integer", default = 10, least = 1, also = { "n", "top_n", "top_k" }, help = "number of items" },
   { "seen", "mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]",
-    help = "what users had before; a fold stands for its training part" },
-  { "known", "string", choices = known_items.names, shown = '"rated"', help = "what of seen is left out" },
+    help = "items that users had before; a fold stands for its training part" },
+  { "known", "string", choices = known_items.names, shown = '"rated"', help = "items of seen that are left out" },
   { "users", "integer", least = 1, shown = "as the model has", help = "number of users" },
   { "items", "integer", least = 1, shown = "as the model has", help = "number of items" },
   { "names", "string[]", help = "names of the items, for printing" },
 })
 
----The k items with the highest scores for a user, or for all users. Of equal scores the lower number comes first. `seen` says what users had
----before: ratings, a part of a fold, or several of those; a fold stands for its train. `known` says which of it is left out: "rated" (default) all
----that the user rated, also below the threshold; "relevant" only what is relevant; "none" nothing. A part of a fold includes ratings that are in
----none of its lists, as fold:evaluate has them. `user`: a number, or beside `seen` the name in the file.
+---Returns the k items with the highest scores for a user, or for all users. Ties go to the lower
+---item number. `seen` holds what users had before: ratings, a part of a fold, or several of these.
+---A fold stands for its training part. `known` says which of these items are left out: "rated"
+---(default) all rated items, also below the threshold; "relevant" only relevant items; "none" no
+---items. A part of a fold includes ratings that are in none of its lists, like fold:evaluate.
+---`user` is a number or, with `seen`, the name in the file.
 ---@param model mr.Model  of users and items
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations

@@ -68,9 +68,10 @@ end
 
 local ridge_options = declare("mr.models.RidgeOptions", { train, alpha, intercept, dtype })
 
----Ridge regression (Hoerl & Kennard 1970) of grades on features: the least of |y - X w - b|^2 + alpha |w|^2 over all
----rows, in closed form. Its matrices have as many rows as the smaller of the numbers of rows and features. `alpha = 0` is
----ordinary least squares; features that depend on each other are then an error.
+---Fits ridge regression (Hoerl & Kennard 1970) of grades on features. It minimises |y - X w - b|^2
+---+ alpha |w|^2 over all rows, in closed form. Its matrices have as many rows as the smaller of the
+---numbers of rows and features. `alpha = 0` is ordinary least squares; linearly dependent features
+---are then an error.
 ---@param options mr.models.RidgeOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.ridge{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 2}:parameters()[1]:item()   --> 1.0`
@@ -102,10 +103,11 @@ local lasso_options = declare("mr.models.LassoOptions", {
     help = "largest number of passes over the features of a working set" },
 })
 
----The lasso (Tibshirani 1996) of grades on features: the least of |y - X w - b|^2 / (2 rows) + alpha |w|_1, by coordinate descent (Friedman,
----Hastie & Tibshirani 2010) until the duality gap is below `tolerance`; coefficients that the penalty takes out are
----exactly 0. It descends over working sets of features, so that X'X of all features is never formed. Where `passes` are
----not enough, a warning says how large the gap still is.
+---Fits the lasso (Tibshirani 1996) of grades on features. It minimises |y - X w - b|^2 / (2 rows) +
+---alpha |w|_1 by coordinate descent (Friedman, Hastie & Tibshirani 2010) until the duality gap is
+---below `tolerance`. Coefficients that the penalty removes are exactly 0. It descends over working
+---sets of features, so X'X of all features is never formed. If `passes` are not enough, a warning
+---reports the remaining gap.
 ---@param options mr.models.LassoOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.lasso{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 0.5}:parameters()[1]:item()   --> 1.25`
@@ -125,8 +127,9 @@ local logistic_options = declare("mr.models.LogisticOptions", {
   dtype,
 })
 
----Logistic regression of rows (Cox 1958): whether a row is relevant, from its features; the least of the sum over rows of the cross entropy plus
----alpha / 2 |w|^2, by Newton's method. The score is the logarithm of the odds. Over rows of one kind alone it is an error.
+---Fits logistic regression of rows (Cox 1958): whether a row is relevant, from its features. It
+---minimises the sum over rows of the cross entropy plus alpha / 2 |w|^2 by Newton's method. The
+---score is the log odds. It is an error if all rows are relevant, or none.
 ---@param options mr.models.LogisticOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}}:parameters()[1]:item()   --> 0.67483`
@@ -147,9 +150,10 @@ end
 
 local rank_logistic_options = declare("mr.models.RankLogisticOptions", { train, alpha_above_0, dtype })
 
----Logistic regression of pairs (Rank LR; the linear RankNet): which of two rows of a list with unequal grades is better, from the difference of
----their features; the least of the sum over pairs of log(1 + exp(-(s_i - s_j))) plus alpha / 2 |w|^2, by Newton's method, no pair stored
----beyond those of one list. A score has no intercept. Without a pair it is an error.
+---Fits logistic regression of pairs (Rank LR; the linear RankNet): which of two rows of a list with
+---unequal grades is better, from the difference of their features. It minimises the sum over pairs
+---of log(1 + exp(-(s_i - s_j))) plus alpha / 2 |w|^2 by Newton's method. Only the pairs of one list
+---are stored at a time. The score has no intercept. It is an error if there is no pair.
 ---@param options mr.models.RankLogisticOptions
 ---@return mr.Model  an mr.models.linear
 ---Example: `mr.models.rank_logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}}:parameters()[1]:item()   --> 0.40106`

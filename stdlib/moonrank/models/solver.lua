@@ -20,8 +20,8 @@ local function solution(a, b)
   return found
 end
 
----The least of |y - X w|^2 + alpha |w|^2 for alpha above 0. With fewer rows than columns it is
----X' (X X' + alpha I)^-1 y, so that no square matrix has more rows than the smaller of both numbers.
+---Minimises |y - X w|^2 + alpha |w|^2 for alpha above 0. With fewer rows than columns the solution
+---is X' (X X' + alpha I)^-1 y. No square matrix has more rows than the smaller of both numbers.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
 ---@param alpha number
@@ -112,8 +112,9 @@ local function measured(o, columns, w)
   return gap, slopes:totable()
 end
 
----The least of |y - X w|^2 / 2 + penalty |w|_1 from 0, by coordinate descent over working sets of columns. The matrix X'X
----of all columns is never formed. x is [rows, width] and y is [rows], float64.
+---Minimises |y - X w|^2 / 2 + penalty |w|_1, from 0, by coordinate descent over working sets of
+---columns. The matrix X'X of all columns is never formed. x is [rows, width] and y is [rows],
+---float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
 ---@return number? gap  where it did not get below the tolerance
@@ -133,7 +134,8 @@ function M.lasso(o)
   end
 end
 
----Cross entropy of rows that are relevant (1) or not (0), at weights: value, gradient, curvature.
+---Returns a function of the weights: the cross entropy of rows that are relevant (1) or not (0),
+---with its gradient and curvature.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param relevant mr.Tensor  [rows]
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
@@ -163,7 +165,8 @@ local function of_list(x, better, w, curved)
   return value, gradient, x:t():matmul(x * curves:sum(2):reshape(n, 1)) - x:t():matmul(curves:matmul(x))
 end
 
----The sum over pairs of rows of a list with grades y_i > y_j of log(1 + exp(-(s_i - s_j))), as M.rows; and how many pairs there are.
+---Returns a function like that of M.rows, and the number of pairs. It sums log(1 + exp(-(s_i -
+---s_j))) over pairs of rows of a list with grades y_i > y_j.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows] float64
 ---@param sizes integer[]
@@ -196,7 +199,7 @@ end
 
 local most_steps = 100
 
----The least of f + alpha / 2 |w|^2 by Newton's method with halved steps, from 0.
+---Minimises f + alpha / 2 |w|^2 by Newton's method with halved steps, from 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
 ---@param width integer
 ---@param alpha number

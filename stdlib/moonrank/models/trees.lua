@@ -53,7 +53,8 @@ function Trees:_scores(matrix)
   return (scores:double() * core.arange(0, several - 1, 1, "float64", "cpu")):sum(2):float()
 end
 
----One score per row of the batch, float32: margins (log odds of "binary:logistic"), of "multi:softprob" the expected grade.
+---Returns one score per row of the batch, float32: the margin (the log odds of "binary:logistic"),
+---or the expected grade for "multi:softprob".
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Trees:__call(batch)
@@ -63,15 +64,15 @@ function Trees:__call(batch)
   return self:_scores(self:_matrix(features)):to(features.device)
 end
 
----None: trees are grown, not stepped.
+---Returns no parameters, because trees are grown, not trained by steps.
 ---@return mr.Tensor[]
 function Trees.parameters() return {} end
 
----State for :restore: the trees so far, and the number of rounds.
+---Returns the state for :restore: the trees so far, and the number of rounds.
 ---@return table
 function Trees:snapshot(_) return { booster = self._booster, rounds = self._rounds } end
 
----Goes back to the rounds of a snapshot.
+---Restores the rounds of a snapshot.
 ---@param snapshot table
 function Trees:restore(snapshot) self._booster, self._rounds = snapshot.booster, snapshot.rounds end
 
@@ -79,9 +80,9 @@ local importance_options = declare("mr.models.ImportanceOptions", {
   { "names", "string[]", default = {}, shown = "their numbers, from 1", help = "names of the features" },
 })
 
----Importance of each feature that the trees split by, the highest gain first. `gain`: mean decrease
----of the objective by its splits; `cover`: mean sum of second derivatives there; `weight`: number
----of splits.
+---Returns the importance of each feature that the trees split by, the highest gain first. `gain` is
+---the mean decrease of the objective by its splits, `cover` the mean sum of second derivatives
+---there, and `weight` the number of splits.
 ---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:
@@ -110,7 +111,7 @@ function Trees:importances(options)
   return tables.new{ columns = { "feature", "gain", "cover", "weight" }, formats = { gain = "%.4f", cover = "%.2f" }, rows = rows }
 end
 
----The options, and how many trees there are.
+---Returns the options and the number of trees as text.
 function Trees:__tostring()
   local parts = {}
   for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
@@ -119,7 +120,8 @@ function Trees:__tostring()
   return ("trees{%s}, %s"):format(core.safe_text(table.concat(parts, ", ")), grown)
 end
 
----Writes the trees and the options to a safetensors file, whole or not at all; an existing file is replaced where it is a model.
+---Writes the trees and the options to a safetensors file, whole or not at all. An existing file is
+---replaced if it is a model.
 ---@param path string
 function Trees:save(path)
   if self._rounds == 0 then check.fail "save: these trees are not grown yet" end

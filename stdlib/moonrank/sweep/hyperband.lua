@@ -8,7 +8,7 @@ local M = {}
 
 local hyperband_options = declare("mr.sweep.HyperbandOptions", {
   { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31, help = "step at which a trial is complete (R in the paper)" },
-  { "factor", "integer", default = 3, least = 2, help = "one in `factor` trials continues, to `factor` times the step (eta)" },
+  { "factor", "integer", default = 3, least = 2, help = "one in `factor` continues, to `factor` times the step (eta)" },
   { "min_resource", "integer", default = 1, least = 1, help = "smallest step of a first rung" },
 })
 

@@ -142,7 +142,7 @@ local tpe_options = declare("mr.sweep.TpeOptions", {
   { "generation", "integer", least = 1, shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
     help = "number of trials that are suggested from the same results" },
   { "startup", "integer", default = 10, least = 1, help = "number of first trials that are drawn at random" },
-  { "candidates", "integer", default = 8, least = 1, help = "draws of which the best is taken; more make trials alike" },
+  { "candidates", "integer", default = 8, least = 1, help = "draws of which the best is taken; more make trials similar" },
   { "good", "number", default = 0.15, above = 0, below = 1, help = "share of the results that counts as good" },
 })
 
