@@ -10,18 +10,18 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "type", "string", choices = { "integer", "number", "string", "boolean", "list" }, shown = "that of default",
     help = "type of the value; required where there is no default" },
   { "help", "string", help = "one line for --help" },
-  { "choices", "any[]", shown = "any", help = "the only values allowed; a list may have each once" },
-  { "required", "boolean", shown = "false", help = "an error when the option is not given" },
+  { "choices", "any[]", shown = "any", help = "allowed values; a list may contain each of them once" },
+  { "required", "boolean", shown = "false", help = "whether a missing option is an error" },
   "Numbers, lists and texts",
   { "least", "number", infinite = true, help = "smallest number" },
   { "most", "number", infinite = true, help = "largest number" },
   { "distinct", "boolean", shown = "false", help = "a list has no value twice" },
   { "endings", "string[]", shown = "any", help = 'how a text may end, as {".svg", ".png"}' },
-  { "path", "string", choices = paths.kinds, help = "what a text leads to; an empty default leads nowhere" },
+  { "path", "string", choices = paths.kinds, help = "kind of path that a text is; an empty default stands for none" },
   "Flags",
   { "sets", "table<string, any>",
-    help = "values of other options where the flag is given; to give these too is an error" },
-  { "ignores", "string[]", help = "options that have no effect with the flag; to give these too is an error" },
+    help = "values of other options if the flag is given; to give them too is an error" },
+  { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
 -- ", did you mean '--epochs'?", or nothing.
@@ -283,11 +283,13 @@ end
 -- Options that every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
 
----Declares the options of a script and reads them from its command line. `--name value`, `--name=value`, `--flag`, `--no-flag`, lists with
----commas; `-` and `_` in names are the same. Every script has `--device`, which sets mr.device. A flag may set others,
----`smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`: to give these too is an error, as are numbers outside `least` to
----`most`, lists of nothing, and a path that leads to something else than its `path` says ("file", "folder", "new file", ...). A wrong
----command line ends the script with status 2, `--help` with 0. Reading an option that was not declared is an error.
+---Declares the options of a script and reads them from its command line. It accepts `--name value`,
+---`--name=value`, `--flag`, `--no-flag`, and lists with commas; `-` and `_` in names are
+---equivalent. Every script has `--device`, which sets mr.device. A flag may set other options, as
+---`smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}` does; to give these options
+---too is an error. Numbers outside `least` to `most`, empty lists, and a path that is not of the
+---kind in `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
+---script with status 2, `--help` with 0. Reading an undeclared option is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>

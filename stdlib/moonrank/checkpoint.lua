@@ -83,15 +83,19 @@ end
 
 local checkpoint_options = declare("mr.CheckpointOptions", {
   { "mix_numerics", "boolean", default = false,
-    help = "takes results of another numerics version, which may differ in their last digits" },
+    help = "accept results of another numerics version, which may differ in their last digits" },
 })
 
----The tensors that `compute` returns, by name: computed the first time and kept in the file `path` (safetensors; missing folders are made),
----read from there afterwards. The file is written whole or not at all. Where Ctrl-C was pressed while `compute` ran, nothing is written and the
----error `interrupted` is raised, also if `compute` caught it, as mr.fit does. Settings (any name but `format` and
----`numerics`) are kept beside them; a file with other settings, of other numerics (unless they may be mixed), or of another kind, is an error
----and is not changed. Datasets, folds and ratings among them are compared by their fingerprints, `{seed = 1, data = fold}`, tables by what is
----in them; a function, which has no text, is an error.
+---Returns the tensors that `compute` returns, by name. The first call computes them and keeps them
+---in the file `path` (safetensors; missing folders are made). Later calls read the file. It is
+---written whole or not at all. If Ctrl-C was pressed while `compute` ran, nothing is written and
+---the error `interrupted` is raised, even if `compute` caught it, as mr.fit does.
+---
+---Settings (any name except `format` and `numerics`) are stored with the tensors. A file with other
+---settings, of another numerics version (unless `mix_numerics = true`), or of another kind is an
+---error and is not changed. Datasets, folds and ratings in the settings, such as
+---`{seed = 1, data = fold}`, are compared by their fingerprints, and tables by their contents. A
+---function is an error, because it has no text.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>

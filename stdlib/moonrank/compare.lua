@@ -20,14 +20,14 @@ local where = "mr.compare"
 local compare_options = declare("mr.CompareOptions", {
   "Data",
   { "systems", "table<string, any>", default = {}, shown = "none",
-    help = "more systems, also with names that options have" },
+    help = "more systems, also with names of options" },
   { "qrels", "string|mr.Lists|mr.Dataset|any[]",
-    help = "judgments: a file, lists or a data set, or a list of them, one for each fold; not needed where all systems "
+    help = "judgments: a file, lists or a dataset, or a list of them, one for each fold; not needed if all systems "
       .. "are evaluated already" },
-  { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "what systems are compared by",
+  { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "metrics to compare by",
     expected = 'a list as {"map", "ndcg@10"}' },
   { "missing", "string", default = "skip", choices = { "skip", "zero" },
-    help = "skip: the queries that all systems have; zero: all queries of qrels, and a run without one gets 0" },
+    help = "skip: use queries that all systems have; zero: all queries of qrels; a run gets 0 for those it lacks" },
   "Conventions of the metrics",
   registry.convention("gain", 'that of the evaluations, or "linear"'),
   registry.convention("ties", 'that of the evaluations, or "trec"'),
@@ -319,17 +319,24 @@ local function test(comparison, metric, o)
   end
 end
 
----Compares systems list by list: means with bootstrap intervals (percentiles), and by each metric a paired permutation test of every two systems,
----corrected for their number by Holm's method. A letter names a system that this one is significantly better than. Beside runs of mr.fit and
----evaluations, files and scores are measured under the conventions of these (gain, ties, empty lists, cutoff); runs of different conventions are an error.
----Without any, the conventions are those of trec_eval, or those that the options say. A line below the table says them. How many queries a file
----lacks, or has beyond the judged ones, is said there, too (`notes`); one with no judged query, or no relevant document in any, is an error.
----Every other name in the table is a system: the path of a run file or of a .csv of scores, what a reader of these
----returned, a run of mr.fit, an evaluation, scores of the rows of qrels (a tensor), or a model of them. A system may be
----a list of these, one for each fold or seed, in the same order for all. Lists are matched by their user or the query's
----id. Where a user or query has several lists, in one run or in several, it counts once, with the mean of its values,
----and a line says so.
----An interrupted training is not evaluated on test: its system stands in the tables without values and is marked.
+---Compares systems list by list. It returns their means with bootstrap percentile intervals. For
+---each metric, a paired permutation test compares every two systems, with Holm's correction for the
+---number of pairs. A letter names a system that this one is significantly better than.
+---
+---Every other name in the table is a system: the path of a run file or of a .csv of scores, the
+---result of their readers, a run of mr.fit, an evaluation, scores of the rows of qrels (a tensor),
+---or a model that scores them. A system may also be a list of these, one for each fold or seed, in
+---the same order for all systems.
+---
+---If runs of mr.fit or evaluations are given, files and scores are measured under the same
+---conventions (gain, ties, empty lists, cutoff). Runs of different conventions are an error.
+---Otherwise the conventions are those of trec_eval, or those in the options. A line below the table
+---(`notes`) states them, and how many queries a file lacks or has beyond the judged ones. A file
+---without a judged query, or without a relevant document in any judged query, is an error.
+---
+---Lists are matched by user or by query id. A user or query with several lists, in one run or in
+---several, counts once, with the mean of its values, and a line says so. An interrupted training
+---has no evaluation on test; its system is marked and has no values in the tables.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:

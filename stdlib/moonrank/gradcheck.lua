@@ -7,14 +7,15 @@ local M = {}
 
 local gradcheck_options = declare("mr.GradcheckOptions", {
   { "step", "number", default = 1e-5, above = 0, also = { "eps" },
-    help = "distance that an entry is moved by, times its size where that is above 1" },
+    help = "distance by which an entry is moved, times the entry's size if that is above 1" },
   { "tolerance", "number", default = 1e-6, infinite = true, also = { "atol", "rtol", "tol" },
-    help = "largest error that is allowed" },
+    help = "largest allowed error" },
   { "seed", "integer", default = 1, help = "seed of the combination of several results" },
 })
 
----Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is moved by +-step. A function with many results is
----checked by a fixed random combination of them.
+---Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is
+---moved by +-step. A function with several results is checked by a fixed random combination of
+---them.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions

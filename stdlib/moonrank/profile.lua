@@ -63,7 +63,7 @@ end
 
 local columns = { "operation", "calls", "ms", "share", "total_ms", "bytes" }
 
----A row per operation, by time.
+---Returns a table with a row per operation, by time.
 ---@return mr.Table
 function Profile:table()
   local rows = {}
@@ -80,7 +80,7 @@ local function json_objects(records)
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
----The profile in JSON: rows, phases, and the times of the whole.
+---Returns the profile as JSON: rows, phases, and the total times.
 ---@return string
 function Profile:to_json()
   local whole = frame.to_json{ total_ms = self.total_ms, outside_ms = self.outside_ms, synchronized = self.synchronized,
@@ -90,8 +90,9 @@ end
 
 tables.add_exports(Profile)
 
----Writes a trace in the format of Chrome's tracing page, which chrome://tracing and ui.perfetto.dev open: a bar per operation and phase along
----the time, of long profiles the first ones (`left_out` says how many it lacks, the file says so, too).
+---Writes a trace in Chrome's tracing format, which chrome://tracing and ui.perfetto.dev open. It
+---has a bar for each operation and phase along the time axis. Of a long profile it has only the
+---first events; `left_out` and the file say how many are missing.
 ---@param path string
 function Profile:save_trace(path)
   if type(path) ~= "string" or path == "" then check.fail("profile:save_trace: path is %s, expected the name of a file", tostring(path)) end
@@ -161,21 +162,27 @@ local function run(profiler, f)
 end
 
 local profile_options = declare("mr.ProfileOptions", {
-  { "rows", "integer", default = 20, least = 0, help = "lines of operations that are printed" },
+  { "rows", "integer", default = 20, least = 0, help = "number of operations that are printed" },
   { "trace", "string", accept = function(path) return path ~= "" end, expected = "the name of a file", shown = "none",
-    help = "file for a trace (mr.Profile's save_trace), which is written after an error, too" },
+    help = "file for a trace (mr.Profile's save_trace), which is also written after an error" },
   { "events", "integer", default = 200000, least = 0, most = 10000000, help = "largest number of events in the trace" },
-  { "quiet", "boolean", default = false, help = "prints nothing" },
+  { "quiet", "boolean", default = false, help = "print nothing" },
 })
 
----Runs a function and prints where its time went: a line per operation of the compiled core, on tensors, data or files (`NAME backward`: its
----derivative), with its number of calls, milliseconds, share of the whole, and the memory that tensors took in it; the longest first, then what is
----outside of operations (Lua and its own library), and the whole. `ms` is without what runs within, `with inner ms` with it: `backward` calls
----derivatives. Below are phases: batches (made of a dataset), forward (models and losses), bounds, backward, step (of the optimizer), evaluation, and
----other, each without the phases within it. While tensors are on the GPU each operation is waited for, so that times are those of its work, and
----epochs are not replayed from a recording; the profile says so. Numbers do not change. Errors of the function are raised as they are, after the
----profile has ended. Profiles may be nested; one pauses while its function has yielded. Worker processes of sweeps are not measured: `workers = 0`
----runs trials in this one, and a trial may have a profile of its own.
+---Runs a function and prints where its time went. Each operation of the compiled core, on tensors,
+---data or files, has a line: number of calls, milliseconds, share of the total, and the memory that
+---tensors took in it. `NAME backward` is its derivative. The longest comes first; then the time
+---outside of operations (Lua and its library), and the total. `ms` excludes operations within an
+---operation, and `with inner ms` includes them: `backward` calls derivatives.
+---
+---Phases follow: batches (made of a dataset), forward (models and losses), bounds, backward, step
+---(of the optimizer), evaluation, and other. Each excludes phases within it. If tensors are on the
+---GPU, the profile waits for each operation, so that times are those of its work. Epochs are then
+---not replayed from a recording; the profile says so. Numerical results do not change.
+---
+---Errors of the function are raised unchanged, after the profile has ended. Profiles may be nested;
+---a profile pauses while its function has yielded. Worker processes of sweeps are not measured.
+---`workers = 0` runs trials in this process, and a trial may have its own profile.
 ---@param f fun(): any
 ---@param options? mr.ProfileOptions
 ---@return mr.Profile

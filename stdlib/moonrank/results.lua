@@ -43,7 +43,7 @@ local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
----The results of a study. Reading does not disturb a sweep that is running on the store.
+---Opens the results of a study. Reading does not disturb a sweep that is running on the store.
 ---@param path string
 ---@param name? string  default: the store's only study
 ---@return mr.Results
@@ -60,7 +60,7 @@ function M.results(path, name)
   return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
 end
 
----Trials as columns, those in `states` (default: done).
+---Returns the trials in `states` (default: done) as columns.
 ---@param states? string[]
 ---@return mr.results.Columns
 function Results:columns(states)
@@ -81,8 +81,9 @@ function Results:refresh()
   return self
 end
 
----Copies the store with all its studies as they are at one moment, also while a sweep writes it: the copy is a store, on which a sweep can go
----on. It is written whole or not at all; a file that is there is an error.
+---Copies the store with all its studies as they are at one moment, also while a sweep writes it.
+---The copy is a store on which a sweep can continue. It is written whole or not at all. An existing
+---file is an error.
 ---@param path string
 function Results:copy(path)
   if type(path) ~= "string" or path == "" then check.fail("results:copy: path is %s, expected the name of a file", tostring(path)) end
@@ -90,7 +91,7 @@ function Results:copy(path)
   self._store:copy(path)
 end
 
----How many trials are in which state.
+---Returns the number of trials in each state.
 ---@return table<string, integer>
 function Results:counts()
   local counts = {}
@@ -106,8 +107,9 @@ local trials_options = declare("mr.results.TrialsOptions", {
   { "columns", "string[]", shown = "all", help = "columns of the table" },
 }, where_options)
 
----Every trial: its state, parameters, value, the other numbers it returned, seconds, and why it failed. A number that a trial returned as NaN is
----nan, one that it did not return is blank.
+---Returns a table of all trials: state, parameters, value, other returned numbers, seconds, and why
+---the trial failed. A number that a trial returned as NaN is nan; a number that it did not return
+---is blank.
 ---@param options? mr.results.TrialsOptions
 ---@return mr.Table
 function Results:trials(options)
@@ -141,13 +143,14 @@ local pivot_options = declare("mr.PivotOptions", {
   { "rows", "string|string[]", help = "parameters whose values head the rows" },
   { "columns", "string|string[]", help = "parameters whose values head the columns" },
   { "aggregate", "string|fun(values: number[]): number", default = "mean", choices = check.names(pivot.aggregates),
-    help = "what is made of the numbers of a cell's trials" },
+    help = "how the numbers of a cell's trials are combined" },
   { "format", "string", help = 'format of the numbers, as "%.4f"' },
 }, value_options)
 
----A table with a number per combination of parameters, from the trials that were completed. Lines below it say how many trials are left out,
----and that cells have unequal numbers of trials. A cell in which a trial returned NaN is nan, whatever the aggregate
----("count" counts the trial); a function of the script's own is passed it.
+---Returns a table with a number per combination of parameters, from the completed trials. Lines
+---below it say how many trials are left out, and whether cells have unequal numbers of trials. A
+---cell in which a trial returned NaN is nan for every aggregate except "count", which counts the
+---trial. A function as aggregate gets the NaN.
 ---@param options mr.PivotOptions
 ---@return mr.Table
 function Results:pivot(options)
@@ -172,13 +175,17 @@ local best_options = declare("mr.results.BestOptions", {
   { "on", "string", default = "value", shown = "the number that counts", help = "name of the number that chooses" },
 }, direction_options, over_options, where_options)
 
----The best trial; or, with parameters to group by, a table with the best trial of each group and every number it returned. Trials are chosen on
----the number that counts, or on `on`, in the direction that is its own: with `on = "valid_ndcg"` the table shows the test value of the trial
----that validation chose. With `over = "fold"`
----combinations of the other parameters are chosen by their mean over folds, and shown with means. Trials of one fold are averaged first, so
----that every fold counts once. Combinations that were completed on fewer folds than others are left out, and a line below says so.
----A trial or combination whose number is NaN is never chosen; for combinations a line below says how many. Numbers of which the chosen one
----has a NaN are shown as nan.
+---Returns the best trial. With parameters in `by` it returns a table with the best trial of each
+---group and every number that the trial returned.
+---
+---Trials are chosen on the study's metric or on `on`, in the direction of that number. With
+---`on = "valid_ndcg"` the table shows the test value of the trial that validation chose. With
+---`over = "fold"`, combinations of the other parameters are chosen by their mean over folds, and
+---the table shows means. Trials of the same fold are averaged first, so that every fold counts
+---once. Combinations completed on fewer folds than others are left out, and a line below says so.
+---
+---A trial or combination whose number is NaN is never chosen; for combinations, a line below says
+---how many. Other numbers of the chosen trial or combination that contain a NaN are shown as nan.
 ---@param by? string|string[]
 ---@param options? mr.results.BestOptions
 ---@return table|mr.Table
@@ -202,8 +209,9 @@ function Results:best(by, options)
   return conventions.below(self, made, data, rows, nil, left_out.note(self, "results:best", o.where))
 end
 
----Scores per list that a trial returned. Under the name "list" are the numbers of the lists' users or queries, where the trial returned them or
----its scores are those of mr.fit or an evaluation.
+---Returns the values per list that a trial returned. The name "list" gives the numbers of the
+---lists' users or queries, if the trial returned them or its values are those of mr.fit or an
+---evaluation.
 ---@param number integer  of the trial
 ---@param name? string    of the metric (default: the one that counts)
 ---@return mr.Tensor
@@ -211,12 +219,12 @@ function Results:per_list(number, name)
   return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
 end
 
----The numbers of the users or queries of a trial's lists; nil where it returned none.
+---Returns the numbers of the users or queries of a trial's lists; nil if the trial returned none.
 ---@param number integer
 ---@return number[]?
 function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 
----The steps and values that a trial reported, by name.
+---Returns the steps and values that a trial reported, by name.
 ---@param number integer
 ---@return table<string, { steps: integer[], values: number[] }>
 function Results:reports(number)
@@ -230,8 +238,8 @@ function Results:reports(number)
   return curves
 end
 
----1 where more of a column is better, -1 where less is. The number by which the study compares trials has the study's direction, other columns
----have that of their name.
+---Returns 1 if higher values of a column are better, and -1 if lower values are. The study's metric
+---has the study's direction; other columns have the direction of their name.
 ---@param name string
 ---@param direction? string  for a column whose name says no direction
 ---@return integer
@@ -259,8 +267,8 @@ function Results:_warn_direction(metric)
     .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name), core.safe_text(metric)))
 end
 
----The data that a trial used: the fingerprints of mr.fit's train, valid and test, and of other data that were read or evaluated. Nothing for
----trials of versions that did not keep them.
+---Returns the data that a trial used: the fingerprints of mr.fit's train, valid and test, and of
+---other data that it read or evaluated. Trials of versions that did not record data have none.
 ---@param number integer
 ---@return mr.data.Entry[]
 function Results:data(number)
@@ -268,7 +276,7 @@ function Results:data(number)
   return found and found.entries or {}
 end
 
----Rows of trials, the best first; those without a value are left out.
+---Returns rows of trials, the best first. Rows without a value are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string
@@ -287,7 +295,8 @@ function Results:order(data, rows, value, direction)
   return order
 end
 
----The values that trials reported under a name, by the trial's number: {step =, value =} in order.
+---Returns the values that trials reported under a name, by trial number: {step =, value =} in
+---order.
 ---@param name string
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
@@ -299,16 +308,21 @@ local compare_options = declare("mr.results.CompareOptions", {
   { "correction", "string", default = "holm", choices = { "holm", "bonferroni", "none" },
     help = "correction of p for testing several pairs of values" },
   { "lists", "boolean", default = false,
-    help = "pairs are users or queries, by the scores that trials returned per list, instead of trials" },
+    help = "pair users or queries instead of trials, by the values per list that trials returned" },
 }, over_options, value_options)
 
----Tests every two values of a parameter against each other, over trials that agree in all other parameters, e.g. in fold and seed.
----Trials that agree in everything are averaged first, and a line below says so.
----Where a trial returned NaN its mean, the difference and p are nan; `where` leaves it out.
----With `lists` a user or query that several trials or lists measured counts once, with its mean. One whose value is NaN
----is left out. Where trials do not return scores of mr.fit or an evaluation, several trials need the numbers of the
----users or queries: per_list = {ndcg = ..., list = ...}.
----With `over = "fold"` every value of the parameter has the best of all else, by the number that counts and its mean over folds; pairs are folds.
+---Tests every two values of a parameter against each other. Pairs are trials that agree in all
+---other parameters, e.g. in fold and seed. Trials that agree in all parameters are averaged first,
+---and a line below says so. If a trial returned NaN, its mean, the difference and p are nan;
+---`where` can leave such trials out.
+---
+---With `lists`, pairs are users or queries. One that several trials or lists measured counts once,
+---with its mean; one whose value is NaN is left out. If trials return values that are not from
+---mr.fit or an evaluation, several trials need the numbers of the users or queries: per_list =
+---{ndcg = ..., list = ...}.
+---
+---With `over = "fold"`, pairs are folds. Each value of the parameter is represented by its best
+---combination of the other parameters, chosen by the mean of the study's metric over folds.
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
@@ -317,25 +331,30 @@ end
 
 local importance_options = declare("mr.ImportanceOptions", {
   { "step", "integer", least = 0, shown = "the number at the end",
-    help = "take the number as it was reported by this step, in every trial that came so far, also in pruned ones" },
+    help = "use the number reported by this step, in every trial that reached it, also in pruned trials" },
   { "trees", "integer", default = 32, least = 1, help = "regression trees" },
   { "leaf", "integer", least = 1, shown = "one per hundred trials, 1 to 5", help = "fewest trials in a leaf" },
   { "seed", "integer", default = 1, help = "seed of the trials that each tree draws" },
 }, value_options)
 
----How much each parameter, and each pair of them, matters: its share of the variance of a number over the space, from a forest of regression
----trees (functional analysis of variance, Hutter, Hoos and Leyton-Brown 2014). Each combination counts as often as the space has it: by logarithms
----where it is logarithmic, whole numbers and choices alike (choices that no trial had do not count). In a tree means over all other parameters are
----exact; shares are means over trees, `sd` their standard deviation. A parameter that applies under a condition has no effect where it does not
----apply. Pruned trials are left out, because their numbers are those of fewer steps, unless `step` compares all at one step.
----An error where trials are fewer than 10 or than two for each parameter, or the number is the same in all.
+---Estimates how much each parameter, and each pair of parameters, matters: its share of the
+---variance of a number over the space. The shares come from a forest of regression trees
+---(functional analysis of variance, Hutter, Hoos and Leyton-Brown 2014).
+---
+---Combinations are weighted as the space has them: logarithmic parameters in the logarithm,
+---integers and choices equally (choices that no trial had do not count). In a tree, means over all
+---other parameters are exact. Shares are means over trees, and `sd` is their standard deviation. A
+---conditional parameter has no effect where it does not apply. Pruned trials are left out, because
+---their numbers are from fewer steps, unless `step` compares all trials at one step. It is an error
+---if there are fewer than 10 trials or fewer than two per parameter, or if the number is the same
+---in all trials.
 ---@param options? mr.ImportanceOptions
 ---@return mr.Importance
 function Results:importance(options)
   return require("moonrank.results.importance").make(self, importance_options:read("results:importance", options))
 end
 
----A figure of a number against a parameter, over all else.
+---Draws a number against a parameter, over all values of the other parameters.
 ---@param name string
 ---@param options? mr.results.ValueOptions
 ---@return mr.Figure
@@ -351,7 +370,7 @@ local curves_options = declare("mr.results.CurvesOptions", {
     accept = left_out.are_states, expected = left_out.states_text },
 }, where_options)
 
----A figure of what trials reported, step by step: means by a parameter's values, or the best trials.
+---Draws what trials reported at each step: means for each value of a parameter, or the best trials.
 ---@param options? mr.results.CurvesOptions
 ---@return mr.Figure
 function Results:curves(options)
@@ -359,19 +378,20 @@ function Results:curves(options)
 end
 
 local parallel_options = declare("mr.results.ParallelOptions", {
-  { "trials", "integer", least = 1, shown = "all", help = "draw only so many of the completed trials, the best" },
+  { "trials", "integer", least = 1, shown = "all", help = "draw only this many of the completed trials, the best" },
 }, value_options, direction_options)
 
----A figure of combinations in parallel coordinates: an axis for each parameter, with its own values (logarithmic where the space is), and one for
----the number; a line for each completed trial, coloured by the number, the best tenth on top. Pruned trials and those that failed are lines without a
----colour, which end before the number. Where a parameter does not apply its axis is passed at "none".
+---Draws combinations in parallel coordinates. Each parameter has an axis with its own scale
+---(logarithmic if the space is), and the number has one. Each completed trial is a line, coloured
+---by the number, with the best tenth on top. Pruned and failed trials are lines without colour that
+---end before the number. A line passes an axis at "none" if the parameter does not apply.
 ---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)
   return require("moonrank.results.pictures").parallel(self, parallel_options:read("results:parallel", options))
 end
 
----Every trial, like `results:trials()`.
+---Returns every trial, like `results:trials()`.
 ---@return mr.Table
 function Results:table() return self:trials() end
 
@@ -383,7 +403,8 @@ function Results:__tostring()
     .. (note and "\n(" .. note .. ")" or "")
 end
 
----The studies of a store with their best trials and why others failed, as `moonrank results store.db` prints them.
+---Returns a text of the studies of a store, with their best trials and why others failed.
+---`moonrank results store.db` prints it.
 ---@param path string
 ---@return string
 function M.text(path)

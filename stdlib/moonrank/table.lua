@@ -65,11 +65,12 @@ local table_options = declare("mr.TableOptions", {
     help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
       .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
   { "within", "string[]", default = {}, shown = "none",
-    help = "columns whose values divide the rows into groups, each with its largest and its smallest number" },
+    help = "columns that divide the rows into groups, each with its own largest and smallest number" },
   { "notes", "string[]", default = {}, shown = "none", help = "lines below the table, but not in CSV and JSON" },
 })
 
----A table that prints with aligned columns, and goes out as CSV, JSON, Markdown, LaTeX or HTML.
+---Makes a table that prints with aligned columns, and exports to CSV, JSON, Markdown, LaTeX or
+---HTML.
 ---@param options mr.TableOptions
 ---@return mr.Table
 ---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
@@ -176,8 +177,9 @@ end
 -- Texts that a spreadsheet runs as a formula; a text that is a number stays a number.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
----A text as a cell of CSV: a spreadsheet would run what begins with = + - @, a tab or a carriage return, so that it gets a quotation mark (') in
----front. Texts that are numbers stay as they are.
+---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
+---carriage return, so such a text gets a quotation mark (') in front. Texts that are numbers stay
+---unchanged.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table").csv_text("=1+2")   --> '=1+2`
@@ -187,7 +189,7 @@ function M.csv_text(text)
   return text
 end
 
----The text that `csv_text` wrote as this cell.
+---Returns the text that `csv_text` wrote as this cell.
 ---@param field string
 ---@return string
 ---Example: `require("moonrank.table").text_of_csv("'=1+2")   --> =1+2`
@@ -206,7 +208,8 @@ local function quoted(value)
   return text:find('[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
 end
 
----The table as comma separated values, numbers in full. A text that a spreadsheet would run as a formula begins with a quotation mark (').
+---Returns the table as comma-separated values with full precision. A text that a spreadsheet would
+---run as a formula gets a quotation mark (') in front.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_csv():match "[^\n]+"   --> a,b`
 function Table:to_csv()
@@ -221,7 +224,8 @@ function Table:to_csv()
   return table.concat(lines, "\n") .. "\n"
 end
 
----The table as a JSON array with an object per row; blanks are left out, and what is NaN or infinite is a text, as JSON has no such numbers.
+---Returns the table as a JSON array with an object per row. Blanks are left out. NaN and infinite
+---numbers are texts, because JSON lacks such numbers.
 ---@return string
 ---Example: `mr.table{columns = {"loss", "lr"}, rows = {{"ap", 0.5}}}:to_json()   --> [{"loss":"ap","lr":0.5}]`
 function Table:to_json()
@@ -321,13 +325,14 @@ function Table:to_latex()
   return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n" .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
 
----Text escaped for HTML, between tags or in quotes.
+---Escapes a text for HTML, between tags or in quotes.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
 function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 
----The table in HTML, numbers as printed and in cells of class "number", what is marked within <strong>.
+---Returns the table in HTML, with numbers as printed. Cells of numbers have the class "number", and
+---marked numbers are within <strong>.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_html():match "<td[^>]*>2</td>" ~= nil   --> true`
 function Table:to_html()
@@ -357,7 +362,8 @@ local Exports = {}
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
 function Exports:to_csv() return self:table():to_csv() end
 
----The table as a JSON array with an object per row. Blanks are left out; NaN and infinite numbers are texts.
+---Returns the table as a JSON array with an object per row. Blanks are left out; NaN and infinite
+---numbers are texts.
 ---@return string
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
 function Exports:to_json() return self:table():to_json() end

@@ -74,7 +74,7 @@ local function shown(self, mark)
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----Everything by metric and system, numbers in full.
+---Returns a table of everything by metric and system, with full precision.
 ---@return mr.Table
 function Comparison:table()
   local rows = {}
@@ -95,7 +95,7 @@ function Comparison:table()
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----The tests of every two systems.
+---Returns a table of the tests of every two systems.
 ---@return mr.Table
 function Comparison:tests()
   local rows = {}
@@ -106,15 +106,16 @@ function Comparison:tests()
     formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
----A row per system, a column per metric, in Markdown.
+---Returns a table in Markdown with a row per system and a column per metric.
 ---@return string
 function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
 
----A row per system, a column per metric, in HTML.
+---Returns a table in HTML with a row per system and a column per metric.
 ---@return string
 function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
 
----A row per system, a column per metric, in LaTeX (packages: booktabs). Letters are superscripts.
+---Returns a table in LaTeX (packages: booktabs) with a row per system and a column per metric.
+---Letters are superscripts.
 ---@return string
 function Comparison:to_latex()
   local text = shown(self, function(letters) return "\u{E000}" .. letters .. "\u{E001}" end):to_latex()
@@ -123,7 +124,7 @@ end
 
 tables.add_exports(Comparison)
 
----Bars of the means with their intervals from low to high, metrics side by side.
+---Draws the means as bars with their intervals, metrics side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)

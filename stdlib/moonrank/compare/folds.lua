@@ -10,10 +10,10 @@ local M = {}
 
 local where = "mr.compare"
 
----A plain table with entries: of runs, one for each fold.
+---Returns true if the value is a plain table with entries: a list of runs, one for each fold.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----How many runs each system has: as many as every list of them; 1 where none is a list.
+---Returns how many runs each system has: the length of every list of runs, or 1 if none is a list.
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
@@ -95,7 +95,8 @@ local function lines_of(folds)
   return lines
 end
 
----One value per user or query, metric and system, over all folds; and the notes of them all.
+---Returns one value per user or query, metric and system, over all folds, and the notes of all
+---folds.
 function M.combined(folds, names)
   check_folds(folds, names)
   name_lists(folds, names)
@@ -117,8 +118,9 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----The names of systems without an interrupted run, which is not evaluated on test; how many interrupted runs the
----others have, by name; and that in words.
+---Returns the names of systems without an interrupted run, because such a run is not evaluated on
+---test. It also returns how many interrupted runs the other systems have, by name, and this as
+---text.
 ---@param given table<string, any>
 ---@param names string[]
 ---@return string[], table<string, integer>, string[]

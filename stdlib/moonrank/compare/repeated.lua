@@ -23,8 +23,8 @@ local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do unit.sums[name] = unit.sums[name] + part.values[name][list] end
 end
 
----One value per unit and system, the mean of the unit's lists in all parts; NaN where none of them counts. Units are in the order in which they
----are first found.
+---Returns one value per unit and system: the mean over the unit's lists in all parts, or NaN if
+---none of them counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
 ---@param systems string[]
 ---@return string[] units
@@ -51,7 +51,8 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Whole numbers that stand for names, the same for one name everywhere: a number that is written out stands for itself.
+---Returns integers that stand for names, the same for a name everywhere. A name that is a
+---written-out number stands for itself.
 ---@param names string[]
 ---@return mr.Tensor  float64
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
@@ -64,7 +65,7 @@ function M.numbers(names)
   return core.tensor(numbers, "float64", "cpu")
 end
 
----Says that measurements were averaged; nil where every unit was measured once.
+---Returns a line that says that measurements were averaged; nil if every unit was measured once.
 ---@param lists integer  measurements
 ---@param units integer
 ---@return string?

@@ -13,7 +13,8 @@ local M = {}
 ---@field log boolean
 ---@field step? integer
 
----True if an axis of these numbers is logarithmic: all are positive, and the largest is at least `times` the smallest.
+---Returns true if an axis of these numbers is logarithmic: all are positive, and the largest is at
+---least `times` the smallest.
 ---@param values number[]
 ---@param times? number  default 100
 ---@return boolean
@@ -46,7 +47,7 @@ local function numbers(axis, values, part)
   return axis
 end
 
----The axis of a parameter over some trials; nil where none has it.
+---Returns the axis of a parameter over some trials; nil if no trial has the parameter.
 ---@param space string   the description of the study's space
 ---@param name string
 ---@param column any[]

@@ -97,11 +97,12 @@ end
 ---@field most? integer         values of `over` that a combination has, where none has all
 ---@field all? integer
 
----The counts that choosing adds up for the lines below a table, at zero.
+---Returns counts at zero, to which choosing adds. The lines below a table report them.
 ---@return mr.results.Said
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
----The lines below a table of chosen combinations: which were left out.
+---Returns the lines below a table of chosen combinations. They say which combinations were left
+---out.
 ---@param said mr.results.Said
 ---@param over string[]
 ---@return string[]
@@ -120,7 +121,7 @@ function M.notes(said, over)
   return notes
 end
 
----The rows of the best combination among some, by its mean over some parameters.
+---Returns the rows of the best of some combinations, by its mean over some parameters.
 ---@param said mr.results.Said  is added to
 ---@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
@@ -159,7 +160,7 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
----A table with the best trial of each group, and all that it returned.
+---Returns a table with the best trial of each group and every number that it returned.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param rows integer[]

@@ -36,7 +36,8 @@ local function readable(store, study, found)
   return names, columns, fields
 end
 
----The trials of a study in some states. Trials whose parameters cannot be read are left out, with a warning.
+---Returns the trials of a study in some states. Trials whose parameters cannot be read are left
+---out, with a warning.
 ---@param store mr.sweep.Store
 ---@param study table
 ---@param states string[]
@@ -69,7 +70,7 @@ function Columns:_row_of()
   return self._rows
 end
 
----Names of the numbers that trials returned, sorted.
+---Returns the names of the numbers that trials returned, sorted.
 ---@return string[]
 function Columns:numbers()
   if not self._numbers then
@@ -90,7 +91,8 @@ function Columns:_read_number(name)
   return column
 end
 
----A column by name: a parameter, a number, or a field of trials such as "wall". Rows without one are nil.
+---Returns a column by name: a parameter, a number, or a field of trials such as "wall". Rows
+---without a value are nil.
 ---@param where string  for messages
 ---@param name string
 ---@return any[]
@@ -116,8 +118,8 @@ function Columns:column(where, name)
   return self._columns[name]
 end
 
----A column as tables show it: a number that a trial returned as NaN, which SQLite keeps as NULL, is NaN. One that it did not return is nil.
----"value" is the number that counts.
+---Returns a column as tables show it. A number that a trial returned as NaN, which SQLite stores as
+---NULL, is NaN. A number that it did not return is nil. "value" is the study's metric.
 ---@param where string  for messages
 ---@param name string
 ---@return any[]
@@ -147,7 +149,8 @@ local function is_one_of(value, values)
   return false
 end
 
----Rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}. Numbers need to be the same to nine digits only.
+---Returns rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}. Numbers match if
+---they agree to nine digits.
 ---@param where string
 ---@param wanted? table<string, any>
 ---@return integer[]
@@ -176,7 +179,8 @@ local function before(a, b)
   return a < b
 end
 
----Rows by the values of some columns, groups in the order of these values; rows that lack one are left out.
+---Groups rows by the values of some columns, in the order of these values. Rows that lack a value
+---are left out.
 ---@param where string
 ---@param names string[]
 ---@param rows integer[]

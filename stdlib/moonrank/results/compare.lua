@@ -174,7 +174,7 @@ local function mean(values, lists)
   return sum / count
 end
 
----The table of comparisons; `o` has by, value, test, correction, lists, over and where.
+---Returns the table of comparisons; `o` has by, value, test, correction, lists, over and where.
 ---@return mr.Table
 function M.make(results, o)
   local where = "results:compare"

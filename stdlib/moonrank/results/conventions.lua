@@ -83,8 +83,9 @@ local function numerics_line(results, numbers)
   return #versions > 1 and ("trials of several numerics versions are mixed: %s"):format(table.concat(versions, ", ")) or nil
 end
 
----The lines below a table of these columns: whether trials of several programs are mixed, how much of the lists training
----never saw, and the conventions of metrics, or that they are unknown.
+---Returns the lines below a table of these columns. They say whether trials of several programs are
+---mixed, how much of the lists training never saw, and the metrics' conventions, or that these are
+---unknown.
 ---@param results mr.Results
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials
@@ -107,7 +108,8 @@ function M.notes(results, data, rows, columns)
   return notes
 end
 
----A table of some rows of trials, with `first`, its own notes and the lines of `notes` below it.
+---Completes a table of some rows of trials: below it come `first`, its own notes and the lines of
+---`notes`.
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
@@ -133,7 +135,7 @@ local function differ(a, b)
   return false
 end
 
----Raises where two of these trials evaluated a column under different conventions.
+---Raises an error if two of these trials evaluated a column under different conventions.
 ---@param where string
 ---@param results mr.Results
 ---@param numbers integer[]

@@ -78,7 +78,7 @@ local function number_cells(axis, column, rows)
   end, weights
 end
 
----A parameter as cells; nil where no trial has it.
+---Returns a parameter as cells; nil if no trial has it.
 ---@param space string   the description of the study's space
 ---@param name string
 ---@param column any[]
@@ -176,7 +176,7 @@ local function by_share(list, name)
   end)
 end
 
----The importance of dimensions for a number.
+---Computes the importance of dimensions for a number.
 ---@param dimensions mr.results.Dimension[]
 ---@param y number[]
 ---@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
@@ -224,7 +224,8 @@ local function values_of(results, data, rows, o, metric)
   return values
 end
 
----The importance of a study's parameters; `o` has value, where, step, trees, leaf and seed.
+---Computes the importance of a study's parameters; `o` has value, where, step, trees, leaf and
+---seed.
 ---@param results mr.Results
 ---@param o table
 ---@return mr.Importance
@@ -259,11 +260,12 @@ local function table_of(rows)
   return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
 end
 
----Every parameter and every pair with its share of the variance and the standard deviation of that over trees.
+---Returns a table of every parameter and pair: its share of the variance, and the share's standard
+---deviation over trees.
 ---@return mr.Table
 function Importance:table() return table_of(lines_of(self, 0)) end
 
----As JSON: metric, trials, trees, rest, and lists of parameters and pairs.
+---Returns JSON: metric, trials, trees, rest, and lists of parameters and pairs.
 ---@return string
 function Importance:to_json()
   local function list(entries)
@@ -281,7 +283,8 @@ local plot_options = declare("mr.results.ImportancePlotOptions", {
   { "least", "number", default = shown_pair, infinite = true, help = "smallest share of a pair that is shown" },
 })
 
----Bars of shares, parameters and the pairs that have any, with standard deviations over trees.
+---Draws the shares as bars, for parameters and for pairs that have a share, with standard
+---deviations over trees.
 ---@param options? mr.results.ImportancePlotOptions
 ---@return mr.Figure
 function Importance:plot(options)

@@ -20,7 +20,7 @@ function M.are_states(list)
   return true
 end
 
----How many trials are left out of a table because of their states; nil where none is.
+---Returns a line that says how many trials a table leaves out because of their states; nil if none.
 ---@param results mr.Results
 ---@param where string                 for messages
 ---@param wanted? table<string, any>   only trials with these values
@@ -40,7 +40,8 @@ function M.note(results, where, wanted, states)
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----A line that says that cells or groups have unequal numbers of trials; nil if the numbers are equal.
+---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are
+---equal.
 ---@param what string       "cells"
 ---@param counts integer[]  of trials, one or more for each
 ---@return string?
@@ -51,7 +52,8 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----A line that says how many trials with the same parameters were averaged; nil where there are none.
+---Returns a line that says how many trials with the same parameters were averaged; nil if none
+---were.
 ---@param trials integer
 ---@param cells integer   with parameters of their own
 ---@return string?

@@ -8,7 +8,8 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----A parameter's values and their results: points for numbers, bars of means with standard deviations for names.
+---Draws a parameter's values and their results: points for numbers, bars of means with standard
+---deviations for names.
 ---@return mr.Figure
 function M.marginal(results, name, o)
   local where = "results:marginal"
@@ -54,8 +55,8 @@ end
 
 local most_curves = 12
 
----Curves of the values that trials reported at each step: the mean over the trials for each value of a parameter, or
----the best trials one by one.
+---Draws curves of the values that trials reported at each step: the mean over the trials for each
+---value of a parameter, or the best trials one by one.
 ---@return mr.Figure
 function M.curves(results, o)
   local where = "results:curves"
@@ -110,7 +111,8 @@ local function coordinate(results, data, name, rows)
     and { axis.low, axis.high } or nil }
 end
 
----Parallel coordinates: an axis for each parameter, with its own values, and one for the number; a line for each trial, coloured by the number.
+---Draws parallel coordinates: an axis with its own scale for each parameter, one for the number,
+---and a line for each trial, coloured by the number.
 ---@return mr.Figure
 function M.parallel(results, o)
   local where = "results:parallel"

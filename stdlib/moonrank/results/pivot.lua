@@ -40,7 +40,7 @@ function M.has_nan(values)
   return false
 end
 
----A list of names from one name, a list or nothing.
+---Returns a list of names from one name, a list or nil.
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
@@ -57,7 +57,7 @@ local function aggregate_of(aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end  -- sorting and comparing would lose it
 end
 
----The numbers of a column at rows that have one; an error where a value is no number.
+---Returns the numbers of a column at rows that have one. A value that is not a number is an error.
 ---@param where string  for messages
 ---@param name string   of the column
 ---@param column any[]
@@ -81,7 +81,7 @@ local function label(key)
   return table.concat(parts, ", ")
 end
 
----The table; `o` has rows, columns, value, aggregate, where and format.
+---Returns the pivot table; `o` has rows, columns, value, aggregate, where and format.
 ---@param data mr.results.Columns
 ---@param o table
 ---@return mr.Table

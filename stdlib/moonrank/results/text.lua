@@ -6,12 +6,12 @@ local make_table = require("moonrank.table").new
 
 local M = { states = left_out.states }
 
----The name of the number by which a study compares trials.
+---Returns the name of the number by which a study compares trials.
 ---@param study table
 ---@return string
 function M.metric_of(study) return study.metric or "value" end
 
----How many trials are in which state: "12 done, 1 failed".
+---Returns the number of trials in each state as text: "12 done, 1 failed".
 ---@param counts table<string, integer>
 ---@return string
 ---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
@@ -47,7 +47,7 @@ local function failures_text(results)
   return table.concat(lines, "\n")
 end
 
----The studies of a store, with a note below where a copy is read.
+---Returns the studies of a store as text, with a note below if a copy is read.
 ---@param path string
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results
