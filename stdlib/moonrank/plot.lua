@@ -13,53 +13,56 @@ local function one(kind, build, options)
   return figure.new{ kind = kind, panels = { panel }, caption = o.caption, width = o.width, height = o.height, legend = o.legend }
 end
 
----Lines through points.
+---Draws lines through points.
 ---@param options mr.plot.Lines
 ---@return mr.Figure
 ---Example: `mr.plot.lines{y = {1, 4, 9}, title = "Squares"}   --> mr.Figure lines: 1 series, 'Squares'`
 function M.lines(options) return one("lines", marks.lines, options) end
 
----Points.
+---Draws points.
 ---@param options mr.plot.Scatter
 ---@return mr.Figure
 ---Example: `mr.plot.scatter{x = {1, 2}, y = {2, 1}, diagonal = true}   --> mr.Figure scatter: 1 series`
 function M.scatter(options) return one("scatter", marks.scatter, options) end
 
----Empirical distribution functions: the share of values that are at most x.
+---Draws empirical distribution functions: the share of values that are at most x.
 ---@param options mr.plot.Ecdf
 ---@return mr.Figure
 ---Example: `mr.plot.ecdf{values = {0.5, 0.7, 0.7}}   --> mr.Figure ecdf: 1 series`
 function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
----Bars in groups, one group per category, with error bars.
+---Draws bars in groups, one group per category, with error bars.
 ---@param options mr.plot.Bars
 ---@return mr.Figure
 ---Example: `mr.plot.bars{categories = {"ap", "ndcg"}, values = {0.4, 0.6}}   --> mr.Figure bars: 1 series`
 function M.bars(options) return one("bars", grids.bars, options) end
 
----Points with one or two intervals each, in groups, one group per category.
+---Draws points with one or two intervals each, in groups, one group per category.
 ---@param options mr.plot.Intervals
 ---@return mr.Figure
 ---Example: `mr.plot.intervals{categories = {"ap", "ndcg"}, values = {0.4, 0.6}, low = {0.3, 0.5}, high = {0.5, 0.7}}   --> mr.Figure intervals: 1 series`
 function M.intervals(options) return one("intervals", grids.intervals, options) end
 
----A heat map. With `legend = "none"` it has no bar of colours, as one of several beside each other.
+---Draws a heat map. With `legend = "none"` it has no colour bar, for one of several maps side by
+---side.
 ---@param options mr.plot.Heatmap
 ---@return mr.Figure
 ---Example: `mr.plot.heatmap{values = {{1, 2, 3}, {4, 5, 6}}}   --> mr.Figure heatmap: 2 x 3`
 function M.heatmap(options) return one("heatmap", grids.heatmap, options) end
 
----Parallel coordinates: an axis for each coordinate, with its own values, and a line for each row, coloured by a number.
+---Draws parallel coordinates: an axis with its own scale for each coordinate, and a line for each
+---row, coloured by a number.
 ---@param options mr.plot.Parallel
 ---@return mr.Figure
 ---Example: `mr.plot.parallel{axes = {{name = "lr", values = {0.1, 0.01}, log = true}, {values = {"ap", "rr"}}}, color = {1, 2}}   --> mr.Figure parallel: 2 lines, 2 axes`
 function M.parallel(options) return one("parallel", parallel.parallel, options) end
 
 local facet_options = declare("mr.plot.Facets", {
-  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures", help = "figures beside each other" },
+  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures", help = "number of figures side by side" },
 }, marks.page)
 
----Several figures side by side, each with its title, row by row. The figures are the table's entries without a name.
+---Combines several figures side by side, each with its title, row by row. The figures are the
+---table's entries without a name.
 ---@param options mr.plot.Facets
 ---@return mr.Figure
 ---Example: `mr.plot.facets{mr.plot.lines{y = {1, 2}}, mr.plot.lines{y = {2, 1}}, title = "Both"}   --> mr.Figure facets: 2 panels, 'Both'`

@@ -8,20 +8,26 @@ local tensor = input.tensor
 
 local M = {}
 
----Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out and counted. All but df and the counts is NaN where a
----value is infinite; t and p are NaN of fewer than two pairs; where all differences are alike but for rounding, t is 0 (p = 1) or infinite (p = 0).
+---Computes Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out
+---and counted. If a value is infinite, all results except df and the counts are NaN. With fewer
+---than two pairs t and p are NaN. If all differences are equal up to rounding, t is 0 (p = 1) or
+---infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
 ---Example: `mr.stats.paired_t({1, 2, 3}, {0, 2, 2}).n   --> 3`
 function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b))) end
 
----Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are dropped, equal differences share their mean rank.
----Up to 200 unequal pairs p is exact (every sign a fair coin, ties included), beyond by the normal distribution with a correction for continuity.
----A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal. Differences whose sizes are within 1e-9 of the
----largest one of each other are equal.
----Pairs with NaN on either side are left out and counted. Infinite differences are alike and larger than all others, the same infinity on
----both sides is an equal pair. p is NaN without pairs, and 1 where all are equal.
+---Computes Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are
+---dropped; tied differences share their mean rank. Up to 200 unequal pairs p is exact (every sign a
+---fair coin, ties included). Beyond that it uses the normal distribution with a continuity
+---correction.
+---
+---A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
+---Differences are tied if their sizes agree within 1e-9 of the largest difference. Pairs with NaN
+---on either side are left out and counted. Infinite differences are tied and larger than all
+---others; the same infinity on both sides is an equal pair. p is NaN without pairs, and 1 if all
+---pairs are equal.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
@@ -34,11 +40,15 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
   { "seed", "integer", default = 1, help = "seed of the random signs" },
 })
 
----Permutation test of paired values, two-sided: how often the mean difference is at least as far from 0 under random signs of the differences
----(Fisher 1935, section 21). Every choice of signs up to 20 unequal pairs; beyond, `orders` random ones, to which the observed one is added
----(Phipson & Smyth 2010), so that p is never 0. A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
----Sums within 1e-9 of the largest possible sum are as far. Pairs with NaN on either side are left out and counted. Without pairs, and where a value is
----infinite, all but the counts is NaN.
+---Computes a permutation test of paired values, two-sided: how often the mean difference is at
+---least as far from 0 under random signs of the differences (Fisher 1935, section 21). Up to 20
+---unequal pairs it tries every choice of signs. Beyond that it draws `orders` random ones and adds
+---the observed one (Phipson & Smyth 2010), so that p is never 0.
+---
+---A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
+---Sums within 1e-9 of the largest possible sum count as equally far. Pairs with NaN on either side
+---are left out and counted. Without pairs, or if a value is infinite, all results except the counts
+---are NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.PermutationOptions
@@ -50,9 +60,11 @@ function M.permutation(a, b, options)
   return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
 
----Interval of a statistic by samples with replacement (Efron 1979; "bca": Efron 1987). Of pairs whole pairs are drawn. NaN, and pairs with NaN
----on either side, are left out and counted; of no values all is NaN. Values beyond 1e100 in size, also infinite ones, are errors. "bca" has no
----interval, NaN, where the estimate lies outside of all samples. Nor has a function that returned NaN.
+---Computes a bootstrap interval of a statistic from samples with replacement (Efron 1979; "bca":
+---Efron 1987). For pairs, whole pairs are drawn. NaN, and pairs with NaN on either side, are left
+---out and counted. Without values all results are NaN. Values beyond 1e100 in size, also infinite
+---ones, are errors. The interval of "bca" is NaN if the estimate lies outside all samples, or if a
+---function returned NaN.
 ---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
 ---@param options? mr.stats.BootstrapOptions
 ---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }  error: standard deviation of the samples
@@ -72,8 +84,9 @@ local function keys_by_p(ps)
   return keys
 end
 
----Holm's correction of several p-values (Holm 1979): compared with a level, they keep the probability of any false rejection below it. NaN
----stays NaN and does not count as a test; what is no number from 0 to 1 is an error.
+---Applies Holm's correction to several p-values (Holm 1979). Compared with a level, the corrected
+---values keep the probability of any false rejection below it. NaN stays NaN and does not count as
+---a test. A value that is not a number from 0 to 1 is an error.
 ---@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
 ---@return table<any, number>  adjusted, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
@@ -90,9 +103,11 @@ function M.holm(ps)
   return adjusted
 end
 
----How large a paired difference is: its mean in standard deviations of the differences (d_z; Cohen 1988, 2.3.5), the same without its bias
----in small samples (Hedges 1981), and the shares of pairs where a is larger, equal and smaller. NaN is left out as in the tests; where a value
----is infinite d and hedges are NaN. They are infinite where all differences are alike, but 0 where these are 0.
+---Computes the effect size of a paired difference: its mean in standard deviations of the
+---differences (d_z; Cohen 1988, 2.3.5), and `hedges`, which removes the bias of d in small samples
+---(Hedges 1981). It also returns the shares of pairs where a is larger, equal and smaller. NaN is
+---left out as in the tests. If a value is infinite, d and hedges are NaN. They are infinite if all
+---differences are equal, but 0 if all differences are 0.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
@@ -104,7 +119,7 @@ end
 local kde_options = declare("mr.stats.KdeOptions", {
   { "bandwidth", "string|number", default = "silverman", choices = { "silverman", "scott", "lscv" },
     least = input.smallest, most = input.largest,
-    help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, quartile distance / 1.34) n^(-1/5); "
+    help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, interquartile range / 1.34) n^(-1/5); "
       .. "lscv is least-squares cross validation" },
   { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
   { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
@@ -112,8 +127,10 @@ local kde_options = declare("mr.stats.KdeOptions", {
   { "kernel", "string", default = "gaussian", choices = { "gaussian" }, help = "shape of the kernel" },
 })
 
----Kernel density of values (Silverman 1986; the rules are his 3.31 and 3.30, "lscv" searches as R's bw.ucv does). NaN is left out and counted. Values
----beyond 1e100 in size, also infinite ones, are errors; so are no values, and for a rule also values that are all alike.
+---Computes a kernel density of values (Silverman 1986; the rules are its 3.31 and 3.30; "lscv"
+---searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
+---infinite ones, are errors. No values at all are an error, too, and so are all-equal values for a
+---rule.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
 ---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no minimum within the range of its search, as with many equal values
@@ -151,10 +168,12 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
       .. "the same everywhere" },
 }, curve_options)
 
----A curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland 1979, Fan 1992), with a normal band of its
----standard error, which takes each pair's residual from the curve through the others, so that the spread may differ along x (MacKinnon &
----White 1985, HC3). The band says nothing of the curve's bias. Pairs with NaN on either side are left out and counted. Values beyond 1e100 in
----size, also infinite ones, are errors; so are fewer than two pairs, and for a rule also an x that is all alike.
+---Fits a curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland
+---1979, Fan 1992), with a normal band of its standard error. The band uses each pair's residual
+---from the curve through the other pairs, so the spread may differ along x (MacKinnon & White 1985,
+---HC3). It does not include the curve's bias. Pairs with NaN on either side are left out and
+---counted. Values beyond 1e100 in size, also infinite ones, are errors. So are fewer than two pairs
+---and, for a rule, an x whose values are all equal.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.KernelRegressionOptions
@@ -184,11 +203,12 @@ local spline_options = declare("mr.stats.SplineOptions", {
     help = "weight of the integral of the squared second derivative" },
 }, curve_options)
 
----A curve of y over x by a cubic smoothing spline, with a band of its standard error. `range` must lie within x. The
----penalty is chosen by generalised cross validation (Craven & Wahba 1979); the band is that of the posterior
----(Wahba 1983). Pairs of equal x count as their mean with its weight. Pairs with NaN on either side are left out and
----counted. Values beyond 1e100 in size, also infinite ones, are errors; so are fewer than three different x. The band
----is NaN where the spline leaves no degrees of freedom for the residuals.
+---Fits a cubic smoothing spline of y over x, with a band of its standard error. `range` must lie
+---within x. The penalty is chosen by generalised cross validation (Craven & Wahba 1979). The band
+---is that of the posterior (Wahba 1983). Pairs of equal x count as their mean, with its weight.
+---Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also
+---infinite ones, are errors; so are fewer than three different x. The band is NaN if the spline
+---leaves no degrees of freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
@@ -211,8 +231,9 @@ function M.spline(x, y, options)
     df = df, gcv = gcv, n = #a, skipped = skipped })
 end
 
----The empirical distribution function: the different values in order, and the share of values that are at most as large. NaN is left out and
----counted; infinite values are errors; of no values x and p are empty.
+---Computes the empirical distribution function: the distinct values in order, and the share of
+---values that are at most as large. NaN is left out and counted. Infinite values are errors.
+---Without values x and p are empty.
 ---@param x mr.Tensor|number[]
 ---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
@@ -230,10 +251,11 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
   { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
 })
 
----Where one sample's distribution function is better than the other's: below it where larger values are better, above it where smaller ones
----are. A region's `from` and `to` are those of a plot's `shade`; areas are those between the two, so that
----area_a - area_b is the difference of the means, positive where a is better; ks is their largest distance
----(Kolmogorov-Smirnov), first reached at `at`. NaN is left out and counted, in each on its own; infinite values, and no
+---Finds where one sample's distribution function is better than the other's: below it if larger
+---values are better, above it if smaller values are. A region's `from` and `to` fit a plot's
+---`shade`. Areas are those between the two functions, so area_a - area_b is the difference of the
+---means, positive if a is better. `ks` is their largest distance (Kolmogorov-Smirnov), first
+---reached at `at`. NaN is left out and counted in each sample. Infinite values, and samples without
 ---values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
@@ -250,25 +272,30 @@ function M.ecdf_compare(a, b, options)
     area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped })
 end
 
----Values less the mean of their group, in its sample standard deviations: scores of data sets and settings that differ in level and spread are
----then on one scale. Groups are the rows that agree in every column of `within`; without columns all are one. NaN stays NaN and does not count;
----a group of one value, or of values that are all alike, gives NaN. Values beyond 1e100 in size are errors.
+---Standardises values within groups: each value minus its group's mean, in sample standard
+---deviations of the group. Scores of data sets and settings that differ in level and spread are
+---then on one scale. Groups are the rows that agree in every column of `within`; without columns
+---all rows are one group. NaN stays NaN and does not count. A group of one value, or of equal
+---values, gives NaN. Values beyond 1e100 in size are errors.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.StandardizeOptions
 ---@return mr.Tensor  float64
 ---Example: `mr.stats.standardize({1, 2, 3, 10, 30, 50}, {within = {nsr = {1, 1, 1, 2, 2, 2}}})   --> {-1, 0, 1, -1, 0, 1}  mr.Tensor {6} float64`
 function M.standardize(x, options) return require("moonrank.stats.standardize")(x, options) end
 
----A linear model by least squares, over factors and numbers; `:emmeans("loss")` are the marginal means of a factor, `:contrasts("loss")` their
----differences, `:predict{...}` what it says of further rows. Rows with NaN are left out and counted; values beyond 1e100 in size, also infinite ones, are errors. Rows are assumed
----independent: where values are paired by list or fold, make that a factor.
+---Fits a linear model by least squares, over factors and numbers. `:emmeans("loss")` returns the
+---marginal means of a factor, `:contrasts("loss")` their differences, and `:predict{...}`
+---predictions for further rows. Rows with NaN are left out and counted. Values beyond 1e100 in
+---size, also infinite ones, are errors. Rows are assumed to be independent: if values are paired by
+---list or fold, make that a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
 ---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Mean, sample standard deviation, how many values, how many NaN left out. Infinite values, and finite ones whose sum or squares leave the
----range of the type, give the result of adding them: inf or NaN.
+---Returns mean, sample standard deviation, number of values, and number of NaN left out. Infinite
+---values, and finite ones whose sum or squares overflow the type, give inf or NaN, as adding them
+---does.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`
@@ -277,7 +304,7 @@ function M.summary(x)
   return record("summary", { mean = mean, sd = sd, n = n, skipped = skipped })
 end
 
----Mean of the values that are not NaN; NaN where there are none.
+---Returns the mean of the values that are not NaN; NaN if there are none.
 ---@param x mr.Tensor|number[]
 ---@return number
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`

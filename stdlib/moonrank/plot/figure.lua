@@ -13,7 +13,7 @@ local Figure = check.class("mr.Figure")
 
 local M = { Figure = Figure }
 
----A figure of these panels, row by row.
+---Makes a figure of these panels, row by row.
 ---@param o table  kind, panels, and optional ones: columns, title, caption, width and height in pixels, legend
 ---@return mr.Figure
 function M.new(o)
@@ -142,7 +142,7 @@ local function frame(page, o, shared)
   return area
 end
 
----The gnuplot script that draws the figure to standard output.
+---Returns the gnuplot script that draws the figure to standard output.
 ---@param terminal? "svg"|"png"|"pdf"|"text"  default "svg"
 ---@return string
 ---Example: `mr.plot.lines{y = {1, 2}}:script():find("plot", 1, true) ~= nil   --> true`
@@ -166,8 +166,9 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure into a file, whole or not at all: .svg, .png or .pdf. Missing folders are made. A regular file that is there already is
----replaced (where `path` is a link, the file that it leads to); a folder, a pipe or a device never is.
+---Writes the figure to a file, whole or not at all: .svg, .png or .pdf. Missing folders are made.
+---An existing regular file is replaced; if `path` is a link, the file that it leads to. A folder, a
+---pipe or a device is never replaced.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)

@@ -18,7 +18,7 @@ local values_options = declare("mr.plot.Values", {
 
 local bar_series = declare("mr.plot.Bar", {
   "Series",
-  { "errors", "number[]|mr.Tensor", help = "half the lengths of symmetric intervals: instead of low and high" },
+  { "errors", "number[]|mr.Tensor", help = "half the lengths of symmetric intervals, instead of low and high" },
 }, values_options)
 
 local interval_series = declare("mr.plot.Interval", {
@@ -59,7 +59,7 @@ local heatmap_options = declare("mr.plot.Heatmap", {
   "Colours",
   { "zlabel", "string|number", help = "label of the colours" },
   scale.range_row("zrange", "that of the data", "number of the colours"),
-  { "diverging", "boolean", default = false, help = "two colours around 0, where the values lie on both sides of it" },
+  { "diverging", "boolean", default = false, help = "two colours around 0, if values lie on both sides of it" },
 }, marks.common)
 
 local function what_is(value) return value == nil and "missing" or "a " .. type(value) end

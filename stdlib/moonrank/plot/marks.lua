@@ -55,7 +55,7 @@ local region_options = declare("mr.plot.Region", {
 local lines_options = declare("mr.plot.Lines", {
   "Data",
   { "series", "mr.plot.Line[]",
-    help = "several lines; the options of a single one may be given without this list" },
+    help = "list of lines; the options of a single line may be given without this list" },
   { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
 }, series.line_options, axes)
 
@@ -70,7 +70,7 @@ local scatter_options = declare("mr.plot.Scatter", {
   { "series", "mr.plot.ScatterSeries[]",
     help = "several series; the options of a single one may be given without this list" },
   { "size", "number", default = 0.7, above = 0, help = "size of the points" },
-  { "diagonal", "boolean", default = false, help = "draws y = x" },
+  { "diagonal", "boolean", default = false, help = "draw the line y = x" },
 }, series.points_options, axes)
 
 local ecdf_series = declare("mr.plot.EcdfSeries", {

@@ -9,7 +9,7 @@ local where = "mr.stats.bootstrap"
 
 local bootstrap_options = declare("mr.stats.BootstrapOptions", {
   { "statistic", "string|fun(x: mr.Tensor, b?: mr.Tensor): number", default = "mean", choices = { "mean", "median" },
-    help = "what is estimated: of pairs, mean and median are those of a - b, and a function gets both tensors" },
+    help = "estimated statistic; for pairs, mean and median are those of a - b, and a function gets both tensors" },
   { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "samples with replacement" },
   { "method", "string", default = "percentile", choices = { "percentile", "bca" },
     help = "percentiles of the samples, or percentiles corrected for bias and acceleration (bca)" },

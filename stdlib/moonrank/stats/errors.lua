@@ -20,7 +20,8 @@ local function both(where, predicted, truth)
   return a, b
 end
 
----Root of the mean squared error. NaN where a value is; values beyond 1e100 in size, also infinite ones, are errors.
+---Returns the root of the mean squared error. It is NaN if a value is NaN. Values beyond 1e100 in
+---size, also infinite ones, are errors.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -30,7 +31,7 @@ function M.rmse(predicted, truth)
   return ((a - b) ^ 2):mean():sqrt():item()
 end
 
----Mean absolute error. NaN where a value is.
+---Returns the mean absolute error. It is NaN if a value is NaN.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -40,8 +41,9 @@ function M.mae(predicted, truth)
   return (a - b):abs():mean():item()
 end
 
----Coefficient of determination R^2: 1 less the squared errors' sum over that of the true values' mean. Below 0 where the mean is better; NaN where
----the true values are all alike, and where a value is NaN.
+---Returns the coefficient of determination R^2: 1 minus the sum of squared errors over the sum of
+---squares around the true values' mean. It is below 0 if the mean predicts better. It is NaN if the
+---true values are all equal, or if a value is NaN.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -52,8 +54,9 @@ function M.r2(predicted, truth)
   return 1 - ((a - b) ^ 2):sum():item() / spread
 end
 
----Pairwise accuracy: the share of the pairs of rows of a list with unequal grades that scores order as grades do, over all pairs of all lists;
----equal scores count a half. NaN without such a pair, and where a score is NaN.
+---Returns the pairwise accuracy over all lists: the share of pairs of rows of a list with unequal
+---grades that the scores order like the grades. Equal scores count a half. It is NaN if there is no
+---such pair, or if a score is NaN.
 ---@param scores mr.Tensor|number[]  [rows]
 ---@param lists mr.Lists
 ---@return number

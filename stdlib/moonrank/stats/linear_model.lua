@@ -237,10 +237,11 @@ local function name_of(levels)
   return table.concat(parts, ", ")
 end
 
----Estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for every level of a factor, or of every combination of the
----levels of several, with equal weights of the other factors' levels, however many rows these have, and numbers at their means. Intervals are
----by Student's t: of the mean (low, high), and where one further row would lie (prediction_low, prediction_high). They are NaN of a model
----without degrees of freedom.
+---Returns estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for
+---every level of a factor, or for every combination of levels of several factors. Levels of the
+---other factors have equal weights, however many rows they have; numbers are at their means.
+---Intervals are by Student's t: for the mean (low, high), and for one further row (prediction_low,
+---prediction_high). They are NaN if the model has no degrees of freedom.
 ---@param ... string|mr.stats.LevelOptions  names of factors; options last
 ---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
 ---Example: `mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}:emmeans("loss", {level = 0.9})[2].mean   --> 6.0`
@@ -288,9 +289,9 @@ local function read_rows(self, method, rows)
   return columns, count or 0
 end
 
----Predictions of the model for further rows, with intervals by Student's t: for the mean of such
----rows (low, high), and for one of them (prediction_low, prediction_high). A number that is NaN
----gives NaN. Intervals are NaN if the model has no degrees of freedom.
+---Predicts further rows, with intervals by Student's t: for the mean of such rows (low, high), and
+---for one such row (prediction_low, prediction_high). A number that is NaN gives NaN. Intervals are
+---NaN if the model has no degrees of freedom.
 ---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
 ---@param options? mr.stats.LevelOptions
 ---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
@@ -307,7 +308,8 @@ function Model:predict(rows, options)
   return found
 end
 
----Differences between all pairs of marginal means, with Student's t-test, two-sided; `adjusted` is Holm's correction over these pairs.
+---Tests the differences between all pairs of marginal means with Student's t-test, two-sided.
+---`adjusted` is Holm's correction over these pairs.
 ---@param ... string  names of factors
 ---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
 function Model:contrasts(...)
