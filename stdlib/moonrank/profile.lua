@@ -10,12 +10,12 @@ local record = require("moonrank.record").new
 local M = {}
 
 ---@class mr.ProfileRow
----@field operation string  the derivative that `backward` calls of one is "NAME backward"
+---@field operation string  name of the operation; its derivative, which `backward` calls, is "NAME backward"
 ---@field calls integer
----@field ms number         without what is within: of `backward` without the derivatives
----@field share number      of the profile's time, from 0 to 1
----@field total_ms number   with what is within
----@field bytes integer     that tensors took meanwhile: results, and what is needed on the way
+---@field ms number         time without operations within; for `backward`, without the derivatives
+---@field share number      share of the profile's time, from 0 to 1
+---@field total_ms number   time with operations within
+---@field bytes integer     memory that tensors took meanwhile: results and intermediate tensors
 
 ---@class mr.ProfilePhase
 ---@field phase string
@@ -25,12 +25,12 @@ local M = {}
 
 ---@class mr.Profile: mr.Exports
 ---@field rows mr.ProfileRow[]      by time, the longest first
----@field phases mr.ProfilePhase[]  by time; what is in no phase is "other"
+---@field phases mr.ProfilePhase[]  by time; time outside of phases is "other"
 ---@field total_ms number           while the function ran
----@field outside_ms number         of it outside of operations: Lua and what it calls
----@field synchronized boolean      whether operations were waited for, because tensors were on the GPU
----@field events integer            operations and phases that the trace has, the first ones
----@field left_out integer          those that it does not have
+---@field outside_ms number         time outside of operations: Lua and its library
+---@field synchronized boolean      whether the profile waited for operations, because tensors were on the GPU
+---@field events integer            number of operations and phases that the trace has: the first ones
+---@field left_out integer          number of operations and phases that the trace lacks
 local Profile = check.class("mr.Profile")
 
 local function by_time(a, b)

@@ -36,8 +36,8 @@ local value_options = declare("mr.results.ValueOptions", {
 }, where_options)
 
 ---@class mr.Results: mr.Exports
----@field path string   of the store
----@field name string   of the study
+---@field path string   path of the store
+---@field name string   name of the study
 ---@field study table   its row in the store: space, sampler, seed, direction, metric, data, created
 local Results = check.class("mr.Results")
 

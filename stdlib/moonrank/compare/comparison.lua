@@ -6,18 +6,18 @@ local tables = require "moonrank.table"
 local M = {}
 
 ---@class mr.Comparison: mr.Exports
----@field systems string[]   in the order of their letters, a for the first
+---@field systems string[]   names in the order of their letters, a for the first
 ---@field metrics mr.Metric[]
----@field count integer      users or queries that are compared; of lists without names, lists
----@field queries string[]   their names; of lists without names, numbers
----@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, NaN where it is left out
+---@field count integer      number of compared users or queries; for lists without names, of lists
+---@field queries string[]   names of users or queries; numbers for lists without names
+---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, or NaN
 ---@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
 ---@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
 ---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
----@field interrupted table<string, integer>  systems that are not compared: how many of their trainings were interrupted
+---@field interrupted table<string, integer>  number of interrupted trainings, by system left out
 ---@field alpha number
 ---@field level number
----@field runs integer      of each system
+---@field runs integer      number of runs of each system
 local Comparison = check.class("mr.Comparison")
 
 ---A comparison of these fields.

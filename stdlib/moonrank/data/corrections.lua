@@ -28,7 +28,7 @@ local function values_at(each, r, n)
   return each.k and r:gt(each.k):where(0, values) or values
 end
 
----The metrics under the names of their corrections.
+---Returns the metrics under the names of their corrections.
 ---@param where string
 ---@param metrics mr.Metric[]
 ---@param how "rank"|"minimal_bias"|"trade_off"
@@ -81,7 +81,7 @@ local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   end)
 end
 
----An evaluation of sampled lists with one relevant row each, the first.
+---Evaluates sampled lists with one relevant row each, the first.
 ---@param metrics mr.Metric[]  of `named`
 ---@param made { lists: mr.Lists, unseen: mr.Tensor }
 ---@param scores mr.Tensor

@@ -113,7 +113,7 @@ local function drawn(t, size, noise, seed, block)
   return planes:clamp{ min = 0, max = 1 }
 end
 
----Ages and pictures of drawn faces.
+---Draws faces and returns their ages and pictures.
 ---@param o { count: integer, size: integer, noise: number, seed: integer }
 ---@return mr.Tensor ages      [count] float32, whole years from 2 to 80
 ---@return mr.Tensor pictures  [count, 3, size, size] float32, 0 to 1
@@ -136,7 +136,7 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random faces" },
 })
 
----Options of mr.data.drawn_faces, checked.
+---Checks the options of mr.data.drawn_faces.
 ---@param where string
 ---@param options? mr.data.DrawnFacesOptions
 ---@return table

@@ -11,15 +11,15 @@ local M = {}
 ---@field valid mr.Dataset
 ---@field test mr.Dataset
 ---@field number integer       which fold, from 1
----@field k integer            of how many
----@field fingerprint string   of the content of the three, and of the ratings that they were made from
----@field negatives string|false  what negatives are drawn from: "not_relevant" or "unrated"
----@field short_users integer  users with fewer unseen items than negatives wanted
----@field whole_users integer  by "last" and "one": users with too few items, which are in train only
----@field new_users integer    that test has relevant rows of and train has none
----@field new_items integer    the same of items
----@field users integer|false  users of the ratings that it is made from, with or without lists here
----@field items integer|false  items of these ratings: the full catalogue
+---@field k integer            number of folds
+---@field fingerprint string   of the content of the three parts, and of the ratings that they were made from
+---@field negatives string|false  items from which negatives are drawn: "not_relevant" or "unrated"
+---@field short_users integer  number of users with fewer unseen items than negatives wanted
+---@field whole_users integer  for "last" and "one": number of users with too few items, which are in train only
+---@field new_users integer    number of users with relevant rows in test but none in train
+---@field new_items integer    number of items with relevant rows in test but none in train
+---@field users integer|false  number of users of the ratings, with or without lists here
+---@field items integer|false  number of items of the ratings: the full catalogue
 local Fold = check.class("mr.Fold")
 
 local names = { "train", "valid", "test" }

@@ -123,10 +123,10 @@ function M.lines(all)
   return lines
 end
 
----One line for below a table.
+---Returns one line for below a table.
 function Novelty:__tostring() return M.lines{ self }[1] end
 
----The numbers as a text that a store keeps.
+---Returns the counts as a text that a store keeps.
 ---@return string
 function Novelty:text()
   local parts = {}

@@ -48,7 +48,8 @@ local function check_folds(by, k)
   end
 end
 
----The options of ratings:folds with defaults filled in. Errors in them are raised here, before a fold is made.
+---Returns the options of ratings:folds with defaults. Errors in them are raised here, before a fold
+---is made.
 ---@param ratings mr.Ratings
 ---@param options? mr.FoldOptions
 ---@return table
@@ -86,7 +87,7 @@ local words = {
   given = function() return "As the files say" end,
 }
 
----The first line of a fold's summary.
+---Returns the first line of a fold's summary.
 ---@param o table            checked options
 ---@param number integer     which fold
 ---@param short_users integer

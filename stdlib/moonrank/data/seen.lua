@@ -27,10 +27,10 @@ local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = functi
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----True if an error is the one by which `stop` of `begin` ends a trial.
+---Returns true if an error is the one by which `stop` of `begin` ends a trial.
 function M.is_enough(message) return message == Enough end
 
----True while data are recorded.
+---Returns true while data are recorded.
 function M.listening() return record ~= false end
 
 ---Records data under a role.
@@ -70,7 +70,7 @@ function M.note_fit(parts)
   return data
 end
 
----Ends recording; returns what was recorded. Data of mr.fit are not listed again as "other".
+---Ends recording and returns what was recorded. Data of mr.fit are not listed again as "other".
 ---@return mr.data.Entry[]
 function M.finish()
   local named, entries = {}, {}

@@ -64,7 +64,8 @@ end
 local Step = {}
 Step.__index = Step
 
----The steps of a fit. Each step remembers its batch, so that it can be computed again where it fails.
+---Makes the steps of a fit. Each step remembers its batch, so that it can be computed again if it
+---fails.
 ---@param o table           options of mr.fit, checked
 ---@param loss fun(): any   what a step computes of its batch
 ---@param count integer     batches of an epoch
@@ -78,7 +79,8 @@ function M.steps(o, loss, count)
   }, Step)
 end
 
----Begins the step of a batch. The model's buffers are kept, as computing the batch changes them.
+---Begins the step of a batch. It keeps a copy of the model's buffers, because computing the batch
+---changes them.
 ---@param batch mr.Batch
 function Step:begin(batch)
   self._batch = batch
@@ -142,7 +144,7 @@ function Step:explain(what)
   check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
----Raises what a batch, or its derivative, raised; where that was for NaN, with the place.
+---Raises the error that a batch or its derivative raised. For NaN it adds the place.
 function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
@@ -154,13 +156,14 @@ function Step:failed(message)
   error(message, 0)
 end
 
----Raises where the loss of a batch is not finite.
+---Raises an error if the loss of a batch is not finite.
 function Step:expect_finite(value)
   if value - value == 0 then return end
   self:explain(value ~= value and "the loss is NaN" or "the loss is infinite")
 end
 
----Raises what validation, or the test, raised; where that was for NaN, after which epoch and which parameter is not finite.
+---Raises the error that validation or the test raised. For NaN it adds the epoch and the parameter
+---that is not finite.
 ---@param o table        options of mr.fit, checked
 ---@param part string    "valid" or "test"
 ---@param when string    "after epoch 3"
@@ -176,12 +179,13 @@ end
 
 local finds_it = "mr.detect_anomaly(function() mr.fit{...} end) finds the operation"
 
----Raises that the loss of a whole epoch is not finite: on the GPU nothing is read before it ends.
+---Raises an error that the loss of a whole epoch is not finite. On the GPU nothing is read before
+---the epoch ends.
 function M.of_epoch(epoch, total)
   check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
 end
 
----Raises what the end of an epoch raised on the GPU; where that was for NaN, with the epoch.
+---Raises the error that the end of an epoch raised on the GPU. For NaN it adds the epoch.
 function M.raise_of_epoch(epoch, message)
   local text = tostring(message)
   if not text:find("NaN at entry", 1, true) then error(message, 0) end

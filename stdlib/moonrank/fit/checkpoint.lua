@@ -26,7 +26,7 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
----Where and how often, from the option of mr.fit; nil where there is none.
+---Returns where and how often to write, from the option of mr.fit; nil without the option.
 ---@return mr.FitCheckpoint?
 function M.options(given, trial)
   if given == nil or given == false then return nil end
@@ -207,7 +207,8 @@ local function check_together(self)
     .. "other training writes", self._options.path, self.epoch, first)
 end
 
----Begins to keep a training: goes on from the file where there is one, else writes the first. Without the option it does nothing.
+---Starts checkpointing a training: resumes from the file if it exists, else writes the first one.
+---Without the option it does nothing.
 ---@param o table
 ---@param run mr.Run
 ---@param passes table  with the optimizer, bound, or what trees have in its place
@@ -230,8 +231,8 @@ function M.open(o, run, passes)
   return self
 end
 
----After a training that is kept, also one that ended early: what its model and the script's functions have now goes on
----from the same file in this process.
+---Ends checkpointing, also of a training that ended early. The current state of the model and of
+---the script's functions can then resume from the same file in this process.
 ---@param o table
 function M.ended(o)
   local keeper = o.keeper
@@ -241,7 +242,7 @@ function M.ended(o)
   computed[path] = keeper._code ~= "" and { start = keeper._code, left = script_code.of(o, begun) } or nil
 end
 
----Writes the file, whole or not at all; of processes that train together the first does.
+---Writes the file, whole or not at all. If several processes train together, the first one writes.
 ---@param epoch integer  the last one that has ended
 function Keeper:write(epoch)
   local o, run = self._o, self._run
@@ -260,7 +261,7 @@ function Keeper:write(epoch)
   self._written = core.clock()
 end
 
----After an epoch: writes where it is due.
+---Writes the file after an epoch if it is due.
 ---@param epoch integer
 ---@param last boolean  whether training ends here
 function Keeper:after(epoch, last)

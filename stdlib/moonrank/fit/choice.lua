@@ -14,14 +14,14 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
----Scores that a model gives all rows of the data, and the lists of these rows.
+---Returns the scores that a model gives all rows of the data, and the lists of these rows.
 ---@return mr.Tensor scores, mr.Lists lists
 function M.scored(model, data)
   local batch = dataset.whole_batch(data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
----Metrics of a dataset, or of candidates, by handles under the names that they have there.
+---Evaluates a dataset or candidates by metric objects, under the names that the metrics have there.
 ---@return mr.Evaluation
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
@@ -58,8 +58,8 @@ end
 
 ---@class mr.Choice
 ---@field metric mr.Metric
----@field best? mr.Epoch    the epoch that it chose
----@field chosen_on string  "valid" or "test"; "last epoch" where the metric chose none, and the last epoch is kept
+---@field best? mr.Epoch    the epoch that the metric chose
+---@field chosen_on string  "valid" or "test"; "last epoch" if the metric chose no epoch and the last one is kept
 local Choice = check.class("mr.Choice")
 
 ---@param metric mr.Metric
@@ -105,7 +105,7 @@ local function undivided(f)
   if not was and core.interrupts() > presses then error("interrupted", 0) end
 end
 
----Validates an epoch where it is due, and lets the metrics choose.
+---Validates an epoch if it is due, and lets the metrics of `select` choose.
 ---@param o table
 ---@param run mr.Run
 ---@param entry mr.Epoch
@@ -125,7 +125,7 @@ function M.judge(o, run, entry)
   run.best = run.choices[1].best or nil
 end
 
----True if no metric found a better epoch in the last `patience` validations.
+---Returns true if no metric found a better epoch in the last `patience` validations.
 function M.exhausted(o, run)
   if not o.patience or not run.history[#run.history].valid_loss then return false end
   for _, choice in ipairs(run.choices) do
@@ -152,8 +152,9 @@ local function tested(o)
   return found
 end
 
----Evaluates test, each metric that chose an epoch at its own; the model has the first one's parameters afterwards. A
----training that Ctrl-C ended is not evaluated on test: its epochs are fewer than the script asked for.
+---Evaluates test. Each metric that chose an epoch is measured at that epoch; the model keeps the
+---parameters of the first metric's epoch. A training that Ctrl-C ended is not evaluated on test,
+---because it has fewer epochs than the script asked for.
 function M.finish(o, run)
   for _, choice in ipairs(run.choices) do
     if not choice.best and #run.history > 0 then keep_last(o, run, choice) end

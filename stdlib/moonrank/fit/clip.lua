@@ -9,7 +9,7 @@ local M = {}
 ---@field norm number
 local Clip = check.class("mr.Clip")
 
----Scales the gradients of parameters.
+---Scales the gradients of parameters down to the norm, if theirs is larger.
 ---@param parameters mr.Tensor|mr.Tensor[]|mr.Model
 ---@return number  their norm as it was
 function Clip:__call(parameters)

@@ -26,7 +26,8 @@ local function batch_loss(loss, scores, lists, reduction, undivided)
 end
 M.batch_loss = batch_loss
 
----The most steps of an epoch: steps are numbered by it, and schedules count by it.
+---Returns the largest number of steps of an epoch. Steps are numbered by it, and schedules count by
+---it.
 ---@param o table  the options of mr.fit, checked
 ---@return integer
 function M.count(o) return dataset.most_batches(o.train, o.batch, o.batch_rows) end
@@ -63,7 +64,7 @@ local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end
 
----Prepares the epochs of a fit. What no batch can change is decided here.
+---Prepares the epochs of a fit, and decides everything that no batch can change.
 ---@param o table  the options of mr.fit, checked
 ---@return mr.fit.Epochs
 function M.start(o)
@@ -198,7 +199,7 @@ function Epochs:record(epoch)
   self._repeats = self._recording and true or false
 end
 
----One pass over the training part.
+---Makes one pass over the training part.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; without a total on the GPU
 ---@return number loss  mean per list (or row) that counts

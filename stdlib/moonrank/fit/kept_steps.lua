@@ -40,7 +40,7 @@ function M.new(learner, optimizer)
   return setmetatable({ _learner = learner, _optimizer = optimizer, _copy = false }, KeptSteps)
 end
 
----Adds tensors and their names.
+---Adds the training state to the tensors of a checkpoint, with their names.
 ---@param names string[]
 ---@param tensors mr.Tensor[]
 ---@param choices mr.Choice[]
@@ -54,7 +54,7 @@ function KeptSteps:write(names, tensors, choices)
   for i, name in ipairs(of_optimizer) do names[#names + 1], tensors[#tensors + 1] = "optimizer." .. name, states[i] end
 end
 
----Reads and checks such tensors.
+---Reads and checks the tensors that KeptSteps:write added.
 ---@param by_name table<string, mr.Tensor>
 ---@param _ integer         the last epoch
 ---@param best integer[]    the epochs that metrics chose, 0 where none

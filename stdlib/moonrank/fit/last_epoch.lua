@@ -19,7 +19,7 @@ local function have_all_chosen(choices)
   return #choices > 0
 end
 
----Before an epoch: keeps what the model has.
+---Keeps the model's parameters before an epoch.
 function LastEpoch:take()
   if have_all_chosen(self._run.choices) then
     self._snapshot, self._epoch = false, false
@@ -29,7 +29,8 @@ function LastEpoch:take()
   end
 end
 
----After Ctrl-C: the model has the parameters after the last epoch of the history. They are the model's own where no step followed that epoch.
+---Restores, after Ctrl-C, the parameters after the last epoch of the history. If no step followed
+---that epoch, the model has them already.
 function LastEpoch:restore()
   if self._epoch == #self._run.history then self._learner:restore(self._snapshot) end
 end

@@ -7,7 +7,8 @@ local M = {}
 ---@class mr.fit.Learner
 local Learner = check.class("mr.fit.Learner")
 
----A model, or where the loss has parameters both as if they were one model.
+---Returns the model, or, if the loss has parameters, the model and the loss as if they were one
+---model.
 ---@param model mr.Model
 ---@param loss mr.Loss
 ---@return mr.Model|mr.fit.Learner
@@ -18,14 +19,14 @@ function M.of(model, loss)
   return setmetatable({ _model = model, _own = parameters }, Learner)
 end
 
----The model's, then the loss's.
+---Returns the model's parameters, then the loss's.
 ---@return mr.Tensor[]
 function Learner:parameters()
   local all = self._model:parameters()
   return table.move(self._own, 1, #self._own, #all + 1, all)
 end
 
----The model's snapshot, with copies of the loss's parameters after those of its own.
+---Returns the model's snapshot, followed by copies of the loss's parameters.
 ---@param into? table
 ---@return table
 function Learner:snapshot(into)

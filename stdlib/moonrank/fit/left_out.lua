@@ -26,7 +26,8 @@ end
 
 local warned = {}
 
----Warns where a loss of the library counts fewer than 95 % of the lists of train; each text once per process.
+---Warns if a loss of the library counts fewer than 95 % of the lists of train. Each text is printed
+---once per process.
 ---@param o table  the options of mr.fit, checked
 function M.warn(o)
   local lists, metric = check.field(o.train, "lists"), o.loss and check.field(o.loss, "_bounds_metric")

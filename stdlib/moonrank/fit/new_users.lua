@@ -22,7 +22,8 @@ local function known_lists(o, role)
   return dataset.chosen(data, numbers, data.name)
 end
 
----Takes the option `users` into account: replaces datasets of options; of candidates raises where they say something else.
+---Applies the option `users`: replaces the datasets of the options. It raises an error if
+---candidates have another value of `users`.
 ---@param o table  the options of mr.fit
 function M.apply(o)
   o.whole_parts = {}
@@ -39,8 +40,8 @@ function M.apply(o)
   end
 end
 
----Facts about an evaluated part beside its metrics: what is ranked, and how much of it training
----never saw, if that is known.
+---Returns facts about an evaluated part beside its metrics: what is ranked and, if it is known, how
+---much of it training never saw.
 ---@param o table    the options of mr.fit, after `apply`
 ---@param part any   valid or test
 ---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }
@@ -54,7 +55,7 @@ function M.facts(o, part)
   return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
----Warns where the part that chooses the epoch has users that training never saw.
+---Warns if the part that chooses the epoch has users that training never saw.
 ---@param o table
 ---@param new? mr.data.Novelty|false  of that part
 function M.warn(o, new)

@@ -264,7 +264,7 @@ local function learner_of(o)
   return found
 end
 
----The options with defaults, checked.
+---Checks the options and returns them with defaults.
 ---@param options mr.FitOptions
 ---@return table
 function M.checked(options)
@@ -356,7 +356,8 @@ local function check_grades(o, role, data)
   end
 end
 
----Raises where the model does not fit the data, all of them: test is scored only at the end.
+---Raises an error if the model does not fit train, valid or test. Test is checked, too, because it
+---is scored only at the end.
 function M.check_fit(o)
   if o.trainer then return o.trainer.check_fit(o) end
   for _, role in ipairs{ "train", "valid", "test" } do

@@ -13,36 +13,36 @@ local M = {}
 
 ---@class mr.Epoch
 ---@field epoch integer
----@field loss number          of training: the mean per list that counts, while parameters changed
----@field valid_loss? number   of the part that chooses, after the epoch
----@field metrics table<string, number>  of that part, by name; empty where the epoch was not validated
+---@field loss number          training loss: mean over the lists that count, while parameters changed
+---@field valid_loss? number   loss on the part that chooses, after the epoch
+---@field metrics table<string, number>  metrics on the part that chooses, by name; empty if the epoch was not validated
 
----An epoch of a history.
+---Makes an epoch of a history.
 function M.epoch(entry)
   registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))  -- they come when the epoch is validated
   return record("epoch", entry, nil, { "valid_loss" })
 end
 
 ---@class mr.History: mr.Exports
----@field [integer] mr.Epoch   one after the other
+---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
 -- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
 local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run: mr.Exports
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
----@field history mr.History                of every epoch: losses and metrics
----@field choices mr.Choice[]               per metric of `select`: the epoch that it chose; run.choices[1] is run.best's
----@field test? mr.Evaluation               metrics on test; of several that chose an epoch each is of its own
+---@field history mr.History                losses and metrics of every epoch
+---@field choices mr.Choice[]               epochs chosen by the metrics of `select`, in order; the first is run.best
+---@field test? mr.Evaluation               metrics on test; those of `select` at the epoch that each chose
 ---@field scores? table<string, mr.Tensor>  per metric, one value per test list
----@field interrupted boolean               whether Ctrl-C ended it; then there is no test
----@field stopped string|boolean            why it ended before the last epoch: "patience" or "each_epoch"; else false
----@field resumed integer                   the epoch of the checkpoint that it went on from, or 0
+---@field interrupted boolean               whether Ctrl-C ended training; then there is no test
+---@field stopped string|boolean            why training ended early: "patience" or "each_epoch"; else false
+---@field resumed integer                   the epoch of the checkpoint from which training resumed, or 0
 ---@field metrics table<string, mr.Metric|mr.BoundedMetric>  the metrics, by name
 ---@field data table<string, string>        fingerprints of train, valid and test
----@field chosen_on string                  what chose `best`: "valid", "test" or "last epoch"; each of `choices` has its own
----@field replayed integer                  epochs that the GPU ran from a recording of an earlier one
----@field name string                       what mr.fit was told
+---@field chosen_on string                  what chose `best`: "valid", "test" or "last epoch" (also in `choices`)
+---@field replayed integer                  number of epochs that the GPU replayed from a recording of an earlier epoch
+---@field name string                       the option `name` of mr.fit
 local Run = check.exact_all("mr.Run:", { __name = "mr.Run" })
 
 local absent = { best = true, test = true, scores = true }
@@ -60,7 +60,7 @@ function Run.__index(_, name)
   check.unknown("field of mr.Run", name, known)
 end
 
----A run that has not begun.
+---Makes a run that has not begun.
 ---@param o table  the options of mr.fit, checked
 ---@param data table<string, string>
 ---@return mr.Run
@@ -81,7 +81,7 @@ function M.new(o, data)
   }, Run)
 end
 
----Says of the part that chooses what its evaluations say beside metrics.
+---Stores facts about the part that chooses the epoch, such as what was ranked.
 ---@param run mr.Run
 ---@param facts table  of new_users.facts
 function M.know(run, facts)

@@ -25,8 +25,8 @@ local function is_captured(path, functions)
   return false
 end
 
----The text; empty where no function of the script is used. The library's own objects around these functions do not count,
----because caches in them move.
+---Returns the text of the script's functions; empty if none is used. The library's own objects
+---around these functions do not count, because their caches change.
 ---@param o table                          the options of mr.fit, checked
 ---@param settings table<string, string>   their texts, by name
 ---@param formerly? boolean                 with former names of options, as earlier versions wrote it
@@ -46,7 +46,8 @@ function M.of(o, settings, formerly)
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
 
----Lines that say what changed from one text to another, one per change; nil if nothing changed.
+---Returns lines that say what changed from one text to another, one per change; nil if nothing
+---changed.
 ---@param was string
 ---@param now string
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it

@@ -25,7 +25,8 @@ local function check_drawn(config)
   end
 end
 
----Completes the options of mr.fit, before they are checked: what does not apply to trees is an error.
+---Completes the options of mr.fit before they are checked. Options that do not apply to trees are
+---errors.
 ---@param o table      with defaults
 ---@param given table  as the script gave them
 function M.prepare(o, given)
@@ -74,7 +75,8 @@ local function classes_of(o, config)
   return classes
 end
 
----Raises where the trees do not fit the data, all of them; what train says of them is known to the model from here on.
+---Raises an error if the trees do not fit train, valid or test. It stores the numbers of features
+---and classes in the model's config.
 function M.check_fit(o)
   local config = o.model.config
   if not dataset.is(o.train) then check.fail("mr.fit: trees are grown on datasets, and train is the script's own") end
@@ -151,7 +153,7 @@ local function bin_as_at_first(self)
   grow(self, 1)
 end
 
----Grows a round of trees.
+---Grows one round of trees.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)
 ---@return number loss  mean per list that counts, before the round
@@ -166,7 +168,7 @@ function Rounds:run(epoch, after)
   return o.reduction == "sum" and total or counted > 0 and total / counted or 0
 end
 
----Adds the trees to the tensors of a training's file; a chosen epoch is its first rounds.
+---Adds the trees to the tensors of a checkpoint. A chosen epoch is the first rounds of the trees.
 ---@param names string[]
 ---@param numbers mr.Tensor[]
 function Rounds:write(names, numbers)
@@ -174,7 +176,7 @@ function Rounds:write(names, numbers)
   if rounds > 0 then names[#names + 1], numbers[#numbers + 1] = "trees", self._booster:to_tensor(rounds) end
 end
 
----Reads and checks them.
+---Reads and checks the trees of a checkpoint.
 ---@param by_name table<string, mr.Tensor>
 ---@param epoch integer    how many rounds there are
 ---@param best integer[]   rounds that metrics chose, 0 where none
@@ -196,7 +198,7 @@ function Rounds:read(by_name, epoch, best)
   end
 end
 
----Frees the rows.
+---Frees the rows that XGBoost holds.
 function Rounds:close()
   self._o.model:_forget()
   self._data = false

@@ -45,7 +45,7 @@ end
 ---Types of options that `required` of a script's definition may name.
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
----True if the value is a list of integers without gaps or named fields.
+---Returns true if the value is a list of integers without gaps or named fields.
 ---@param value any
 ---@return boolean
 ---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`
@@ -57,7 +57,7 @@ function M.are_integers(value)
   return true
 end
 
----Raises where the file of a model could not hold the value of an option.
+---Raises an error if the file of a model could not hold the value of an option.
 ---@param where string
 ---@param name string
 ---@param value any
@@ -88,7 +88,7 @@ local function row_of(name, required, default)
   return row
 end
 
----The options of a model that a script defines, `common` among them.
+---Returns the options of a model that a script defines, including the common ones.
 ---@param where string
 ---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
 ---@return mr.options.Declaration
@@ -112,7 +112,8 @@ function M.of_definition(where, definition)
   return options.unlisted(where, rows)
 end
 
----The value of an option from its text in a file; the text where it is not such a value.
+---Returns the value of an option from its text in a file; the text itself if it is not such a
+---value.
 ---@param text string
 ---@param row? mr.options.Row
 ---@return any

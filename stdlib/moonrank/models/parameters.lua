@@ -20,7 +20,7 @@ local function ordered(where, tensors, order)
   return names
 end
 
----Names and tensors in order, or one error that says what is wrong.
+---Returns names and tensors in order, or raises one error that says what is wrong.
 ---@param where string
 ---@param tensors any      by name
 ---@param order? string[]

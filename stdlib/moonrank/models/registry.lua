@@ -103,7 +103,7 @@ local function maker(name, definition, declared)
   return function(options) return make(definition, options) end
 end
 
----Adds a script's definition; returns the function that makes its models.
+---Adds a script's definition and returns the function that makes its models.
 ---@param name string
 ---@param given mr.models.Definition
 ---@return fun(options?: table): mr.Model
@@ -115,8 +115,8 @@ function M.define(name, given)
   return maker(name, definition, declared)
 end
 
----Adds a model of the library; returns the function that makes its models. Its scores are not checked, and scripts
----cannot use its name.
+---Adds a model of the library and returns the function that makes its models. Its scores are not
+---checked, and scripts cannot use its name.
 ---@param name string
 ---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
 ---@return fun(options?: table): mr.Model
@@ -125,7 +125,7 @@ function M.built_in(name, definition)
   return maker(name, definition, definition.options)
 end
 
----True if a script defined a model of this name.
+---Returns true if a script defined a model of this name.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
 -- Puts the tensors of a file in the place of those that a model was made with.
@@ -143,7 +143,7 @@ local function fill(made, by_name)
   return made
 end
 
----A model from what its file holds. The sizes of what is made first are limited by the file's.
+---Restores a model from the contents of its file. The file limits the sizes of what is made first.
 ---@param texts table<string, string>     its kind and options
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Model

@@ -102,7 +102,7 @@ M.objectives = {
     fits = function(grades, classes) return whole(grades) and within(grades, 0, classes - 1) end },
 }
 
----The options with defaults, checked.
+---Checks the options and returns them with defaults.
 ---@param options? mr.models.TreeOptions
 ---@return table
 function M.checked(options)
@@ -114,7 +114,7 @@ function M.checked(options)
   return o
 end
 
----XGBoost's parameters.
+---Returns XGBoost's parameters for the options.
 ---@param o table
 ---@return string[] names, string[] values
 function M.parameters(o)
@@ -128,14 +128,14 @@ function M.parameters(o)
   return names, values
 end
 
----An option's shortest text that is read back as the same value.
+---Returns the shortest text of an option that is read back as the same value.
 function M.written(value)
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.14g"):format(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
----Options from the texts of a file.
+---Returns options from the texts of a file.
 ---@param texts table<string, string>
 ---@return table
 function M.read(texts)

@@ -14,7 +14,7 @@ local M = {}
 ---@field rounds integer   of boosting that it has
 local Trees = check.class("mr.Trees")
 
----A model without trees.
+---Makes a model without trees.
 ---@param options? mr.models.TreeOptions
 ---@return mr.Trees
 function M.new(options)
@@ -24,12 +24,12 @@ function M.new(options)
   return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
 end
 
----How mr.fit trains it.
+---Returns the module by which mr.fit trains trees.
 function Trees.get_trainer() return require "moonrank.fit.trees" end
 
 function Trees:get_rounds() return self._rounds end
 
----Rows of features as XGBoost has them; those of `_keep` are not made again.
+---Returns rows of features in XGBoost's form. Rows that `_keep` made are reused.
 function Trees:_matrix(features)
   if self._kept[features] then return self._kept[features] end
   if not check.is_tensor(features) or features.dims ~= 2 then
@@ -41,11 +41,12 @@ function Trees:_matrix(features)
   return core.tree_data(features, nil, self.config.threads)
 end
 
----Makes the rows of these features once, until `_forget`.
+---Makes XGBoost's rows of these features once, to be reused until `_forget`.
 function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
 function Trees:_forget() self._kept = {} end
 
----Scores of rows that XGBoost has: margins (of "binary:logistic" log odds), of "multi:softprob" expected grades.
+---Returns scores of rows in XGBoost's form: margins (the log odds of "binary:logistic"), or
+---expected grades for "multi:softprob".
 function Trees:_scores(matrix)
   local several = self.config.classes
   local scores = self._booster:scores(matrix, self._rounds, several ~= nil)
@@ -141,7 +142,7 @@ function Trees:_read(by_name)
   return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
 end
 
----A model from what its file holds, all of it checked before XGBoost sees it.
+---Restores a model from the contents of its file, which are all checked before XGBoost reads them.
 ---@param texts table<string, string>
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Trees

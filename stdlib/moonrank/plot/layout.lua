@@ -10,7 +10,7 @@ M.line, M.title_line, M.small_line = 17, 20, 14
 M.edge = 8
 M.swatch = 24
 
----Positions of entries of a legend, in rows from (x, y).
+---Returns positions of entries of a legend, in rows from (x, y).
 ---@param entries table[]
 ---@param x number
 ---@param y number
@@ -27,7 +27,7 @@ function M.legend(entries, x, y, width)
   return positions, #positions > 0 and row or 0
 end
 
----Entries that have a name.
+---Returns the entries that have a name.
 ---@param panel table
 ---@return table[]
 function M.named(panel)
@@ -90,7 +90,7 @@ local function right_labels(panel, ends, box)
   return items
 end
 
----The labels at the right edge of a box, moved apart.
+---Returns the labels at the right edge of a box, moved apart.
 function M.right_labels(panel, ends, box)
   local items = right_labels(panel, ends, box)
   M.spread(items, M.line - 1, box.y + 2, box.y + box.h)
@@ -206,7 +206,8 @@ local function naming(panel, box, w, o)
   return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
 end
 
----Plans what surrounds the box of a panel of `w` by `h` pixels: margins, ticks, the kind of legend.
+---Plans the surroundings of the box of a panel of `w` by `h` pixels: margins, ticks, kind of
+---legend.
 ---@param panel table
 ---@param w number
 ---@param h number

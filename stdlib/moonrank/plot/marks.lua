@@ -91,7 +91,7 @@ local function check_list(where, name, list)
   end
 end
 
----The panel to be filled in; titles and labels become texts.
+---Returns an empty panel. Titles and labels become texts.
 ---@param where string
 ---@param kind string
 ---@param o table

@@ -7,7 +7,7 @@ local M = {}
 
 local quote, quote_line, number = text.quote, text.quote_line, text.number
 
----A writer of script lines for a page of this size; pixels count from the top left corner.
+---Returns a writer of script lines for a page of this size. Pixels count from the top left corner.
 ---@param width number
 ---@param height number
 ---@return table
@@ -72,7 +72,7 @@ local function axis(page, name, it, ticks, style)
   long_labels(page, name, ticks, style:match " rotate by %d+")
 end
 
----A line, point or box that stands for a series.
+---Draws a line, point or box that stands for a series.
 local function swatch(page, entry, x, y)
   local right = x + layout.swatch
   if entry.mark == "line" then
@@ -85,7 +85,7 @@ local function swatch(page, entry, x, y)
   end
 end
 
----Entries of a legend in rows from (x, y).
+---Draws the entries of a legend in rows from (x, y).
 ---@param page table
 ---@param entries table[]
 ---@param x number

@@ -26,7 +26,7 @@ local parallel_options = declare("mr.plot.Parallel", {
   "Data",
   { "axes", "mr.plot.Coordinate[]", required = true, expected = "{{name = ..., values = ...}, ...}",
     help = "axes from left to right" },
-  { "color", "number[]|mr.Tensor", required = true, expected = "a number for each line", help = "number of each line" },
+  { "color", "number[]|mr.Tensor", required = true, expected = "a number for each line", help = "one for each line" },
   { "groups", "string[]", expected = "a text for each line",
     help = 'group of each line: lines of the group "" have colours, others the look of their group, see the legend' },
   "Colours",
@@ -39,7 +39,7 @@ local parallel_options = declare("mr.plot.Parallel", {
 -- Looks of groups of lines that have no colour of their own; the first, of the largest group, is the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
----A name cut in its middle, so that it is no wider than this many pixels.
+---Cuts a name in its middle, so that it is not wider than this many pixels.
 ---@param words string
 ---@param size number    of the font
 ---@param pixels number
@@ -90,7 +90,8 @@ local function are_distinct(texts)
   return true
 end
 
----Names no wider than this many pixels; where cutting them in the middle leaves equal ones, what all begin and end with goes first.
+---Shortens names to at most this many pixels. If cutting them in the middle makes some equal, their
+---common beginning and end are removed first.
 ---@param names string[]
 ---@param size number
 ---@param pixels number

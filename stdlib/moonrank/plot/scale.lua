@@ -17,7 +17,7 @@ local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----True if a number can be drawn on an axis.
+---Returns true if a number can be drawn on an axis.
 ---@param axis { log: boolean? }
 ---@param x number
 ---@return boolean
@@ -53,7 +53,8 @@ end
 -- Whole numbers from 0 to 1, say shares, may as well be anything between.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----An axis over these values. `pad` is the share of the range that is left empty at both ends.
+---Returns an axis over these values. `pad` is the share of the range that is left empty at both
+---ends.
 ---@param where string
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
@@ -81,7 +82,7 @@ function M.axis(where, o)
   return axis
 end
 
----Where a value lies on the axis: 0 at its beginning, 1 at its end.
+---Returns where a value lies on the axis: 0 at its beginning, 1 at its end.
 ---@param axis mr.plot.Axis
 ---@param x number
 ---@return number
@@ -150,7 +151,7 @@ local function log_ticks(lo, hi, count)
   return #ticks >= 2 and ticks or linear_ticks(lo, hi, count)
 end
 
----About `count` ticks on an axis, with their words.
+---Returns about `count` ticks on an axis, with their texts.
 ---@param axis mr.plot.Axis
 ---@param count integer
 ---@return { at: number, text: string }[]

@@ -36,7 +36,7 @@ local band = declare("mr.plot.Band", {
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
----True if the value is a tensor. Raises if the tensor does not have `dims` dimensions.
+---Returns true if the value is a tensor. A tensor without `dims` dimensions is an error.
 ---@param where string
 ---@param name string
 ---@param value any
@@ -50,7 +50,7 @@ function M.is_tensor(where, name, value, dims)
   return true
 end
 
----Numbers from a table or a one-dimensional tensor.
+---Returns numbers from a table or a one-dimensional tensor.
 ---@param where string
 ---@param name string
 ---@param values any
@@ -78,7 +78,8 @@ local function looks(one, i)
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
 end
 
----The series of a figure: the list given as `series`, or the options of one given flat, which are taken out of `o`.
+---Returns the series of a figure: the list given as `series`, or one series from the figure's own
+---options, which are removed from `o`.
 ---@param where string
 ---@param o table
 ---@param declaration mr.options.Declaration  of one series
@@ -105,7 +106,7 @@ function M.list(where, o, declaration)
   return list
 end
 
----One series, its name and its colour.
+---Returns one series with its name and its colour.
 ---@param where string
 ---@param given table
 ---@param i integer
@@ -119,7 +120,8 @@ function M.one(where, given, i, declaration)
   return one, who
 end
 
----The points of a series: y, x (default 1, 2, ...), and where they are known, the edges of its band.
+---Returns the points of a series: y, x (default 1, 2, ...), and the edges of its band, if it has
+---one.
 ---@param where string
 ---@param given table
 ---@param i integer

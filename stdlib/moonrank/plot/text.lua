@@ -3,7 +3,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
----A text with its line breaks in one form; raises where it has control characters or is no UTF-8.
+---Returns a text with uniform line breaks. Control characters and invalid UTF-8 are errors.
 ---@param text any
 ---@return string
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
@@ -22,7 +22,8 @@ end
 -- single quote, which gnuplot does not recognise doubled at the beginning of a string.
 local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
----A string for gnuplot that means exactly these characters. Single quotes, because gnuplot runs commands in backticks within double quotes.
+---Returns a gnuplot string of exactly these characters. It uses single quotes, because gnuplot runs
+---commands in backticks within double quotes.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
@@ -33,7 +34,7 @@ function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" 
 ---@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----A number for gnuplot, in full.
+---Returns a number for gnuplot with full precision.
 ---@param x number
 ---@return string
 function M.number(x)
@@ -44,7 +45,7 @@ end
 -- Widths of DejaVu Sans, the widest of the usual sans fonts, in ems; what is reserved also holds Arial and Helvetica.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
----Roughly how many pixels a line of text takes.
+---Estimates how many pixels wide a line of text is.
 ---@param text string
 ---@param size number  of the font, in pixels
 ---@return number
@@ -57,7 +58,7 @@ function M.width(text, size)
   return ems * size
 end
 
----Lines no wider than this many pixels, broken between words; line breaks stay.
+---Breaks a text between words into lines not wider than this many pixels. Line breaks stay.
 ---@param text string?
 ---@param size number
 ---@param pixels number

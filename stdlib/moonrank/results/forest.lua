@@ -147,7 +147,8 @@ local function grow(grower, nodes, box)
   grow(grower, right, half(box, split.j, split.set, false))
 end
 
----A regression tree: splits that explain most of the squares, on parameters that apply to all trials of a node.
+---Grows a regression tree. Its splits explain most of the squares, on parameters that apply to all
+---trials of a node.
 ---@param dimensions mr.results.Dimension[]
 ---@param y number[]          by trial, of mean square 1 or so
 ---@param weight integer[]    how often each trial counts
@@ -249,8 +250,9 @@ local function two_way(dimensions, leaves, shares, j, k)
   return square
 end
 
----The variance of a tree's function over all combinations of cells, each as likely as its share, and the parts of single dimensions and of pairs
----beyond those.
+---Returns the variance of a tree's function over all combinations of cells, each weighted by its
+---share. It also returns the parts of single dimensions, and the parts of pairs beyond their single
+---dimensions.
 ---@param dimensions mr.results.Dimension[]
 ---@param leaves mr.results.Leaf[]
 ---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }

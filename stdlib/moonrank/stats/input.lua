@@ -15,7 +15,7 @@ M.level_options = declare("mr.stats.LevelOptions", {
     help = "share of such intervals that contain the true value" },
 })
 
----A tensor on the CPU, of a tensor or a table of numbers.
+---Returns a tensor on the CPU from a tensor or a table of numbers.
 ---@param where string
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
@@ -25,7 +25,7 @@ function M.tensor(where, x)
   return x
 end
 
----A tensor whose values are small enough for sums of their squares and cubes.
+---Returns a tensor whose values are small enough for sums of their squares and cubes.
 ---@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
@@ -37,7 +37,7 @@ function M.moderate(where, name, x)
   return values
 end
 
----A table of numbers, of a tensor or a table of numbers.
+---Returns a table of numbers from a tensor or a table of numbers.
 ---@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
@@ -55,7 +55,7 @@ function M.numbers(where, name, x)
   return x
 end
 
----The names of columns, sorted.
+---Returns the names of columns, sorted.
 ---@param where string
 ---@param option string  that has them
 ---@param columns table<string, any>
@@ -69,7 +69,8 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----The levels of a column of names in order of appearance, and each row's level by its number; NaN is no level and stays.
+---Returns the levels of a column of names in order of appearance, and each row's level by its
+---number. NaN is not a level and stays NaN.
 ---@param where string
 ---@param name string  of the column
 ---@param values any[]
@@ -93,13 +94,13 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----True for a list {lowest, highest} of two numbers whose squares are finite.
+---Returns true for a list {lowest, highest} of two numbers whose squares are finite.
 ---@param value any
 ---@return boolean
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end
 
----The points of a curve: `o.points` of them, over `o.range`, or from `low` to `high`.
+---Returns the points of a curve: `o.points` of them, over `o.range`, or from `low` to `high`.
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
@@ -112,7 +113,8 @@ function M.points(where, o, low, high)
   return core.tensor(points, "float64", "cpu")
 end
 
----The bandwidth: a number as it is, a rule by `find`, which also returns whether the search for it hit an end.
+---Returns the bandwidth. A number is used unchanged. A rule is computed by `find`, which also
+---returns whether its search ended at a limit.
 ---@param value string|number
 ---@param find fun(rule: string): number, boolean
 ---@return number bandwidth

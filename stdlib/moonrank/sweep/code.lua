@@ -335,11 +335,11 @@ end
 
 local by_trials = {}  -- modules that trials of this process loaded
 
----Begins to watch what a trial loads.
+---Starts to record which modules and files a trial loads.
 function M.watch() core.loads = {} end
 
----Digests of the modules and files that a trial loaded since `watch`, by "module NAME" or "file
----PATH".
+---Returns digests of the modules and files that a trial loaded since `watch`, by "module NAME" or
+---"file PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -411,8 +411,8 @@ end
 
 local left = {}  -- by the code of a trial's function the lines before and after trials of this process
 
----A text of everything that the trials of a study depend on. Values that trials of this process
----changed appear as they were before.
+---Returns a text of everything that the trials of a study depend on. Values that trials of this
+---process changed appear as they were before.
 ---@param run function
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
@@ -435,7 +435,7 @@ function M.of(run, space, brief, formerly)
   return table.concat(lines, "\n")
 end
 
----Remembers what trials that ran in this process changed.
+---Records what trials that ran in this process changed.
 ---@param before string  from `of`, before they ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
@@ -494,8 +494,8 @@ local function differences(was, now)
   return out
 end
 
----Lines that say what changed, one per change; nil if nothing changed. The second result is true if
----the texts can be compared.
+---Returns lines that say what changed, one per change; nil if nothing changed. The second result is
+---true if the texts can be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
@@ -512,7 +512,7 @@ function M.changes(was, now, formerly)
   return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
 end
 
----The options of mr.args in a study's text, by name as text.
+---Returns the options of mr.args in a study's text, by name as text.
 ---@param text string
 ---@return table<string, string>
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
@@ -522,7 +522,7 @@ function M.options(text)
   return found
 end
 
----A study's text with these values of options in place of its own.
+---Returns a study's text with these values of options instead of its own.
 ---@param text string
 ---@param options table<string, string>
 ---@return string
@@ -531,7 +531,8 @@ function M.with_options(text, options)
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----A study's text with the modules and files that `was` has beside it, and those that a trial loaded.
+---Returns a study's text with the further modules and files of `was`, and those that a trial
+---loaded.
 ---@param now string
 ---@param was? string
 ---@param loaded? table<string, string>  of `loaded`

@@ -3,7 +3,8 @@ local core = require "moonrank.core"
 
 local M = {}
 
----The command line of a worker, or nil and why there is none: the REPL, strings of -e, specs and standard input cannot be run again.
+---Returns the command line of a worker, or nil and the reason why there is none. The REPL, strings
+---of -e, specs and standard input cannot be run again.
 ---@param threads integer   of each, unless this command line says how many
 ---@return string[]? words, string? why
 function M.words(threads)
@@ -25,7 +26,8 @@ function M.words(threads)
   return words
 end
 
----The file of a function and the SHA-256 of its text; of code that is in no file, of the code.
+---Returns the file of a function and the SHA-256 of the file's text. Code that is in no file gives
+---the SHA-256 of the code.
 ---@param f function
 ---@return string name, string sum
 function M.script_of(f)

@@ -12,7 +12,7 @@ local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'
 ---@field bad string   an expression of a row: which column holds an entry of a wrong type, or NULL
 ---@field find string  the statement that lists such columns, with the number of the trial and how many rows there are
 
----How to find entries of wrong types in a table.
+---Returns how to find entries of wrong types in a table.
 ---@return mr.sweep.store.Check
 function M.check_of(database, name)
   local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
@@ -41,7 +41,8 @@ local function warn_once(text)
   warned[text] = true
 end
 
----Leaves out damaged rows of a table, with a warning: a view of the good rows stands for the table. False where that is not possible.
+---Leaves out damaged rows of a table, with a warning: a view of the intact rows replaces the table.
+---Returns false if that is not possible.
 function M.leave_out(database, path, each, wrong)
   if each.table == "studies" then return false end
   warn_once(damage_text(path, wrong[2][1], ("its column %s. Rows of the table '%s' that are left out: %d"):format(wrong[1][1], each.table,
@@ -62,7 +63,7 @@ end
 ---@param why string
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 
----Raises that the parameters of a trial cannot be read.
+---Raises an error that the parameters of a trial cannot be read.
 ---@param path string
 ---@param study table
 ---@param number integer

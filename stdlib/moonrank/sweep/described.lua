@@ -35,7 +35,8 @@ local function both(a, b)
     step = a.step and b.step and math.min(a.step, b.step) }
 end
 
----Parameters by name; those of lines that are none are left out.
+---Returns parameters by name from a description. Lines that do not describe a parameter are
+---skipped.
 ---@param description string  of mr.sweep.Space:describe
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`

@@ -18,13 +18,13 @@ function M.of_study(store, name)
   return folder
 end
 
----The folder of a trial.
+---Returns the folder of a trial.
 ---@param folder string  of the study
 ---@param number integer
 ---@return string
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
----The file in which mr.fit{checkpoint = true} keeps its training.
+---Returns the file in which mr.fit{checkpoint = true} keeps its training.
 ---@param folder string  of the trial
 ---@return string
 function M.of_fit(folder) return folder .. "/" .. fit_file end

@@ -10,15 +10,15 @@ local order = { "script", "form of the recorded code", "settings", "data", "metr
 -- The column's number; a store may come from anywhere.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
----True if a study continued although this field had changed.
+---Returns true if a study continued although this field had changed.
 ---@param study table   its row
 ---@param field string  "space", "script", ...
 ---@return boolean
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----True if trials of a study have results. The results of a paused trial are its reports, which
----decide whether it continues.
+---Returns true if trials of a study have results. The results of a paused trial are its reports,
+---which decide whether it continues.
 ---@param store mr.sweep.Store
 ---@param study table  its row
 ---@return boolean

@@ -26,7 +26,7 @@ put.table = function(parts, value)
   end
 end
 
----A value of tables, strings, numbers and booleans as bytes; numbers to the bit.
+---Packs a value of tables, strings, numbers and booleans into bytes. Numbers are kept to the bit.
 ---@param value any
 ---@return string
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
@@ -55,7 +55,7 @@ local function read(bytes, at, depth)
   return out, next_at
 end
 
----The value of such bytes; an error where they are malformed.
+---Returns the value that `pack` wrote as these bytes. Malformed bytes are an error.
 ---@param bytes string
 ---@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
@@ -76,7 +76,8 @@ local function json(value)
   return text:find "[.en]" and text or text .. ".0"
 end
 
----Strings, finite numbers and booleans by name as JSON, in the order of the names: equal tables have equal texts.
+---Returns strings, finite numbers and booleans by name as JSON, sorted by name. Equal tables have
+---equal texts.
 ---@param values table<string, any>
 ---@return string
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
@@ -88,8 +89,8 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
----A JSON object of these values. NaN and infinite numbers become texts, as JSON has no such
----numbers.
+---Returns a JSON object of these values. NaN and infinite numbers become texts, because JSON lacks
+---such numbers.
 ---@param values table<string, any>
 ---@return string
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
@@ -101,7 +102,7 @@ function M.json_object(values)
   return M.to_json(shown)
 end
 
----The table of such a text; an error where it is none.
+---Returns the table that `to_json` wrote as this text. Any other text is an error.
 ---@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`

@@ -12,11 +12,11 @@ local function names()
   return found
 end
 
----How many workers there are by default: one per GPU where GPUs compute, else one per core.
+---Returns the default number of workers: one per GPU if GPUs compute, else one per core.
 ---@return integer
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
----Variables for a worker's environment.
+---Returns variables for a worker's environment.
 ---@param worker integer  from 1, among those of this machine
 ---@return string[]
 function M.variables(worker)

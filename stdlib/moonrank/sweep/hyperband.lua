@@ -16,7 +16,7 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@field trials integer[]      how many are at each rung
 ---@field resources integer[]   the step of each rung; the last is max_resource
 
----The brackets of one pass, the one with most trials first.
+---Returns the brackets of one pass, the one with most trials first.
 ---@param max_resource integer
 ---@param factor integer
 ---@param min_resource integer
@@ -63,7 +63,7 @@ Hyperband.__tostring = Hyperband.describe
 function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
----How many trials one pass over all brackets has.
+---Returns the number of trials in one pass over all brackets.
 ---@return integer
 function Hyperband:count()
   local sum = 0
@@ -71,7 +71,8 @@ function Hyperband:count()
   return sum
 end
 
----The bracket of a trial, by its number alone: brackets follow one another, and after the last one the first comes again.
+---Returns the bracket of a trial, which depends only on its number. Brackets follow one another,
+---and after the last bracket the first comes again.
 ---@param number integer
 ---@return mr.sweep.Bracket bracket, integer first  the number of its first trial
 function Hyperband:bracket_of(number)
@@ -90,7 +91,8 @@ local function report_at(trial, step)
   end
 end
 
----How many rungs a trial came to, the last one not counted: there it ends by itself.
+---Returns how many rungs a trial has reached. The last rung does not count, because there a trial
+---ends by itself.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
 ---@return integer
 function Hyperband:passed(trial)
@@ -100,7 +102,7 @@ function Hyperband:passed(trial)
   return count
 end
 
----The step at which a trial pauses next; nil where it runs to its end.
+---Returns the step at which a trial pauses next; nil if it runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
 ---@return integer?
 function Hyperband:pause_at(trial)
@@ -121,7 +123,7 @@ local function bracket_steps(self, bracket, size)
   return steps
 end
 
----The steps that all trials of a study run together, where none fails and none ends by itself.
+---Returns the steps that all trials of a study run together, if none fails and none ends by itself.
 ---@param planned integer  how many trials
 ---@return integer
 function Hyperband:steps(planned)
@@ -135,7 +137,7 @@ function Hyperband:steps(planned)
   return sum
 end
 
----The step that a trial came to; of one that is done the last one of all.
+---Returns the step that a trial reached. For a completed trial it is max_resource.
 ---@param trial { state?: string, so_far?: { step: integer, value: number }[] }
 ---@return integer
 function Hyperband:reached(trial)

@@ -52,7 +52,8 @@ local function shortened(name, most)
   return cut and name:sub(1, cut - 1) .. "..." or name
 end
 
----One line: trials that have ended, time so far and time left, running, failed, the best trial.
+---Returns one line: ended trials, elapsed time and time left, running and failed trials, the best
+---trial.
 ---@param running { trial: table, spent: number }[]
 ---@param workers integer
 function Live:summary(running, workers)
@@ -114,7 +115,7 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----The final summary: what was done, and what failed and why.
+---Prints the final summary: what was done, what failed, and why.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

@@ -98,7 +98,7 @@ local kinds = {
 ---@field metric string
 ---@field prunes boolean   whether trials of the sweep can be pruned
 
----A worker's message, or nil where it is invalid.
+---Returns a worker's message; nil if it is invalid.
 ---@param bytes string
 ---@param busy mr.sweep.Busy|false  what it is at, if at anything
 ---@return table?

@@ -152,7 +152,7 @@ local function check_direction(name, o, directions)
   end
 end
 
----The outcome of a finished trial; raises where the result cannot be stored.
+---Returns the outcome of a finished trial. It is an error if the result cannot be stored.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  which number counts, and in which direction
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }

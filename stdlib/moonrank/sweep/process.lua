@@ -22,22 +22,23 @@ end
 ---Sends the bytes of a message.
 function Process:send(bytes) self.channel:send(bytes) end
 
----The bytes of the next message, or nil.
+---Returns the bytes of the next message; nil if there is none.
 function Process:receive() return self.channel:receive() end
 
----True if no message can come any more.
+---Returns true if no message can come any more.
 function Process:ended() return self.channel:ended() end
 
 ---For core.wait_for.
 function Process:descriptor() return self.channel:descriptor() end
 
----True if a part of a sent message still waits for room.
+---Returns true if a part of a sent message is still waiting to be written.
 function Process:unsent() return self.channel:unsent() end
 
 ---"interrupt" or "kill".
 function Process:signal(name) core.signal_process(self.id, name) end
 
----How it ended; it is killed where it does not end, and at once where it sent an invalid message.
+---Returns how the process ended. A process that does not end is killed; one that sent an invalid
+---message is killed at once.
 ---@return string
 function Process:how()
   if self.channel:broken() then
@@ -54,7 +55,7 @@ function Process:how()
   return core.how_it_ended(self.id, true)
 end
 
----Runners of workers on this machine.
+---Returns runners of workers on this machine.
 ---@param count integer
 ---@param words string[]
 ---@param variables fun(slot: integer): string[]

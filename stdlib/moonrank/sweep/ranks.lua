@@ -12,7 +12,7 @@ local M = {}
 
 local pause = 0.002  -- seconds between polls of MPI, which cannot be waited for together with channels
 
----The rank of this process (0 or more) if it is one of several; nil if it is alone.
+---Returns the rank of this process (0 or more) if it is one of several; nil if it is alone.
 ---@return integer? rank
 function M.rank()
   local rank, size = core.launched()
@@ -59,7 +59,8 @@ local function pass_on(state)
   end
 end
 
----In a rank other than 0: runs a worker for rank 0, for every sweep of the script, until rank 0 ends; does not return.
+---Runs a worker for rank 0, in a rank other than 0, for every sweep of the script until rank 0
+---ends. It does not return.
 ---@param silence number  seconds after which rank 0 counts as lost while it has a worker here
 function M.serve(silence)
   local words, variables = here()
@@ -143,7 +144,7 @@ end
 
 local known
 
----In rank 0: one runner per rank, and the seconds between polls.
+---Returns, in rank 0, one runner per rank and the seconds between polls.
 ---@param silence number  seconds without a message after which a rank counts as lost
 ---@return mr.sweep.Runner[] runners, number pause
 function M.runners(silence)

@@ -74,7 +74,7 @@ function M.new(o)
   return self
 end
 
----True if a trial has ended for good.
+---Returns true if a trial has ended for good.
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
@@ -84,7 +84,7 @@ end
 -- was killed may continue from its checkpoint.
 function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
----Removes files of trials that are over, at the end of a sweep.
+---Removes files of ended trials, at the end of a sweep.
 function Schedule:tidy()
   files.tidy(self.folder, function(number) return self.trials[number] and self:_is_over(self.trials[number]) end)
 end
@@ -132,7 +132,7 @@ function Schedule:_halve(number)
   if #pruned > 0 then self:_advance() end
 end
 
----How many trials have ended for good.
+---Returns how many trials have ended for good.
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
@@ -234,7 +234,7 @@ function Schedule:left(running, workers)
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
----The fields of a trial that are sent to its process.
+---Returns the fields of a trial that are sent to its process.
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,

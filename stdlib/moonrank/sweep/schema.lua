@@ -38,11 +38,11 @@ local function pragma(database, name)
   return columns[1][1]
 end
 
----The version of the store that a database has; 0 where it has none yet.
+---Returns the version of the store in a database; 0 if the database has none yet.
 ---@return integer
 function M.version_of(database) return pragma(database, "user_version") end
 
----Brings a store up to the last of these versions.
+---Updates a store to the last of these versions.
 ---@param store mr.sweep.Store
 ---@param versions string[][]
 function M.migrate(store, versions)
@@ -86,7 +86,8 @@ local function expected_of(versions, version)
   return by_version[version]
 end
 
----Why this program may not read or write a database as a store, or nil; in one transaction. A reader leaves out damaged rows.
+---Returns why this program must not read or write a database as a store, or nil. It checks in one
+---transaction. A reader leaves out damaged rows.
 ---@param versions string[][]
 ---@param path string
 ---@param only_reads boolean

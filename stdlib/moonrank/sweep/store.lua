@@ -102,7 +102,8 @@ function Store:publish()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end
 
----A text that says what is read instead of the store, and why; nil if the store itself is read.
+---Returns a text that says what is read instead of the store, and why; nil if the store itself is
+---read.
 ---@return string?
 function Store:note() return self._database:note() end
 
@@ -119,7 +120,7 @@ function M.look(path, versions)
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
 
----True if a writer has opened the store exclusively, or was killed while it had.
+---Returns true if a writer has opened the store exclusively, or was killed while it had.
 ---@param path string
 ---@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
@@ -157,7 +158,7 @@ function M.open(path, mode, versions)
   return store
 end
 
----The study of this name, or nil.
+---Returns the study of this name, or nil.
 function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
@@ -178,7 +179,7 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Stores what changed when a study went on by `force = true` (sweep/forced.lua).
+---Stores what changed when a study continued by `force = true` (sweep/forced.lua).
 function Store:set_forced(study) self:columns("UPDATE studies SET forced = ?2 WHERE id = ?1", study.id, study.forced) end
 
 ---Stores the text of what the trials of a study depend on.
@@ -187,7 +188,7 @@ function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WH
 ---Stores how many trials a study will have.
 function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
 
----The trials of a study by number, with their parameters read.
+---Returns the trials of a study by number, with their parameters.
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do

@@ -9,7 +9,7 @@ local setting = require "moonrank.settings"
 
 local M = {}
 
----Settings as text, sorted, as a study keeps them.
+---Returns settings as sorted text, in the form that a study stores.
 ---@param settings table
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
 ---@return string
@@ -42,7 +42,7 @@ local function script_text(text, whole)
   return text
 end
 
----The row of a study.
+---Returns the row of a study.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  where checksums of data, which take time, are not computed
 ---@return table
@@ -62,7 +62,7 @@ function M.describe(o, in_worker)
   }
 end
 
----A text by which a worker checks that it runs the same study.
+---Returns a text by which a worker checks that it runs the same study.
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do

@@ -125,7 +125,7 @@ local function observed(space, trials)
   return values
 end
 
----The most promising parameters, given results.
+---Suggests the most promising parameters, given results.
 ---@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]
 ---@param options mr.sweep.TpeOptions

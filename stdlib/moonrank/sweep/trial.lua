@@ -11,16 +11,16 @@ local M = {}
 
 ---@class mr.Trial
 ---@field number integer        from 1
----@field params table          its parameters; each is a field of the trial too: trial.lr
----@field seed integer          from the study's seed and the number: the same whenever and wherever the trial runs
+---@field params table          the trial's parameters; each is also a field: trial.lr
+---@field seed integer          from the study's seed and the number, wherever and whenever the trial runs
 ---@field attempt integer       1, or more when it is a retry
----@field checkpoint string     a folder of its own, which stays when the trial is interrupted or killed: mr.fit{trial = trial, checkpoint = true}
----   keeps its training there and goes on from it. That file is removed when the trial's result is stored; files of the script stay
+---@field checkpoint string     folder of this trial, kept if it is interrupted or killed. mr.fit{trial = trial, checkpoint = true}
+---   writes its checkpoint there. This file is removed when the trial's result is stored; other files stay
 local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
----Raises where a parameter has the name of a field that every trial has.
+---Raises an error if a parameter has the name of a field that every trial has.
 function M.check_names(names)
   for _, name in ipairs(names) do
     if own_fields[name] then check.fail("mr.sweep: space.%s: a trial has a field of this name already; rename the parameter", name) end

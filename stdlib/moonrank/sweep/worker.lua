@@ -18,7 +18,8 @@ end
 
 local found
 
----In a worker the channel to its parent and which call of mr.sweep it is for; nothing in any other process.
+---Returns, in a worker, the channel to its parent and the call of mr.sweep that it serves. Any
+---other process gets false.
 ---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then
@@ -30,7 +31,7 @@ function M.role()
   return found
 end
 
----Runs trials until there are no more; ends the process.
+---Runs trials until none is left, then ends the process.
 ---@param channel any
 ---@param context mr.sweep.Context
 ---@param fingerprint string  of what the study is
