@@ -292,7 +292,7 @@ local function escape_markdown(text)
   return (text:gsub("://", "&#58;//"):gsub("([wW][wW][wW])%.", "%1&#46;"):gsub("(%S)@([%w_-]+%.)", "%1&#64;%2"))
 end
 
----The table in Markdown, numbers as printed.
+---Returns the table in Markdown, with numbers as printed.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_markdown():match "[^\n]+"   --> | a | b |`
 function Table:to_markdown()
@@ -313,7 +313,7 @@ local function escape_latex(text)
   return (text:gsub("^[*%[]", "{%0}"))
 end
 
----The table in LaTeX (packages: booktabs), numbers as printed.
+---Returns the table in LaTeX (packages: booktabs), with numbers as printed.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():find("tabular", 1, true) ~= nil   --> true`
 function Table:to_latex()
@@ -357,7 +357,7 @@ end
 ---@class mr.Exports
 local Exports = {}
 
----The table as comma separated values, numbers in full.
+---Returns the table as comma-separated values with full precision.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
 function Exports:to_csv() return self:table():to_csv() end
@@ -368,17 +368,17 @@ function Exports:to_csv() return self:table():to_csv() end
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
 function Exports:to_json() return self:table():to_json() end
 
----The table in Markdown, numbers as printed.
+---Returns the table in Markdown, with numbers as printed.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_markdown():match "[^\n]+"   --> | mean | n | sd | skipped |`
 function Exports:to_markdown() return self:table():to_markdown() end
 
----The table in LaTeX (packages: booktabs), numbers as printed.
+---Returns the table in LaTeX (packages: booktabs), with numbers as printed.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
 function Exports:to_latex() return self:table():to_latex() end
 
----The table in HTML, numbers as printed.
+---Returns the table in HTML, with numbers as printed.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_html():match "^[^\n]+"   --> <table>`
 function Exports:to_html() return self:table():to_html() end

@@ -20,7 +20,7 @@ local M = {}
 ---@field runs integer      number of runs of each system
 local Comparison = check.class("mr.Comparison")
 
----A comparison of these fields.
+---Makes a comparison with these fields.
 ---@param fields table
 ---@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end

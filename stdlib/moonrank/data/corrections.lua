@@ -5,7 +5,7 @@ local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
----The ways, and what a metric is called after each.
+---Names of the corrections, and what is appended to a metric's name for each.
 M.names = { rank = "corrected", minimal_bias = "minimal_bias", trade_off = "trade_off" }
 
 ---Most sampled items of those that minimise bias or error: powers of what tells degrees apart are beyond doubles then.

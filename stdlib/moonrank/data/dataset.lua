@@ -132,7 +132,7 @@ local function on_demand(self, name)
   return made
 end
 
----A batch of what it has beside its lists; `row_users` is made when first asked for.
+---Makes a batch from its tensors and lists. `row_users` is made when it is first used.
 ---@param parts { lists: mr.Lists, size: integer, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor }
 ---@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end

@@ -24,7 +24,7 @@ local Fold = check.class("mr.Fold")
 
 local names = { "train", "valid", "test" }
 
----A fold of three datasets; `title` is the first line of its summary.
+---Makes a fold of three datasets; `title` is the first line of its summary.
 ---@param parts { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset, number: integer, k: integer, title: string, short_users?: integer }
 ---@return mr.Fold
 function M.new(parts)
@@ -182,7 +182,7 @@ function Fold:standardize()
   return mapped(self, function(part) return part:standardize(scaling) end)
 end
 
----A sequence of `count` folds, each made by `make(number)` when it is first used.
+---Returns a sequence of `count` folds, each made by `make(number)` when it is first used.
 ---@param count integer
 ---@param make fun(number: integer): mr.Fold
 ---@return mr.Fold[]

@@ -23,7 +23,7 @@ return {
     model_options.of_pairs,
     { "init", "number", above = 0, shown = "1 / sqrt(factors)", help = "standard deviation of the initial points" },
     { "radius", "number", default = 1.0, above = 0, help = "radius of the ball" },
-    { "covariance", "number", default = 0.0, least = 0, help = "weight of the penalty of covariances" },
+    { "covariance", "number", default = 0.0, least = 0, help = "weight of the covariance penalty" },
   }, model_options.common),
   check = function(o) o.init = o.init or 1 / math.sqrt(o.factors) end,
   parameters = function(o)

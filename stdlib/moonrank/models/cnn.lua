@@ -34,8 +34,8 @@ return {
   options = declare("mr.models.CnnOptions", {
     { "height", "integer", required = true, least = 1, most = largest_side, help = "height of images, in pixels" },
     { "width", "integer", required = true, least = 1, most = largest_side, help = "width of images, in pixels" },
-    { "channels", "integer", default = 3, least = 1, most = largest_side, help = "planes of an image: 3 of colours" },
-    { "filters", "integer[]", default = { 6, 16 }, least = 1, help = "outputs of the convolutions" },
+    { "channels", "integer", default = 3, least = 1, most = largest_side, help = "planes of an image: 3 for colours" },
+    { "filters", "integer[]", default = { 6, 16 }, least = 1, help = "number of outputs of each convolution" },
     { "kernel", "integer", default = 17, least = 1, also = { "kernel_size" }, help = "side of a convolution's window" },
     model_options.hidden({ 300, 60 }, "widths of the fully connected layers"),
     model_options.activation("relu", "activation of the fully connected layers"),

@@ -10,11 +10,11 @@ local attention_options = declare("mr.models.SelfAttentionOptions", {
   model_options.inputs,
   { "width", "integer", default = 64, least = 1, also = { "d_model", "hidden_dim" },
     help = "width of a row within the network, a multiple of heads" },
-  { "heads", "integer", default = 2, least = 1, also = { "num_heads", "nhead" }, help = "attentions side by side" },
+  { "heads", "integer", default = 2, least = 1, also = { "num_heads", "nhead" }, help = "number of attention heads" },
   { "blocks", "integer", default = 2, least = 1, also = { "num_layers", "n_blocks" }, help = "number of blocks" },
   { "inner", "integer", least = 1, shown = "2 width", also = { "d_ff", "dim_feedforward" },
     help = "units of the ReLU layer in each block" },
-  { "dropout", "number", default = 0, least = 0, below = 1, help = "share of the entries that dropout drops" },
+  { "dropout", "number", default = 0, least = 0, below = 1, help = "share of the entries that are dropped" },
 }, model_options.common)
 
 local function checked(o)

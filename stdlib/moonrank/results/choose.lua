@@ -97,7 +97,7 @@ end
 ---@field most? integer         values of `over` that a combination has, where none has all
 ---@field all? integer
 
----Returns counts at zero, to which choosing adds. The lines below a table report them.
+---Returns the counts of choosing, at zero. The lines below a table report them.
 ---@return mr.results.Said
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 

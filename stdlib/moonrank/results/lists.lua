@@ -6,7 +6,7 @@ local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
----Scores per list of a trial.
+---Returns the values per list of a trial.
 ---@param results mr.Results
 ---@param number integer
 ---@param name string|false  of the metric; false: the only one, or `default`
@@ -25,7 +25,7 @@ function M.scores(results, number, name, default)
   check.unknown(("scores per list of trial %d"):format(number), name, found.name)
 end
 
----The numbers of the users or queries of a trial's lists; nil where it returned none.
+---Returns the numbers of the users or queries of a trial's lists; nil if the trial returned none.
 ---@param results mr.Results
 ---@param number integer
 ---@return number[]?

@@ -4,14 +4,14 @@ local check = require "moonrank.check"
 
 local M = {}
 
----The first trial of the generation that a trial is of.
+---Returns the first trial of a trial's generation.
 ---@param number integer  of the trial
 ---@param length integer  trials of a generation
 ---@return integer
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
----The trials with a number below `first`, by number.
+---Returns the trials with a number below `first`, by number.
 ---@generic T: { number: integer }
 ---@param trials T[]
 ---@param first integer
@@ -25,7 +25,7 @@ function M.before(trials, first)
   return seen
 end
 
----A name with its options, as text that is the same for equal ones.
+---Returns a name with its options as text, which is the same for equal ones.
 ---@param name string
 ---@param options table<string, any>
 ---@return string
