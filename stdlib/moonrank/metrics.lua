@@ -50,7 +50,8 @@ function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, opti
 function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
 ---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the ranks of
----the relevant rows up to k. The sum is divided by P or by min(P, k), as `denominator` says.
+---the relevant rows up to k. The sum is divided by P, the number of relevant rows, or by min(P,
+---k), as `denominator` says.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -113,7 +114,8 @@ function M.rr(scores, lists, options) return given("rr", scores, lists, options)
 ---Example: `mr.metrics.precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}, {k = 2}):item()   --> 0.5`
 function M.precision(scores, lists, options) return given("precision", scores, lists, options) end
 
----Computes the number of relevant rows among the first k, divided by P. k is required.
+---Computes the number of relevant rows among the first k, divided by the number of all relevant
+---rows. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -129,7 +131,8 @@ function M.recall(scores, lists, options) return given("recall", scores, lists, 
 ---Example: `mr.metrics.f1(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.8`
 function M.f1(scores, lists, options) return given("f1", scores, lists, options) end
 
----Computes the number of relevant rows among the first P, divided by P.
+---Computes the number of relevant rows among the first P, divided by P, the number of all relevant
+---rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -164,8 +167,8 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 ---Example: `mr.metrics.auc(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.auc(scores, lists, options) return given("auc", scores, lists, options) end
 
----Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the relevant rows of 1
----- min(others above, P) / min(P, others). "Others" are the rows that are not relevant.
+---Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the P relevant rows of
+---1 - min(others above, P) / min(P, others). "Others" are the rows that are not relevant.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
