@@ -473,7 +473,7 @@ for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
----Returns whether a usable GPU is available. It never raises an error.
+---Whether a usable GPU is there. Never raises.
 ---@return boolean
 ---Example: `type(mr.has_cuda())   --> boolean`
 function M.has_cuda() return core.has_cuda() end

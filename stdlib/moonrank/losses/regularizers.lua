@@ -28,8 +28,9 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
----The regularizer that a loss asks for, as a function of a model and a batch. It is the sum over the lists
----of lambda |factors|^2 of each list's user and of the items of its rows. Returns nil for a loss that asks for none.
+---Returns the regularizer that a loss asks for, as a function of a model and a batch. It is the
+---sum over the lists of lambda |factors|^2 of each list's user and of the items of its rows.
+---Returns nil for a loss without a regularizer.
 ---@param loss mr.Loss
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)
