@@ -18,8 +18,8 @@ local M = {}
 
 ---@class mr.Bound
 ---@field name string
----@field options table|false  what it was made with, where its name does not say all
----@field affine boolean        whether its slope for a list is the same at every score
+---@field options table|false  options it was made with, if its name does not tell them all
+---@field affine boolean        whether a list has the same slope at every score
 ---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
 local Bound = check.class("mr.Bound")
 
@@ -37,7 +37,7 @@ Bound.repeats = true  -- whether it does the same with a batch each time, as a s
 
 function Bound:__tostring() return self.name end
 
----1 for every list on which an ordering can matter, 0 for the others; float64.
+---Returns 1 for every list on which an ordering can matter, and 0 for the others, in float64.
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
@@ -56,7 +56,7 @@ end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
   { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0, formerly = "gain",
-    help = "how F~ is smoothed: a = kappa / sd, a = distinct values / range (Eq. 3.13, the thesis' own), or a itself" },
+    help = "steepness a of F~: kappa / sd, distinct values / range (Eq. 3.13, the thesis' own), or a number for a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })
 
@@ -68,15 +68,15 @@ end
 
 local sampling_options = declare("mr.bounds.SamplingOptions", {
   { "method", "string", default = "auto", choices = { "auto", "exact", "sampled" },
-    help = "how the distribution is found; auto: exactly where that is within reach" },
-  count_row("samples", 1, "random rankings for each shape of list, where they are sampled; 300000 is the thesis' value", 300000),
+    help = "how the distribution is computed; auto: exactly if that is feasible" },
+  count_row("samples", 1, "random rankings for each shape of list, if it is sampled; the thesis uses 300000", 300000),
 }, estimate.random_options)
 
 local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions", {
   { "form", "string", default = "cdf", choices = { "cdf", "log", "logit" },
     help = "F~ itself, its logarithm, or its logit" },
   { "also", "(string|mr.Metric)[]", default = {},
-    help = "other metrics under this bound: where rankings are sampled, they are sampled once for all metrics" },
+    help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
 -- The two arguments by which the core knows a steepness.
@@ -94,14 +94,17 @@ end
 
 local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
----Distribution-based bounding: the smoothed probability F~ that a random ranking is no better (Eq. 3.12), its logarithm (where less is better
----that of 1 - F~, negated), or its logit, whose gradient never fades. The thesis' own variant is
----`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`; the names "distribution",
----"distribution_log" and "distribution_logit" stand for the exact ones with kappa = 8. With `beta` in place of a random
----ranking stands one of a ranker that is better (or, below 0, worse) than random. What is sampled is kept in the user's
----cache folder (moonrank/samples in $XDG_CACHE_HOME or ~/.cache) for other processes and later runs, up to 8 GiB, or
----the environment's MOONRANK_SAMPLES_GIB (0: nothing); that folder may be deleted. `steepness = "samples"` counts
----samples, so its default method is "sampled".
+---Makes a distribution-based bound. It is the smoothed probability F~ that a random ranking is no
+---better (Eq. 3.12), its logarithm, or its logit, whose gradient never vanishes. For metrics to be
+---minimized, the logarithm is that of 1 - F~, negated. The thesis' own variant is
+---`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. The names
+---"distribution", "distribution_log" and "distribution_logit" stand for the exact variants with
+---kappa = 8. With `beta`, the random ranking comes from a ranker that is better (or, below 0,
+---worse) than random. `steepness = "samples"` counts samples, so its default method is "sampled".
+---
+---Samples are kept for other processes and later runs in the user's cache folder (moonrank/samples
+---in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to MOONRANK_SAMPLES_GIB in the
+---environment (0: keep nothing). It may be deleted.
 ---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
@@ -126,11 +129,12 @@ function M.distribution_bound(options)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
----Keeps tables of exact distributions in a file from one run to the next: reads it now, and writes it when the program ends.
----A file that is damaged, of another version or of other numerics is made anew, with a warning. A single table is made anew where it
----does not have the mean, variance and range of its distribution. A file of another kind is an error. Distributions from samples
----have a folder of their own (MOONRANK_SAMPLES_GIB).
----@param path string|false  false: no more
+---Keeps tables of exact distributions in a file between runs. The file is read now and written
+---when the program ends. A file that is damaged, of another version or of another numerics version
+---is replaced, with a warning. A single table is computed anew if it does not have the mean,
+---variance and range of its distribution. A file of another kind is an error. Distributions from
+---samples have a folder of their own (MOONRANK_SAMPLES_GIB).
+---@param path string|false  false: stop keeping them
 ---@return integer  how many tables were read
 function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it
 
@@ -139,9 +143,9 @@ local stats_options = declare("mr.bounds.StatsOptions", {
   { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
 })
 
----Statistics of a metric over all rankings of each list (closed forms; `.cdf(score)` is the smoothed distribution function,
----differentiable).
----@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; what has no closed forms is estimated, see mr.bounds.of
+---Returns statistics of a metric over all rankings of each list, from closed forms. `.cdf(score)`
+---is the smoothed distribution function, and is differentiable.
+---@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; a metric without closed forms is estimated, see mr.bounds.of
 ---@param lists mr.Lists
 ---@param options? mr.bounds.StatsOptions
 ---@return mr.Stats
@@ -157,7 +161,7 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
   count_row("n", 1, "number of rows"),
   count_row("p", 0, "number of relevant rows"),
   { "grades", "number[]", default = {}, shown = "none",
-    help = "grades of the rows, in any order, in place of n and p" },
+    help = "grades of the rows, in any order, instead of n and p" },
 })
 
 local most_rows = 1000000  -- of a list whose orders are tried out
@@ -174,11 +178,12 @@ local function grades_of(where, o)
   return grades
 end
 
----Statistics of a metric over all rankings of one list, as plain numbers. The list has N rows of
----which P are relevant, or rows with the given grades. NaN where undefined (no relevant row). A
----metric without closed forms (one defined in a script, err, bpref, ...) is computed for all orders
----of the grades, or for 20,000 random ones. Then `method`, `orders` and `error` (the standard error
----of the expectation) say so, and max and min are the extremes of the orders tried.
+---Computes statistics of a metric over all rankings of one list, as plain numbers. The list has N
+---rows of which P are relevant, or rows with the given grades. The numbers are NaN where they are
+---undefined (no relevant row). A metric without closed forms (one defined in a script, err, bpref,
+---...) is computed for all orders of the grades, or for 20,000 random ones. The result then also
+---has `method`, `orders` and `error`, the standard error of the expectation. Its max and min are
+---the extremes of these orders.
 ---@param metric string|mr.Metric
 ---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
@@ -196,19 +201,24 @@ end
 
 local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
 
----The distribution of a metric over random rankings of N rows of which P are relevant, or of rows with these grades (Westerborg 2022,
----Algorithm 1): exactly, by enumeration of up to a million arrangements and by the characteristic function beyond, or from samples.
+---Computes the distribution of a metric over random rankings of one list (Westerborg 2022,
+---Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. Exact
+---methods are enumeration of up to a million arrangements and, beyond that, the characteristic
+---function. The other method is sampling.
 ---
----Random: rows are drawn from the top rank down, without replacement, each with probability proportional to e^(beta * grade) among those that are
----left (Plackett 1975, Luce 1959); where grades are not given, relevant rows have grade 1 and the others 0. beta = 0: all rankings are equally
----likely; above: a ranker that is better than random. So far from 0 that the standard deviation is below a thousandth of the metric's range,
----for 20 relevant rows among 60 from about 12 on, is an error.
+---A random ranking draws rows from the top rank down, without replacement. Each remaining row is
+---drawn with probability proportional to e^(beta * grade) (Plackett 1975, Luce 1959). Without
+---`grades`, relevant rows have grade 1 and the others 0. With beta = 0, all rankings are equally
+---likely. With beta above 0, the ranker is better than random. A beta is an error if it makes the
+---standard deviation less than a thousandth of the metric's range. For 20 relevant rows among 60,
+---this happens from about 12 on.
 ---
----Method "auto" samples what is out of reach of exact methods: lists of many different grades. Samples are kept as
----mr.bounds.distribution_bound says. For a metric without closed forms the default of `samples` is 20,000.
+---Method "auto" samples lists of many different grades, which exact methods cannot handle. Samples
+---are kept as mr.bounds.distribution_bound says. For a metric without closed forms the default of
+---`samples` is 20,000.
 ---
----Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and :smooth(s, options) with {kappa = 8},
----{steepness = "samples"} or {steepness = a}.
+---Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and :smooth(s,
+---options) with {kappa = 8}, {steepness = "samples"} or {steepness = a}.
 ---@param metric string|mr.Metric
 ---@param options mr.bounds.DistributionOptions
 ---@return mr.Distribution
@@ -228,7 +238,8 @@ function M.distribution(metric, options)
   return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed, o.beta)
 end
 
----The distribution of values that are equally likely, with the same methods.
+---Returns the distribution of values that are equally likely. It has the methods of
+---mr.bounds.distribution's result.
 ---@param values mr.Tensor|number[]
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution_of{0, 1}:cdf(0.5)   --> 0.5`
@@ -239,10 +250,11 @@ end
 local distribution_methods = core.classes["mr.Distribution"].methods
 
 local smooth_options = declare("mr.bounds.SmoothOptions", {
-  { "tabled", "boolean", default = false, help = "read the table that bounds read, which is within 2e-6 of the sum" },
+  { "tabled", "boolean", default = false, help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
 }, smoothing_options)
 
----The smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its derivative.
+---Returns the smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its
+---derivative.
 ---@param s number|mr.Tensor
 ---@param options? mr.bounds.SmoothOptions
 ---@return number|mr.Tensor value, number|mr.Tensor derivative
@@ -275,11 +287,13 @@ end
 
 local slopes_options = declare("mr.bounds.SlopesOptions", {
   { "at", "mr.Tensor", class = "mr.Tensor", shown = "the metric's expectation",
-    help = "score of each list at which the slope of a bound that is not affine is taken" },
+    help = "score of each list at which a bound that is not affine has its slope taken" },
 }, stats_options)
 
----How much the bounded value of every list grows with its score: the list's weight in training. Constant for affine bounds; for the others
----taken where the score is `at`, or the metric's expectation. 0 for lists on which no ordering can matter.
+---Returns the slope of a bound for every list: the derivative of the bounded value with respect to
+---the score. The slope is the list's weight in training. For affine bounds it is constant. For
+---other bounds it is taken at the score `at`, or at the metric's expectation. It is 0 for lists on
+---which no ordering can matter.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
@@ -305,12 +319,14 @@ function M.slopes(what, metric, lists, options)
 end
 
 local weighted_options = declare("mr.bounds.WeightedOptions", {
-  { "cap", "number", above = 0, infinite = true, help = "largest weight of a list" },
-  { "normalize", "mr.Lists", class = "mr.Lists", help = "lists over which the weights have mean 1" },
+  { "cap", "number", above = 0, infinite = true, help = "largest slope of a list" },
+  { "normalize", "mr.Lists", class = "mr.Lists", help = "lists over which the slopes have mean 1" },
 })
 
----A bound whose lists weigh no more than `cap` (their weight is the slope, see mr.bounds.slopes), and on the average over the lists
----`normalize` weigh 1: a factor for all that keeps gradients away from an optimiser's epsilon.
+---Makes a bound that limits and normalizes the slopes of another bound (see mr.bounds.slopes).
+---Slopes above `cap` become `cap`. With `normalize`, all slopes are then divided by one factor, so
+---that they have mean 1 over these lists. This factor keeps gradients away from an optimizer's
+---epsilon.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options mr.bounds.WeightedOptions
 ---@return mr.Bound
@@ -343,12 +359,14 @@ function M.weighted(what, options)
   return weighted
 end
 
----A bound of your own: a function of the score (one smooth metric value per list) and what is known of the lists; its gradient comes from the
----operations that it is made of. It keeps the metric's direction. Degenerate lists are left out before it is called. Or a name for a bound
----that was made of others. From then on the name stands wherever a built-in one may.
+---Defines a bound of your own, usable by its name wherever a built-in bound is. `f` is a function
+---of the score (one smooth metric value per list) and of statistics of the lists. Its gradient
+---comes from the operations that it uses. The bounded value keeps the metric's direction. Lists on
+---which no ordering can matter are left out before the call. `f` may also be a bound that was made
+---from others.
 ---@param name string
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
----@param about? mr.bounds.About  what `help(name)` prints of it
+---@param about? mr.bounds.About  what `help(name)` prints about it
 ---@return mr.Bound
 ---Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
 function M.define(name, f, about)
@@ -364,27 +382,28 @@ function M.define(name, f, about)
   return defined
 end
 
----Checks a bound: its gradient, its effect on lists of every size, and where it stops learning. See
----mr.BoundReport.
+---Checks a bound: its gradient, its effect on lists of every size, and where its gradient
+---vanishes. See mr.BoundReport.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----The bounded value against the score, for lists of several sizes: what a bound looks like beside others.
+---Plots the bounded value against the score for lists of several sizes. It can compare several
+---bounds.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]  one, or a table of several
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure
 ---Example: `mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}}):script():find("plot", 1, true) ~= nil   --> true`
 function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
----Names of all bounds.
+---Returns the names of all bounds.
 ---@return string[]
 ---Example: `#mr.bounds.names() >= 8, mr.bounds.names()[1]   --> true, distribution`
 function M.names() return registry.names() end
 
----A bound from its name, from a bound, or from a function of (score, stats).
+---Returns a bound from its name, from a bound, or from a function of (score, stats).
 ---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 ---@return mr.Bound
 ---Example: `mr.bounds.resolve("minmax").name   --> minmax`

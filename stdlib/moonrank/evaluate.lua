@@ -11,19 +11,19 @@ local tables = require "moonrank.table"
 local M = {}
 
 ---@class mr.Evaluation: mr.Exports
----@field mean table<string, number>      over the lists that count
----@field counted table<string, integer>  how many lists that are
----@field skipped table<string, integer>  how many are left out: no relevant row and empty = "skip", or nothing to compare (NaN)
+---@field mean table<string, number>      mean over the lists that count
+---@field counted table<string, integer>  number of lists that count
+---@field skipped table<string, integer>  number of lists left out: no relevant row and empty = "skip", or undefined (NaN)
 ---@field count integer                   number of lists
----@field names string[]                  the metrics in order; each is also a field: one value per list, NaN where it is left out
+---@field names string[]                  names of the metrics in order; each is also a field: one value per list, NaN for a list left out
 ---@field metrics mr.Metric[]             the metrics with their options
----@field ids string[]|false             names of the lists, where a run was evaluated
----@field coverage string|false           and which queries it and the judgments do not share, in words
----@field candidates string|false          what was ranked, where that is not all rows of given lists
----@field new_to_training string|false     how many users, items or queries training never saw, in words, where that is known
----@field users mr.Tensor|false            of fold:evaluate: the user of each list
----@field part string|false                and the part of the fold, "test" or "valid"
----@field data string|false                and the fingerprint of this part
+---@field ids string[]|false             names of the lists, if a run was evaluated
+---@field coverage string|false           text: queries that only the run or only the judgments have
+---@field candidates string|false          text: what was ranked, unless all rows of given lists were
+---@field new_to_training string|false     text: how many users, items or queries training never saw, if known
+---@field users mr.Tensor|false            user of each list, from fold:evaluate
+---@field part string|false                part of the fold, "test" or "valid", from fold:evaluate
+---@field data string|false                data fingerprint of this part, from fold:evaluate
 local Evaluation = check.exact_all("mr.Evaluation:", {})
 Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
@@ -55,7 +55,8 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----A metric under an affine bound from what names it, {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]"; nil where something else is named.
+---Returns a metric under an affine bound from {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]".
+---Returns nil if the argument names something else.
 ---@param where string
 ---@param given any
 ---@param parse fun(name: string|mr.Metric): mr.Metric  the metric itself, from its name
@@ -86,7 +87,8 @@ local function metric_of(where, given, options)
   return M.under_bound(where, given, parse) or parse(given)
 end
 
----The metrics of these names, or an error where one or an option is not known, before work begins.
+---Returns the metrics with these names. An unknown name or option raises an error before any work
+---begins.
 ---@param names (string|mr.Metric|table)[]
 ---@param options? mr.EvaluateOptions
 ---@param where? string   function name for messages
@@ -137,13 +139,15 @@ local function check_given(scores, lists)
     fold and ": fold.test.lists" or has and ": data.lists" or ", as mr.lists{...} and data.lists are")
 end
 
----Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among them is one under an affine bound: how far above a random ranking,
----or how near to the best possible, each list is; it is named "ndcg[expectation]", and lists on which no ordering can matter are left out.
----The scored documents of a run (mr.data.trec_run, mr.data.scores) are evaluated by qrels in the place of lists, as run:evaluate does, with its options.
+---Evaluates scores by several metrics. An entry such as `{"ndcg", bound = "expectation"}` is a
+---metric under an affine bound. It tells how far above a random ranking, or how near to the best
+---ranking, each list is. Its name is "ndcg[expectation]", and lists on which no ordering can
+---matter are left out. `scores` may be the scored documents of a run (mr.data.trec_run,
+---mr.data.scores). Pass qrels in place of `lists` then. Options are those of run:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
----@param lists mr.Lists|string|mr.Dataset  of a run: named lists, the path of a qrels file, or a dataset
+---@param lists mr.Lists|string|mr.Dataset  for a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
----@param options? mr.EvaluateOptions  for the named metrics that take them; one that no metric reads is an error
+---@param options? mr.EvaluateOptions  apply to the metrics given by name that take them; an option that no metric reads is an error
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
@@ -154,7 +158,7 @@ function M.evaluate(scores, lists, names, options)
   return M.measure(scores, lists, names, options)
 end
 
----Like mr.evaluate, for lists that a trial has already recorded.
+---Evaluates scores like mr.evaluate, for lists that a trial has already recorded.
 function M.measure(scores, lists, names, options)
   local result = M.measure_by(scores, lists, M.metrics_of(names, options))
   result._lists = lists  -- what they are, for who compares
@@ -169,8 +173,9 @@ local function values_of(each, ranking, lists)
   return exact:float(), exact
 end
 
----Like `measure`, for metrics that `metrics_of` returned. The result does not keep the lists, so
----that blocks of lists can be freed. `few`: relevant rows are few among many.
+---Evaluates scores like `measure`, by metrics that `metrics_of` returned. The result does not keep
+---the lists, so that blocks of lists can be freed. `few`: only a small share of the rows is
+---relevant.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
@@ -181,10 +186,10 @@ function M.measure_by(scores, lists, metrics, few)
   end)
 end
 
----An evaluation of what a function gives for each metric.
+---Makes an evaluation from the values that a function returns for each metric.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
----@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  one value per list, and in float64 before it was rounded
+---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  one value per list; second, the values in float64 before rounding
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
   local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
@@ -196,7 +201,8 @@ function M.of_values(count, metrics, values_by)
   return setmetatable(result, Evaluation)
 end
 
----One evaluation of lists that were measured in several parts, by the same metrics; on the CPU.
+---Joins evaluations of several parts of the lists into one, on the CPU. All parts have the same
+---metrics.
 ---@param parts mr.Evaluation[]
 ---@return mr.Evaluation
 function M.joined(parts)
@@ -210,13 +216,15 @@ function M.joined(parts)
   end)
 end
 
----A metric's values per list before they were rounded to the scores' type: what comparisons are made of.
+---Returns a metric's values per list before they were rounded to the scores' type. Comparisons use
+---these values.
 ---@param evaluation mr.Evaluation
 ---@param name string  as in evaluation.names
 ---@return mr.Tensor
 function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 
----The evaluation that values per list are of, where it is known, and the metric's name there.
+---Returns the evaluation that a tensor of values per list belongs to, if it is known, and the
+---metric's name in it.
 ---@param values any
 ---@return mr.Evaluation? evaluation
 ---@return string? name
@@ -227,7 +235,7 @@ function M.of_tensor(values)
   end
 end
 
----The evaluation that a table of means is of, `evaluation.mean`, or nil.
+---Returns the evaluation whose field `mean` is this table, or nil.
 ---@param means table
 ---@return mr.Evaluation?
 function M.of_means(means)
@@ -235,7 +243,8 @@ function M.of_means(means)
   return found and rawequal(rawget(found, "mean"), means) and found or nil
 end
 
----The name of each list's user or query, by which the same one is found in other evaluations; nil where lists have none.
+---Returns the name of each list's user or query, by which evaluations are matched. Returns nil if
+---lists have no names.
 ---@param evaluation mr.Evaluation
 ---@return string[]?
 function M.units(evaluation)
@@ -251,7 +260,7 @@ function M.units(evaluation)
   return #ids > 0 and #ids == evaluation.count and ids or nil
 end
 
----Takes a metric's column of another evaluation of the same lists.
+---Copies a metric's column from another evaluation of the same lists.
 ---@param into mr.Evaluation
 ---@param from mr.Evaluation
 ---@param name string
@@ -260,7 +269,8 @@ function M.take(into, from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
----True if two metrics are the same metric with the same options, and under the same bound if any.
+---Returns true if two metrics are the same metric with the same options and the same bound, if
+---any.
 ---@param a mr.Metric
 ---@param b mr.Metric
 ---@return boolean
@@ -271,14 +281,14 @@ function M.same_metric(a, b)
   return a.number == b.number and a.ties == b.ties and a.empty == b.empty and a.relevant == b.relevant
 end
 
----True if `x` is a metric under a bound, {"ndcg", bound = "minmax"}.
+---Returns true if `x` is a metric under a bound, {"ndcg", bound = "minmax"}.
 function M.is_bounded(x) return getmetatable(x) == Bounded end
 
----True if `x` is an evaluation.
+---Returns true if `x` is an evaluation.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----Lines that describe what was ranked: the candidates, which of them training never saw, and the
----coverage of a run. Empty if none of these is known.
+---Returns lines that describe what was ranked: the candidates, which of them training never saw,
+---and the coverage of a run. The result is empty if none of these is known.
 ---@param evaluation mr.Evaluation
 ---@return string[]
 function M.about(evaluation)
@@ -288,7 +298,8 @@ function M.about(evaluation)
   return lines
 end
 
----The lines below every table of metrics: those of `about`, and the conventions of the metrics.
+---Returns the lines below every table of metrics: those of `about`, and the conventions of the
+---metrics.
 ---@param of table  an evaluation, or something else with its fields `candidates` and `new_to_training`
 ---@param metrics mr.Metric[]
 ---@return string[]
@@ -298,13 +309,15 @@ function M.notes(of, metrics)
   return notes
 end
 
----The lines below the table: what was ranked, where that is not all rows of given lists, and the conventions of the metrics.
+---Returns the lines below the table. They give the conventions of the metrics and, unless all rows
+---of the given lists were ranked, what was ranked.
 ---@return string[]
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1`
 function Evaluation:notes() return M.notes(self, self.metrics) end
 
----A row per metric: its mean over the lists that count, how many those are, and how many are left out. Below it, but not in CSV and JSON,
----stand the conventions by which published numbers differ: gain, ties, empty lists, cutoff.
+---Returns a table with a row per metric: its mean over the lists that count, their number, and the
+---number of lists left out. Below the table stand the conventions by which published numbers
+---differ: gain, ties, empty lists, cutoff. CSV and JSON leave the conventions out.
 ---@return mr.Table
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):table().rows[1][2]   --> 0.5`
 function Evaluation:table()
@@ -316,7 +329,8 @@ end
 
 tables.add_exports(Evaluation)
 
----How the lists are spread: for each metric the share of lists that are at or below each value. Lists that are left out are not counted.
+---Plots the distribution of values over lists: for each metric, the share of lists at or below
+---each value. Lists that are left out do not count.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1, 4}, mr.lists{{0, 1}, {1, 0}}, {"rr", "ap"}):plot().kind   --> ecdf`

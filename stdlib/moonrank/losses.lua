@@ -30,8 +30,9 @@ local function new(name, metric, options, shown)
   }, bound, o)
 end
 
----Negative smooth nDCG (Westerborg 2022, Eq. 2.10), bounded; one value per list. Grades above 1000, whose gains
----have no sums in double, are an error.
+---Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by
+---`bound`. It has one value per list. Grades above 1000 raise an error, because sums of their
+---gains overflow a double.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
@@ -41,8 +42,8 @@ local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
   shared.factor("alpha", 10, "steepness of the sigmoid"),
 }, shared.bound)
 
----ApproxNDCG (Qin, Liu & Li 2010), one value per list: smooth nDCG whose sigmoid has the steepness `alpha`:
----mr.losses.ndcg{steepness = alpha}.
+---Makes the ApproxNDCG loss (Qin, Liu & Li 2010), with one value per list. It is smooth nDCG whose
+---sigmoid has the steepness `alpha`: `mr.losses.ndcg{steepness = alpha}`.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.steepness   --> 2`
@@ -51,28 +52,34 @@ function M.approx_ndcg(options)
   return new("approx_ndcg", "ndcg", { steepness = o.alpha, bound = o.bound })
 end
 
----Negative smooth AP (Westerborg 2022, Eq. 2.11), bounded; one value per list.
+---Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`.
+---It has one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ap().metric   --> ap`
 function M.ap(options) return new("ap", "ap", options) end
 
----Negative smooth RR (Li et al. 2021, Eq. 16), bounded; one value per list.
+---Makes the smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`. It
+---has one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.rr().name   --> rr`
 function M.rr(options) return new("rr", "rr", options) end
 
----Smooth nRBP loss (Westerborg 2022, Eq. 2.12), bounded; one value per list.
+---Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), rescaled by `bound`. It has one value
+---per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
 function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") end
 
----Makes a new loss from a smooth metric: afterwards `mr.losses[name]{bound =}` builds it. Lists on which no ordering changes the metric
----(where none is known: whose grades are all equal) give 0, do not count, and are left out before the function is called. The lists that the
----functions get read as the type of the scores or ranks beside them. With `exact`, or a `metric` of the same direction, it takes every bound;
----what has no closed form is found from all orders of a list where they are few, else from 20,000 random ones (see mr.bounds.of).
+---Makes a new loss from a smooth metric. Afterwards `mr.losses[name]{bound =}` builds the loss. A
+---list does not count if no ordering changes the metric: its value is 0, and the function does not
+---receive it. If nothing is known about the metric, these are the lists whose grades are all
+---equal. Inside the functions, relevance has the type of the scores or ranks. With `exact`, or
+---with a `metric` of the same direction, the loss takes every bound. Bounds without a closed form
+---are computed from all orders of a list, or from 20,000 random orders if there are more (see
+---mr.bounds.of).
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
@@ -90,7 +97,7 @@ end
 
 local no_losses = { define = true, names = true, bounds = true }  -- functions of this table that make none
 
----Names of all losses, those of scripts among them, sorted.
+---Returns the names of all losses, sorted. Losses that the script defined are included.
 ---@return string[]
 ---Example: `mr.losses.names()[1]   --> ap`
 function M.names()
@@ -101,11 +108,12 @@ function M.names()
   return names
 end
 
----Names of the bounds that a loss takes, sorted, and for each of the others why not.
+---Returns the names of the bounds that a loss takes, sorted. The second result gives, for every
+---other bound, the reason why the loss does not take it.
 ---@param name string   of a loss
----@param options? table  its other options
+---@param options? table  other options of the loss
 ---@return string[]
----@return table<string, string>  why, by the name of the bound
+---@return table<string, string>  reason, by the name of the bound
 ---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`
 function M.bounds(name, options)
   if no_losses[name] or rawget(M, name) == nil then check.unknown("loss", name, M.names()) end

@@ -14,10 +14,10 @@ local function given(name, scores, lists, options)
   return metric.parse(name, options)(scores, lists)
 end
 
----Discounted cumulative gain (Järvelin & Kekäläinen 2002): sum of gain(grade) / log2(rank + 1). Every grade above 0 counts.
----A gain above 2^1000, or 2^96 with float32 scores, is an error. With `gain = "exp2_plus_one"` grade 0 gains 1: dcg
----gives that sum also for a list without relevant rows, which evaluations leave out by `empty = "skip"`, as for every
----metric.
+---Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum of gain(grade) /
+---log2(rank + 1). Every grade above 0 counts. A gain above 2^1000, or 2^96 with float32 scores, is
+---an error. With `gain = "exp2_plus_one"`, grade 0 has gain 1, so a list without relevant rows
+---also has a DCG. Evaluations leave such a list out by `empty = "skip"`, as for every metric.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -25,7 +25,8 @@ end
 ---Example: `mr.metrics.dcg(mr.tensor{3, 2, 1}, mr.lists{{0, 2, 0}}, {gain = "linear"}):item()   --> 1.2619`
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
----DCG over that of the grades sorted downwards, both cut at k (Westerborg 2022, Eqs. 2.2, 2.3). Every grade above 0 counts.
+---Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at k (Westerborg 2022,
+---Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every grade above 0 counts.
 ---A gain above 2^1000 is an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -34,11 +35,12 @@ function M.dcg(scores, lists, options) return given("dcg", scores, lists, option
 ---Example: `mr.metrics.ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 2}):item()   --> 0.6309`
 function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, options) end
 
----nDCG@k as LETOR 4.0's evaluation script computes it (Eval-Score-4.0.pl; Qin & Liu 2013). The gain is 2^y - 1. Ranks 1
----and 2 have the discount 1, and rank r from 3 on has 1 / log2(r). A list with fewer than k rows counts as 0. A list
----without relevant rows counts as 0 as well, unless `empty` says otherwise. The script leaves tied rows in the order of the
----file: `ties = "stable"`. k is needed. The metric is for evaluation: it has no smooth form, and mr.losses.lambdarank does
----not take it.
+---Computes nDCG@k as LETOR 4.0's evaluation script does (Eval-Score-4.0.pl; Qin & Liu 2013). The
+---gain is 2^y - 1. Ranks 1 and 2 have the discount 1, and rank r from 3 on has 1 / log2(r). A list
+---with fewer than k rows counts as 0. A list without relevant rows counts as 0 as well, unless
+---`empty` says otherwise. The script leaves tied rows in the order of the file: `ties = "stable"`.
+---k is required. The metric is for evaluation only: it has no smooth form, and
+---mr.losses.lambdarank does not take it.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty
@@ -47,7 +49,9 @@ function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, opti
 ---Example: `mr.metrics.letor_ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 10}):item()   --> 0.0`
 function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
----Average precision (Westerborg 2022, Eq. 2.6): the precision at the ranks of the relevant rows up to k, summed, over P or min(P, k).
+---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the ranks of
+---the relevant rows up to k. The sum is divided by P, the number of relevant rows, or by min(P,
+---k), as `denominator` says.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -55,7 +59,8 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---Example: `mr.metrics.ap(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.ap(scores, lists, options) return given("ap", scores, lists, options) end
 
----Rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4): (1 - p) times the sum of p^(rank - 1) over the relevant rows.
+---Computes rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4): (1 - p) times
+---the sum of p^(rank - 1) over the relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -63,7 +68,8 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 ---Example: `mr.metrics.rbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.625`
 function M.rbp(scores, lists, options) return given("rbp", scores, lists, options) end
 
----Rank-biased precision over the most that P relevant rows can have, 1 - p^P (Westerborg 2022, Eq. 2.5).
+---Computes nRBP (Westerborg 2022, Eq. 2.5): rank-biased precision divided by its maximum for P
+---relevant rows, 1 - p^P.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -71,7 +77,8 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---Example: `mr.metrics.nrbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, options) end
 
----nRBP loss (Westerborg 2022, Eq. 2.12, with exact ranks): pairs of a relevant and another row in the wrong order. Less is better.
+---Counts the pairs of a relevant and another row in the wrong order: the nRBP loss with exact
+---ranks (Westerborg 2022, Eq. 2.12). Lower is better.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -79,8 +86,9 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 ---Example: `mr.metrics.nrbp_loss(mr.tensor{3, 2, 1}, mr.lists{{0, 0, 1}}):item()   --> 2.0`
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
----Pairs of rows with unequal grades in the wrong order; a tied pair counts half. Less is better. Where grades are 0 and 1 it equals
----mr.metrics.nrbp_loss. Bounds of mr.losses.ranknet, hinge and direct_ranker are those of this metric.
+---Counts the pairs of rows with unequal grades in the wrong order. A tied pair counts half. Lower
+---is better. For grades 0 and 1 the metric equals mr.metrics.nrbp_loss. The losses
+---mr.losses.ranknet, hinge and direct_ranker use the bounds of this metric.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty
@@ -88,7 +96,8 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 ---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
----Reciprocal rank of the first relevant row (Li et al. 2021, Eq. 4); 0 where it is below k.
+---Computes the reciprocal rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if that
+---rank is greater than k.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k; ties, empty, relevant
@@ -96,7 +105,8 @@ function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", score
 ---Example: `mr.metrics.rr(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.rr(scores, lists, options) return given("rr", scores, lists, options) end
 
----Relevant rows within k, over k, also where the list is shorter. k is needed.
+---Computes the number of relevant rows among the first k, divided by k. The divisor is k for
+---shorter lists, too. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -104,7 +114,8 @@ function M.rr(scores, lists, options) return given("rr", scores, lists, options)
 ---Example: `mr.metrics.precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}, {k = 2}):item()   --> 0.5`
 function M.precision(scores, lists, options) return given("precision", scores, lists, options) end
 
----Relevant rows within k, over P. k is needed.
+---Computes the number of relevant rows among the first k, divided by the number of all relevant
+---rows. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -112,7 +123,7 @@ function M.precision(scores, lists, options) return given("precision", scores, l
 ---Example: `mr.metrics.recall(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.6667`
 function M.recall(scores, lists, options) return given("recall", scores, lists, options) end
 
----Harmonic mean of precision and recall at k. k is needed.
+---Computes the harmonic mean of precision and recall at k. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -120,7 +131,8 @@ function M.recall(scores, lists, options) return given("recall", scores, lists, 
 ---Example: `mr.metrics.f1(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.8`
 function M.f1(scores, lists, options) return given("f1", scores, lists, options) end
 
----Relevant rows within the first P, over P.
+---Computes the number of relevant rows among the first P, divided by P, the number of all relevant
+---rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -128,8 +140,8 @@ function M.f1(scores, lists, options) return given("f1", scores, lists, options)
 ---Example: `mr.metrics.r_precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.r_precision(scores, lists, options) return given("r_precision", scores, lists, options) end
 
----1 if a relevant row is among the first k rows, else 0; with ties, the probability of it. k is
----needed.
+---Returns 1 if a relevant row is among the first k rows, else 0. With ties, it returns the
+---probability of this. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -137,7 +149,8 @@ function M.r_precision(scores, lists, options) return given("r_precision", score
 ---Example: `mr.metrics.hit(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 1}}, {k = 1}):item()   --> 0.3333`
 function M.hit(scores, lists, options) return given("hit", scores, lists, options) end
 
----Expected reciprocal rank (Chapelle et al. 2009): a user stops at a row with probability (2^grade - 1) / 2^top. Every grade above 0 counts.
+---Computes expected reciprocal rank (Chapelle et al. 2009). A user stops at a row with probability
+---(2^grade - 1) / 2^top. Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -145,7 +158,8 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---Example: `mr.metrics.err(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 0}}):item()   --> 0.5`
 function M.err(scores, lists, options) return given("err", scores, lists, options) end
 
----Share of the pairs of a relevant and another row that are in the right order; tied pairs count half. NaN where all rows are relevant.
+---Computes AUC: the share of pairs of a relevant and another row that are in the right order. A
+---tied pair counts half. The value is NaN if all rows are relevant.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -153,7 +167,8 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 ---Example: `mr.metrics.auc(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.auc(scores, lists, options) return given("auc", scores, lists, options) end
 
----bpref (Buckley & Voorhees 2004), as trec_eval has it: mean over the relevant rows of 1 - min(others above, P) / min(P, others).
+---Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the P relevant rows of
+---1 - min(others above, P) / min(P, others). "Others" are the rows that are not relevant.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -166,7 +181,8 @@ for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end
 
----A metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". The result is called with (scores, lists).
+---Returns a metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". Call the result
+---with (scores, lists).
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
@@ -179,12 +195,16 @@ local define_options = declare("mr.metrics.DefineOptions", {
   { "minimize", "boolean", default = false, help = "whether smaller values are better" },
 })
 
----A metric of your own, known by its name from then on, until the script defines another of this name: a function of
----exact ranks (one per row; under ties = "mean" tied rows share the middle of their ranks) and lists that gives one value
----per list. Ranks and the lists' relevance are float64 whatever the scores are, so that a float32 tensor of the script
----needs :double() beside them. Callers get values of the scores' type. `empty` is applied to what it gives.
----Or a table with `gain(grade)` and `discount(rank)`: the sum over rows of their products, with `ideal = true` over that of the
----ranking by gain; such a metric is one for mr.losses.lambdarank, too.
+---Defines a metric of your own, which is then known by its name. The script may define the name
+---again. `f` is a function of exact ranks and lists that returns one value per list. There is one
+---rank per row; under ties = "mean", tied rows share the middle of their ranks. Ranks and the
+---lists' relevance are float64 for any type of scores. A float32 tensor of the script therefore
+---needs :double() to be combined with them. Callers get values of the scores' type. `empty` is
+---applied to the values.
+---
+---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
+---over rows of gain times discount. With `ideal = true` it is divided by this sum for the ranking
+---by gain. mr.losses.lambdarank takes such a metric, too.
 ---@param name string
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
 ---@param options? mr.metrics.DefineOptions
@@ -214,7 +234,7 @@ function M.define(name, f, options)
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end
 end
 
----Names of all metrics, sorted.
+---Returns the names of all metrics, sorted.
 ---@return string[]
 ---Example: `mr.metrics.names()[1]   --> ap`
 function M.names() return metric.names() end

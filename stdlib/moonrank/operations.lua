@@ -8,7 +8,7 @@ local M = {}
 
 local tensor = core.classes["mr.Tensor"].methods
 
----Tensors one after the other along a dimension; they have the same sizes in all others.
+---Joins tensors along a dimension. They have the same sizes in all other dimensions.
 ---@param tensors mr.Tensor[]  of one type, on one device; at least one
 ---@param dim? integer         default 1
 ---@return mr.Tensor
@@ -19,7 +19,7 @@ function M.cat(tensors, dim)
   return core.cat(tensors, dim or 1)
 end
 
----Tensors of one shape along a new dimension.
+---Joins tensors of one shape along a new dimension.
 ---@param tensors mr.Tensor[]  of one shape and type, on one device; at least one
 ---@param dim? integer         where the new dimension is in the result, default 1
 ---@return mr.Tensor
@@ -30,14 +30,15 @@ function M.stack(tensors, dim)
 end
 
 local sort_options = declare("mr.SortOptions", {
-  { "descending", "boolean", default = false, help = "the largest first" },
+  { "descending", "boolean", default = false, help = "whether the largest entry comes first" },
 })
 
----Entries in order along a dimension, and their numbers in it. Of equal entries the first comes first, in either order. NaN is an error.
+---Sorts the entries along a dimension. Returns the sorted entries and their positions. Equal
+---entries keep their order, in either direction. NaN is an error.
 ---@param dim? integer  default: the last
 ---@param options? mr.SortOptions
----@return mr.Tensor    [as this one] differentiable
----@return mr.Tensor    [as this one] int64
+---@return mr.Tensor    [as this tensor] entries, differentiable
+---@return mr.Tensor    [as this tensor] positions from 1, int64
 ---Example: `mr.tensor{3, 1, 2}:sort()   --> {1, 2, 3}  mr.Tensor {3} float32, {2, 3, 1}  mr.Tensor {3} int64`
 function tensor:sort(dim, options)
   if type(dim) == "table" then dim, options = nil, dim end
@@ -46,16 +47,16 @@ function tensor:sort(dim, options)
 end
 
 local topk_options = declare("mr.TopkOptions", {
-  { "largest", "boolean", default = true, help = "the k largest entries; false: the k smallest, the smallest first" },
+  { "largest", "boolean", default = true, help = "whether to return the largest entries; false: the k smallest, the smallest first" },
 })
 
----The k largest entries along a dimension, the largest first, and their numbers in it. Of equal entries the first comes first. NaN is
----an error.
+---Returns the k largest entries along a dimension, the largest first, and their positions. Of
+---equal entries, the first one comes first. NaN is an error.
 ---@param k integer
 ---@param dim? integer  default: the last
 ---@param options? mr.TopkOptions
----@return mr.Tensor    differentiable
----@return mr.Tensor    int64
+---@return mr.Tensor    entries, differentiable
+---@return mr.Tensor    positions from 1, int64
 ---Example: `mr.tensor{{3, 1, 2}, {5, 9, 7}}:topk(1):totable()[2][1]   --> 9.0`
 function tensor:topk(k, dim, options)
   if type(dim) == "table" then dim, options = nil, dim end
@@ -101,19 +102,19 @@ local function in_blocks(pictures, at_once, f)
   return core.cat(parts, 1)
 end
 
-local stride_help = "entries from one window to the next; two integers: down and across"
+local stride_help = "distance between windows in entries; two integers: down and across"
 
 local convolution_options = declare("mr.ConvolutionOptions", {
-  { "bias", "mr.Tensor", accept = check.is_tensor, expected = "a tensor", help = "[outputs] added to the outputs" },
+  { "bias", "mr.Tensor", accept = check.is_tensor, expected = "a tensor", help = "[outputs] bias, added to the outputs" },
   pair_row("stride", stride_help, 1),
   pair_row("padding", "zeros on each side; two integers: down and across", 0),
 })
 
----Convolution of pictures with windows (cross-correlation, as networks call a convolution): the inner product of each output's weights with
----each window.
+---Convolves pictures with windows (cross-correlation, as neural networks define convolution). An
+---output is the inner product of its weights with each window.
 ---@param weight mr.Tensor  [outputs, channels, height, width]
 ---@param options? mr.ConvolutionOptions
----@return mr.Tensor        [pictures, outputs, windows down, windows across] of this one's [pictures, channels, height, width]
+---@return mr.Tensor        [pictures, outputs, windows down, windows across]; this tensor is [pictures, channels, height, width]
 ---Example: `mr.ones(1, 1, 3, 3):conv2d(mr.ones(1, 1, 2, 2)):totable()[1][1][1][1]   --> 4.0`
 function tensor:conv2d(weight, options)
   local o = convolution_options:read("conv2d", options)
@@ -141,10 +142,11 @@ local pooling_options = declare("mr.PoolingOptions", {
   pair_row("padding", "entries of -inf on each side, at most half of the window; two integers: down and across", 0),
 })
 
----The largest entry of each window of pictures; its derivative goes to the first of equals.
+---Returns the largest entry of each window of pictures. Its gradient goes to the first of equal
+---entries.
 ---@param size integer|integer[]  of a window; two integers: down and across
 ---@param options? mr.PoolingOptions
----@return mr.Tensor  [pictures, channels, windows down, windows across] of this one's [pictures, channels, height, width]
+---@return mr.Tensor  [pictures, channels, windows down, windows across]; this tensor is [pictures, channels, height, width]
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
 function tensor:max_pool(size, options)
   local o = pooling_options:read("max_pool", options)
@@ -170,8 +172,8 @@ local batch_norm_options = declare("mr.BatchNormOptions", {
   { "variance", "mr.Tensor", required = true, accept = check.is_tensor, expected = "a tensor",
     help = "[channels] running variances", also = { "running_var", "var" } },
   { "training", "boolean", default = false,
-    help = "normalises by the batch and moves running means and variances towards it; else normalises by these" },
-  { "momentum", "number", default = 0.1, help = "share of the way that running means and variances move" },
+    help = "whether to normalize by the batch and to update the running means and variances; else they normalize" },
+  { "momentum", "number", default = 0.1, help = "share of the batch in the updated running means and variances" },
   { "epsilon", "number", default = 1e-5, help = "added to variances", also = { "eps" } },
 })
 
@@ -201,15 +203,17 @@ local function batch_norm_read(x, gain, bias, options)
   return o, of
 end
 
----Channels with mean 0 and variance 1 over all rows of the batch, times gain, plus bias (Ioffe and Szegedy 2015). The running numbers are
----buffers of a model: `y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance = self.variance,
----training = batch.training})`. They keep variances of rows - 1 in the denominator; the batch is normalised by those of all rows.
+---Normalizes channels to mean 0 and variance 1 over all rows of the batch, then multiplies by gain
+---and adds bias (Ioffe and Szegedy 2015). The running means and variances are buffers of a model:
+---`y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance =
+---self.variance, training = batch.training})`. The running variances divide by the number of rows
+---minus 1. The variances that normalize the batch divide by the number of rows.
 ---@param gain mr.Tensor  [channels]
 ---@param bias mr.Tensor  [channels]
 ---@param options mr.BatchNormOptions
----@return mr.Tensor      of this one's shape, [rows, channels] or [rows, channels, ...]
----@return mr.Tensor      the running means from now on
----@return mr.Tensor      the running variances from now on
+---@return mr.Tensor      [rows, channels] or [rows, channels, ...], like this tensor
+---@return mr.Tensor      updated running means
+---@return mr.Tensor      updated running variances
 ---Example:
 ---```lua
 ---local state = {mean = mr.zeros(1), variance = mr.ones(1), training = true}

@@ -27,7 +27,7 @@ local function epsilon(default)
 end
 local function weight_decay(default, help)
   return { "weight_decay", "number", default = default, least = 0, also = { "l2" },
-    help = help or "adds this times the parameter to its gradient" }
+    help = help or "factor of the parameter that is added to its gradient" }
 end
 
 -- A new optimizer of a kind, with the options that a script gave.
@@ -35,7 +35,7 @@ local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
 
----A copy of the optimiser for these parameters, without state.
+---Returns a copy of the optimizer for these parameters, without state.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
@@ -54,7 +54,7 @@ function Optimizer:_copy()
   return optimizer(self.name, options, self._step)
 end
 
----One step of every parameter along its gradient. Parameters without one do not change.
+---Moves every parameter one step along its gradient. Parameters without a gradient do not change.
 ---Example:
 ---```lua
 ---local w = mr.tensor{1, 2}:requires_grad()
@@ -103,8 +103,10 @@ function Optimizer:_resume(names, tensors)
   core.restore_optimizer(self._state, names, tensors)
 end
 
----Writes what it remembers of its parameters (means, counts of steps, steps put off) to a safetensors file, whole or not at all; the parameters
----themselves are the model's. An existing file is replaced where it is an optimizer's, too; any other is an error and is not changed. Its folder is made.
+---Saves the optimizer's state to a safetensors file: means, counts of steps, deferred updates. The
+---parameters are saved with the model. The file is written completely or not at all, and missing
+---folders are made. An existing file of an optimizer is replaced. Any other existing file is an
+---error and is not changed.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
@@ -112,8 +114,9 @@ function Optimizer:save(path)
   core.save_tensors(path, "moonrank optimizer 1", names, tensors, { "kind" }, { self.name })
 end
 
----Reads what :save wrote, so that training goes on in the same bits: for an optimizer of the same kind, bound to the parameters of a model that
----has its numbers of then (mr.models.load). Rates and other options stay those of this one.
+---Loads a state that :save wrote, so that training continues with identical bits. The optimizer
+---must be of the same kind. It must be bound to the parameters of a model as it was when the state
+---was saved (mr.models.load). Learning rate and other options keep the values of this optimizer.
 ---@param path string
 ---@return mr.Optimizer  itself
 ---Example:
@@ -153,9 +156,10 @@ local sgd_options = declare("mr.optim.SgdOptions", {
   lr(0.01), share("momentum", 0, "momentum"), weight_decay(0),
 })
 
----Stochastic gradient descent: p = p - lr (g + weight_decay p), or with momentum v = momentum v + g, p = p - lr v.
----Rows without gradient are not touched where neither momentum nor decay moves them; what momentum does to them is put off in
----large parameters, as with Adam.
+---Makes the stochastic gradient descent optimizer: p = p - lr (g + weight_decay p). With momentum
+---it is v = momentum v + g, p = p - lr v, where g includes weight_decay p. Rows without a gradient
+---are left alone if neither momentum nor decay moves them. In large parameters, momentum updates
+---of rows without a gradient are deferred, as with mr.optim.adam.
 ---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -174,16 +178,22 @@ local function beta2() return share("beta2", 0.999, "decay of the mean of square
 local adam_options = declare("mr.optim.AdamOptions", {
   lr(1e-3), beta1(), beta2(), epsilon(1e-8), weight_decay(0),
   { "sparse", "boolean", default = false,
-    help = "updates only rows that have a gradient in this step; takes no weight_decay" },
+    help = "whether only rows with a gradient in this step are updated; not allowed with weight_decay" },
 })
 
----Adam (Kingma & Ba 2015, algorithm 1). Of a parameter with millions of entries, or fewer of which a step moves few, a step costs the rows that have
----a gradient in it: what others do without one is put off until they have one or somebody reads them, and then is what all these steps add up to
----(to rounding). Reading changes nothing of what follows. Of others, on the GPU, and with weight decay, which moves all rows, a step visits all
----rows that were ever moved.
----`sparse = true` updates only rows that have a gradient in this step, and only their moments; steps are counted for all rows together and
----epsilon is added to the root before its correction, as in torch.optim.SparseAdam. That is another method than Adam: rows do not change in
----steps in which they have no gradient. It takes no weight decay.
+---Makes the Adam optimizer (Kingma & Ba 2015, algorithm 1).
+---
+---Updates of rows without a gradient may be deferred until the row gets a gradient or is read. The
+---deferred update is the sum of all these steps, up to rounding. Reading a row does not change
+---later results. A step then costs only the rows with a gradient. This applies to parameters with
+---millions of entries, and to smaller ones if a step moves few of their entries. Otherwise a step
+---visits all rows that were ever moved. It also does so on the GPU, and with weight decay, which
+---moves all rows.
+---
+---`sparse = true` updates only rows that have a gradient in this step, and only their moments, as
+---torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is added to the
+---root before its bias correction. This is a different method from Adam: a row does not change in
+---steps in which it has no gradient. It does not take weight decay.
 ---@param options? mr.optim.AdamOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
@@ -205,8 +215,10 @@ local adamw_options = declare("mr.optim.AdamwOptions", {
   weight_decay(0.01, "each step multiplies the parameter by 1 - lr weight_decay"),
 })
 
----AdamW (Loshchilov & Hutter 2019, algorithm 2 with their schedule in lr, as torch.optim.AdamW): before each step of Adam every parameter is
----multiplied by 1 - lr weight_decay, which is no part of the gradient and of its means. It moves all rows of a parameter that has a gradient.
+---Makes the AdamW optimizer (Loshchilov & Hutter 2019, algorithm 2 with the schedule in lr, as
+---torch.optim.AdamW). Before each step of Adam, every parameter is multiplied by 1 - lr
+---weight_decay. The decay is not part of the gradient or its means. It moves all rows of a
+---parameter that has a gradient.
 ---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
@@ -218,8 +230,9 @@ local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, 
 
 local adagrad_options = declare("mr.optim.AdagradOptions", { lr(0.01), epsilon(1e-10), weight_decay(0) })
 
----Adagrad (Duchi, Hazan & Singer 2011, as torch.optim.Adagrad): s = s + g^2, p = p - lr g / (sqrt(s) + epsilon), g with weight_decay p added.
----Rows without a gradient stay, so that a step costs those that have one, unless weights decay.
+---Makes the Adagrad optimizer (Duchi, Hazan & Singer 2011, as torch.optim.Adagrad): s = s + g^2, p
+---= p - lr g / (sqrt(s) + epsilon), where g includes weight_decay p. Rows without a gradient do
+---not change unless there is weight decay. A step then costs only the rows with a gradient.
 ---@param options? mr.optim.AdagradOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.adagrad{lr = 0.1})   --> adagrad{epsilon = 1e-10, lr = 0.1, weight_decay = 0}`
@@ -234,8 +247,9 @@ local rmsprop_options = declare("mr.optim.RmspropOptions", {
   epsilon(1e-8), weight_decay(0),
 })
 
----RMSProp (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha) g^2, d = g / (sqrt(s) + epsilon), p = p - lr d, or with momentum
----v = momentum v + d, p = p - lr v; g with weight_decay p added. A step visits all rows that ever had a gradient.
+---Makes the RMSProp optimizer (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha)
+---g^2, d = g / (sqrt(s) + epsilon), p = p - lr d. With momentum it is v = momentum v + d, p = p -
+---lr v. Here g includes weight_decay p. A step visits all rows that ever had a gradient.
 ---@param options? mr.optim.RmspropOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`

@@ -7,10 +7,11 @@ local M = {}
 -- `name` is a part of the streams' names, so that scopes with one seed differ.
 local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 
----Makes what follows reproducible: random tensors and dropout without a seed of their own depend on `n` and on how many of them came before.
----Each script starts with 1, each trial of a sweep with its own seed, each training step of mr.fit with the fit's seed and the step's number,
----each of its validations with that of the epoch, its test with the seed alone, each model with its option `seed`: no result depends on what ran
----before.
+---Sets the seed of random tensors and dropout that do not get a seed of their own. Their numbers
+---depend on `n` and on how many of them came before. Each script starts with 1, each trial of a
+---sweep with the seed of the trial. Each training step of mr.fit starts with the fit's seed and
+---the step's number, each validation with the seed and the epoch, and the test with the seed
+---alone. Each model starts with its option `seed`. No result depends on what ran before.
 ---@param n integer
 ---Example: `(function() mr.seed(7); local a = mr.normal({2}); mr.seed(7); return (a - mr.normal({2})):abs():sum():item() end)()   --> 0.0`
 ---Example: `(mr.normal({2}) - mr.normal({2})):abs():sum():item() > 0   --> true`
@@ -19,28 +20,29 @@ function M.seed(n)
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 
----Begins a scope with a seed and a name; the one before goes on when the value returned is closed.
+---Opens a scope with a seed and a name. Closing the returned value restores the previous scope.
 ---@param seed integer
 ---@param name string
----@param rows_before? integer  of the batch, in the shares of other processes (default 0)
+---@param rows_before? integer  rows of the batch in earlier shares, of other processes (default 0)
 function M.scope(seed, name, rows_before)
   local before, new = scope, { seed = seed, name = name, calls = 0, rows_before = rows_before or 0 }
   return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
----The scope of a training step: its random numbers depend on the fit's seed and on its number alone. `rows_before`: where the batch is the share of
----one of several processes, how many rows of the whole batch are before it.
+---Opens the scope of a training step. Its random numbers depend only on the fit's seed and the
+---step's number. `rows_before` is for a batch that is one process's share of a larger batch: the
+---number of rows before this share.
 ---@param seed integer
 ---@param step integer
 ---@param rows_before? integer
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
 
----How many rows of the whole batch are before those that this process has.
+---Returns the number of rows of the whole batch that come before the rows of this process.
 ---@return integer
 function M.rows_before() return scope.rows_before end
 
----Seed and stream of the next call without a seed.
----@param stream string  what it is for
+---Returns the seed and the stream of the next call without a seed.
+---@param stream string  purpose of the numbers
 ---@return integer seed
 ---@return string stream
 function M.next(stream)
@@ -49,11 +51,12 @@ function M.next(stream)
   return scope.seed, scope.calls == 1 and stream or ("%s, call %d"):format(stream, scope.calls)
 end
 
----How many calls without a seed the scope has had.
+---Returns how many calls without a seed the scope has had.
 ---@return integer
 function M.calls() return scope.calls end
 
----Goes back to so many calls: the next one draws what that one drew.
+---Goes back to an earlier count of calls. The next call then repeats the draws that followed this
+---count.
 ---@param calls integer
 function M.go_back(calls) scope.calls = calls end
 

@@ -16,9 +16,9 @@ local least_rate = 0x1p-126
 
 ---@class mr.schedule.Plan
 ---@field lr? number         the optimizer's own learning rate (default 1)
----@field steps integer      of the whole training
----@field per_epoch integer
----@field metric? mr.Metric|false  that chooses the epoch; false where there is no validation
+---@field steps integer      steps of the whole training
+---@field per_epoch integer  steps of an epoch
+---@field metric? mr.Metric|false  metric that selects the epoch; false if there is no validation
 
 -- `by_total`: whether factors depend on how many steps the whole training has.
 local function schedule(name, options, begin, by_total)
@@ -27,7 +27,8 @@ end
 
 function Schedule:__tostring() return ("%s{%s}"):format(self.name, record.fields(self.options)) end
 
----Begins a training: `factor(step)` of lr for each step from 1, and `see(entry)`, which gets every epoch.
+---Begins a training. The result has `factor(step)`, the factor of lr for each step from 1, and
+---`see(entry)`, which receives every epoch.
 ---@param plan mr.schedule.Plan
 ---@return { factor: fun(step: integer): number, see: fun(entry: mr.Epoch) }
 function Schedule:begin(plan)
@@ -41,7 +42,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
   { "per_epoch", "integer", required = true, least = 1, help = "steps of an epoch" },
 })
 
----The learning rates of a training, step by step, without what depends on validation.
+---Returns the learning rate of each step of a training. Changes that depend on validation are left
+---out.
 ---@param lr number
 ---@param plan mr.schedule.RatesOptions
 ---@return number[]
@@ -73,8 +75,9 @@ local cosine_options = declare("mr.schedule.CosineOptions", {
   { "epochs", "integer", least = 1, shown = "the whole training", help = "epochs until lr has its lowest value" },
 })
 
----Cosine annealing (Loshchilov & Hutter 2017, eq. 5, without restarts): with t of T steps taken, lr times low + (1 - low) (1 + cos(pi t / T)) / 2.
----T is the whole training, or `epochs`, after which it stays at low.
+---Makes a cosine annealing schedule (Loshchilov & Hutter 2017, eq. 5, without restarts). After t
+---of T steps, lr is multiplied by low + (1 - low) (1 + cos(pi t / T)) / 2. T is the whole training
+---or `epochs`. After `epochs`, the factor stays at low.
 ---@param options? mr.schedule.CosineOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
@@ -93,11 +96,12 @@ end
 
 local step_options = declare("mr.schedule.StepOptions", {
   { "every", "integer", least = 1, required = true, also = { "step_size" },
-    help = "epochs from one change to the next" },
+    help = "number of epochs between changes" },
   { "factor", "number", default = 0.1, above = 0, most = 1, also = { "gamma" }, help = "factor of each change" },
 })
 
----Multiplies lr by `factor` after every so many epochs, until another factor would make it less than 2^-126, the smallest normal float32.
+---Makes a schedule that multiplies lr by `factor` after every `every` epochs. It stops before lr
+---would fall below 2^-126, the smallest normal float32.
 ---@param options mr.schedule.StepOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
@@ -116,12 +120,13 @@ function M.step(options)
 end
 
 local warmup_options = declare("mr.schedule.WarmupOptions", {
-  { "steps", "integer", least = 1, help = "length of the rise in steps; or give epochs" },
-  { "epochs", "integer", least = 1, help = "length of the rise in epochs; or give steps" },
-  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays", help = "schedule that follows" },
+  { "steps", "integer", least = 1, help = "length of the warmup in steps; or give epochs" },
+  { "epochs", "integer", least = 1, help = "length of the warmup in epochs; or give steps" },
+  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays", help = "schedule that follows the warmup" },
 })
 
----Rises from lr / n in the first step to lr in step n, then stays, or follows another schedule, whose first step comes next.
+---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n. Then
+---lr stays, or the schedule `after` begins with its first step.
 ---@param options mr.schedule.WarmupOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.warmup{steps = 4, after = mr.schedule.step{every = 1}}:rates(1, {steps = 9, per_epoch = 3})[8]   --> 0.1`
@@ -139,12 +144,14 @@ end
 
 local plateau_options = declare("mr.schedule.PlateauOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
-  { "patience", "integer", default = 10, least = 0, help = "validations without a better value before a change" },
+  { "patience", "integer", default = 10, least = 0, help = "number of validations without improvement that are allowed before a change" },
   { "low", "number", default = 0, least = 0, most = 1, help = "smallest share of lr" },
 })
 
----Multiplies lr by `factor` when the first metric of `select` was no better on validation for more than `patience` validated epochs; then
----counts anew. The rate stays where it is when another factor would make it less than 2^-126, the smallest normal float32.
+---Makes a schedule that multiplies lr by `factor` on a plateau. A plateau means that the first
+---metric of `select` has not improved on validation for more than `patience` validated epochs. The
+---count then begins again. lr does not change if it would fall below 2^-126, the smallest normal
+---float32.
 ---@param options? mr.schedule.PlateauOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`

@@ -7,8 +7,8 @@ local M = {}
 
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
 
----Smooth rank (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j of sigma(steepness (s_j - s_i)). The ranks of a list add
----up to N (N + 1) / 2.
+---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j of
+---sigma(steepness (s_j - s_i)). The ranks of a list add up to N (N + 1) / 2.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -18,7 +18,8 @@ function M.rank(scores, lists, options)
   return core.smooth_rank(scores, lists, shared.steepness:read("mr.smooth.rank", options).steepness)
 end
 
----Smooth rank of every row among the relevant rows of its list, as in smooth AP (Eq. 2.11). Not differentiable.
+---Computes the smooth rank of every row among the relevant rows of its list, as in smooth AP
+---(Westerborg 2022, Eq. 2.11). The result is not differentiable.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -29,8 +30,8 @@ function M.rank_among_relevant(scores, lists, options)
   return core.smooth_rank_among_relevant(scores, lists, o.steepness, o.relevant)
 end
 
----Smooth nDCG (Westerborg 2022, Eq. 2.10), with gain 2^grade - 1 (of grades up to 1000) and the ideal DCG of the grades. To be maximised; 0 for
----a list without relevant rows.
+---Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. The gain is 2^grade - 1, for
+---grades up to 1000, and the ideal DCG is exact. A list without relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -40,7 +41,8 @@ function M.ndcg(scores, lists, options)
   return core.smooth_ndcg(scores, lists, shared.steepness:read("mr.smooth.ndcg", options).steepness)
 end
 
----Smooth average precision (Westerborg 2022, Eq. 2.11). To be maximised; 0 for a list without relevant rows.
+---Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. A list without
+---relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -51,7 +53,8 @@ function M.ap(scores, lists, options)
   return core.smooth_ap(scores, lists, o.steepness, o.relevant)
 end
 
----Smooth reciprocal rank (Li et al. 2021, Eq. 16). To be maximised; 0 for a list without relevant rows.
+---Computes smooth reciprocal rank (Li et al. 2021, Eq. 16), to be maximized. A list without
+---relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -62,10 +65,11 @@ function M.rr(scores, lists, options)
   return core.smooth_rr(scores, lists, o.steepness, o.relevant)
 end
 
----A smooth form of the fact that a relevant row stands before all others: the product over the other relevant rows j of
----sigma(steepness (s_i - s_j)), which is near 1 for a row far above them; 0 for rows that are not relevant. Smooth RR
----is the sum of first / rank. On the CPU a product counts as 0 where it is below 2^-32 (float64: 2^-60) of the list's
----largest divided by its number of relevant rows.
+---Computes for each relevant row a smooth form of the fact that it ranks before all other relevant
+---rows. It is the product over the other relevant rows j of sigma(steepness (s_i - s_j)), and is
+---near 1 for a row far above them. Rows that are not relevant have 0. Smooth RR is the sum of
+---first / rank. On the CPU a small product counts as 0. The limit is 2^-32 (float64: 2^-60) of the
+---list's largest product divided by its number of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -76,9 +80,11 @@ function M.first(scores, lists, options)
   return core.smooth_first(scores, lists, o.steepness, o.relevant)
 end
 
----The logarithm of smooth reciprocal rank, log of the sum over relevant i of 1/R_i times the product over other relevant j of 1 - sigma(s_j -
----s_i), found from the logarithms of its terms: with many relevant rows smooth RR and its gradient vanish, this does not. To be maximised; 0 for a
----list of relevant rows only, or without any.
+---Computes the logarithm of smooth reciprocal rank, to be maximized. It is the log of the sum over
+---relevant i of 1/R_i times the product over other relevant j of 1 - sigma(s_j - s_i). It is
+---computed from the logarithms of the terms. With many relevant rows smooth RR and its gradient
+---vanish, but this logarithm does not. A list that has only relevant rows, or none, has the value
+---0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -89,8 +95,9 @@ function M.log_rr(scores, lists, options)
   return core.smooth_log_rr(scores, lists, o.steepness, o.relevant)
 end
 
----Smooth nRBP loss (Westerborg 2022, Eq. 2.12): the sum of sigma(s_j - s_i) over relevant i and other j. To be minimised; 0 for a list
----without relevant rows. Not the metric nRBP(p).
+---Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: the sum of sigma(s_j
+---- s_i) over relevant i and other j. A list without relevant rows has the value 0. This loss is
+---not the metric nRBP(p).
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -13,7 +13,7 @@ local tensor = core.classes["mr.Tensor"].methods
 local tensor_getters = core.classes["mr.Tensor"].getters
 
 local function device_row()
-  return { "device", "string", choices = { "cpu", "cuda" }, shown = "mr.device()", help = "where the tensor is made" }
+  return { "device", "string", choices = { "cpu", "cuda" }, shown = "mr.device()", help = "device of the tensor" }
 end
 
 local tensor_options = declare("mr.TensorOptions", {
@@ -55,7 +55,7 @@ local function check_int64(where, name, value, dtype)
   check.fail("%s: %s is %s, expected a whole number below 2^53 in size where dtype is int64", where, name, found)
 end
 
----A tensor from a nested table of numbers.
+---Makes a tensor from a nested table of numbers.
 ---@param values table
 ---@param options? mr.TensorOptions
 ---@return mr.Tensor
@@ -69,7 +69,7 @@ function M.tensor(values, options)
   return core.tensor(values, options.dtype, options.device)
 end
 
----A tensor of zeros.
+---Makes a tensor of zeros.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.zeros(2, 3):size(2)   --> 3`
@@ -80,7 +80,7 @@ function M.zeros(...)
   return core.full(sizes, 0, options.dtype, options.device)
 end
 
----A tensor of ones.
+---Makes a tensor of ones.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.ones(3):sum():item()   --> 3.0`
@@ -91,7 +91,8 @@ function M.ones(...)
   return core.full(sizes, 1, options.dtype, options.device)
 end
 
----A tensor of one value. int64 takes whole numbers below 2^53 in size.
+---Makes a tensor whose entries all have one value. int64 takes integers below 2^53 in absolute
+---value.
 ---@param sizes integer[]
 ---@param value number
 ---@param options? mr.TensorOptions
@@ -110,11 +111,12 @@ end
 
 local arange_options = declare("mr.ArangeOptions", {
   { "step", "number", default = 1, accept = function(step) return step ~= 0 end,
-    expected = "a finite number other than 0", help = "difference of two neighbours" },
+    expected = "a finite number other than 0", help = "difference between consecutive entries" },
   tensor_options,
 })
 
----first, first + step, ... up to last, as a vector. int64 takes whole numbers below 2^53 in size.
+---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
+---int64 takes integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number
 ---@param options? mr.ArangeOptions
@@ -148,21 +150,22 @@ end
 
 local random_options = declare("mr.RandomTensorOptions", {
   { "seed", "integer", shown = "that of the scope, see mr.seed",
-    help = "equal seeds and streams give equal numbers" },
+    help = "seed; equal seeds and streams give equal numbers" },
   { "stream", "string", shown = "the distribution's name", help = "name of a sequence of numbers under the seed" },
   { "dtype", "string", default = "float32", choices = { "float32", "float64" }, help = "type of the entries" },
   device_row(),
 })
 
 local uniform_options = declare("mr.UniformOptions", {
-  { "low", "number", default = 0, help = "smallest value", also = { "min", "a" } },
-  { "high", "number", default = 1, help = "values are below this", also = { "max", "b" } },
+  { "low", "number", default = 0, help = "smallest possible value", also = { "min", "a" } },
+  { "high", "number", default = 1, help = "upper limit; values are below it", also = { "max", "b" } },
   random_options,
 })
 
----Uniform random numbers in [low, high). The same on every device and for any number of threads. Without a seed every call gives
----others (mr.seed). Two numbers instead of sizes, low and high,
----make a part of a search space for mr.sweep; see `moonrank.sweep.parts.uniform`.
+---Makes a tensor of uniform random numbers in [low, high). Results are the same on every device
+---and for any number of threads. Without a seed, every call gives different numbers (see mr.seed).
+---With two numbers instead of sizes, low and high, it makes a part of a search space for mr.sweep;
+---see `moonrank.sweep.parts.uniform`.
 ---@param sizes integer[]
 ---@param options? mr.UniformOptions
 ---@return mr.Tensor
@@ -187,7 +190,8 @@ local normal_options = declare("mr.NormalOptions", {
   random_options,
 })
 
----Normal random numbers. The same on every device and for any number of threads. Without a seed every call gives others (mr.seed).
+---Makes a tensor of normal random numbers. Results are the same on every device and for any number
+---of threads. Without a seed, every call gives different numbers (see mr.seed).
 ---@param sizes integer[]
 ---@param options? mr.NormalOptions
 ---@return mr.Tensor
@@ -199,14 +203,15 @@ function M.normal(sizes, options)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end
 
----Sets the device where tensors are made from now on, if one is named; returns the device in use.
+---Sets the device on which tensors are made from now on, if a name is given. Returns the device in
+---use.
 ---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why
 ---@return string
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
----Runs a function without recording operations for gradients; returns what it returns. Recording is restored however the function ends; it cannot
----yield out of a coroutine.
+---Runs a function without recording operations for gradients, and returns its results. Recording
+---is restored however the function ends. The function cannot yield out of a coroutine.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
@@ -217,11 +222,11 @@ function M.no_grad(f)
   return table.unpack(results, 1, results.n)
 end
 
----The sizes as a table.
+---Returns the sizes as a table.
 ---Example: `#mr.zeros(2, 3):shape()   --> 2`
 function tensor:shape() return core.shape(self) end
 
----Number of entries.
+---Returns the number of entries.
 ---Example: `mr.ones(2, 3):numel()   --> 6`
 function tensor:numel()
   local n = 1
@@ -233,8 +238,8 @@ end
 ---@return integer
 function tensor_getters.dims(self) return #core.shape(self) end
 
----A tensor with the same entries in another shape: x:reshape(3, 2). One size may be -1; it follows
----from the others.
+---Returns a tensor with the same entries in another shape: `x:reshape(3, 2)`. One size may be -1;
+---it is computed from the others.
 ---@param ... integer|integer[]
 ---@return mr.Tensor
 ---Example: `mr.arange(1, 6):reshape(2, -1):size(2)   --> 3`
@@ -247,11 +252,11 @@ function tensor:reshape(...)
 end
 
 local clamp_options = declare("mr.ClampOptions", {
-  { "min", "number", infinite = true, shown = "no limit", help = "smaller entries become this", also = { "low" } },
-  { "max", "number", infinite = true, shown = "no limit", help = "larger entries become this", also = { "high" } },
+  { "min", "number", infinite = true, shown = "no limit", help = "lower limit; smaller entries become this", also = { "low" } },
+  { "max", "number", infinite = true, shown = "no limit", help = "upper limit; larger entries become this", also = { "high" } },
 })
 
----Each entry limited to [min, max]; either may be absent.
+---Limits each entry to [min, max]. Either limit may be absent.
 ---@param options mr.ClampOptions
 ---Example: `mr.tensor{-1, 0.5, 3}:clamp{min = 0, max = 1}   --> {0, 0.5, 1}  mr.Tensor {3} float32`
 function tensor:clamp(options)
@@ -259,7 +264,7 @@ function tensor:clamp(options)
   return core.clamp(self, options.min, options.max)
 end
 
----A fully connected layer: activation(x weight + bias), in one pass.
+---Applies a fully connected layer in one pass: activation(x weight + bias).
 ---@param weight mr.Tensor  [inputs, outputs]
 ---@param bias mr.Tensor    [1, outputs]
 ---@param activation? string  "none" (default), "relu", "tanh", "sigmoid" or "softplus"
@@ -269,8 +274,9 @@ function tensor:linear(weight, bias, activation) return core.layer(self, weight,
 
 local core_dropout = tensor.dropout
 
----Entries set to 0 with probability `rate`, the others divided by 1 - rate. Which ones depends on seed and stream only; without a seed, on
----the number of the call (mr.seed).
+---Sets entries to 0 with probability `rate`, and divides the others by 1 - rate. The choice of
+---entries depends only on seed and stream. Without a seed, it depends on the number of the call
+---(see mr.seed).
 ---@param rate number
 ---@param seed? integer
 ---@param stream? string  default "dropout"
@@ -281,8 +287,9 @@ function tensor:dropout(rate, seed, stream)
   return core_dropout(self, rate, random.next(stream or "dropout"))
 end
 
----Makes this tensor a leaf that collects gradients: from now on operations on it are recorded (x.tracked says so), and `backward` adds to
----its `grad`. Other tensors that share its numbers, as those of detach(), stay as they are. int64 has no gradients.
+---Makes this tensor a leaf that collects gradients. Operations on it are recorded from now on
+---(x.tracked is then true), and `backward` adds to its `grad`. Other tensors that share its
+---entries, such as results of detach(), do not change. int64 has no gradients.
 ---@return mr.Tensor  itself
 ---Example: `(function(x) x:requires_grad(); (x * x):sum():backward(); return x.grad:totable()[2] end)(mr.tensor{1, 3})   --> 6.0`
 function tensor:requires_grad()
@@ -292,11 +299,12 @@ end
 
 local backward_options = declare("mr.BackwardOptions", {
   { "keep", "boolean", default = false, also = { "retain_graph" },
-    help = "keeps what the operations saved, for another call" },
+    help = "whether to keep what the operations saved, for another call" },
 })
 
----Adds the derivatives of this number to the leaves it was computed from. Frees what the operations saved unless keep = true.
----@param seed? mr.Tensor  needed where this is not a single number
+---Computes the derivatives of this number, and adds them to the gradients of the leaves it was
+---computed from. It frees what the operations saved unless keep = true.
+---@param seed? mr.Tensor  required unless this tensor is a single number
 ---@param options? mr.BackwardOptions
 ---Example:
 ---```lua
@@ -312,7 +320,7 @@ function tensor:backward(seed, options)
   core.backward(self, seed, keep)
 end
 
----The entries as a (nested) table of numbers.
+---Returns the entries as a (nested) table of numbers.
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:totable()[2][1]   --> 3.0`
 function tensor:totable()
   local sizes = core.shape(self)
@@ -361,12 +369,13 @@ local lists_options = declare("mr.ListsOptions", {
   { "sizes", "mr.Tensor|integer[]", accept = is_list, expected = expected_list,
     help = "[lists] number of rows of each list; or give ids", also = { "group" } },
   { "ids", "mr.Tensor|any[]", accept = is_list, expected = expected_list,
-    help = "[rows] list of each row, the rows of a list together; or give sizes", also = { "qid", "qids" } },
+    help = "[rows] id of each row's list, with the rows of a list together; or give sizes", also = { "qid", "qids" } },
   { "documents", "string[]", default = {}, help = "[rows] name of each row" },
 })
 
----Judged lists: which rows belong to which user or query, and how relevant each row is (binary or graded, 0 or more).
----`mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or flat: `mr.lists{ relevance = t, sizes = {4, 3} }`, or `mr.lists{ relevance = t, ids = qids }`.
+---Makes judged lists: which rows belong to which user or query, and the grade of each row (binary
+---or graded, 0 or more). Write `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or the flat forms
+---`mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance = t, ids = qids }`.
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -404,7 +413,7 @@ end
 
 local lists_methods = core.classes["mr.Lists"].methods
 
----The score of item i for user u, <p_u, q_i>, for every row.
+---Computes for every row the score <p_u, q_i> of its item i for its list's user u.
 ---@param p mr.Tensor      [users, factors]
 ---@param q mr.Tensor      [items, factors]
 ---@param users mr.Tensor  [lists] int64, the user of each list
@@ -423,7 +432,8 @@ local rank_options = declare("mr.RankOptions", {
   { "ties", "string", default = "mean", choices = tie_rules, help = "rule for rows with equal scores" },
 })
 
----Rank of every row in its list, from 1. Under ties = "mean" tied rows share the middle of their ranks.
+---Returns the rank of every row in its list, from 1. Under ties = "mean", tied rows share the
+---middle of their ranks.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.RankOptions
 ---@return mr.Tensor   [rows]
@@ -437,7 +447,8 @@ local order_options = declare("mr.OrderOptions", {
   { "ties", "string", default = "stable", choices = tie_rules, help = "rule for rows with equal scores" },
 })
 
----Row numbers of each list from the first rank to the last; of tied rows the lower first.
+---Returns the row numbers of each list from the first rank to the last. Of tied rows, the row with
+---the lower number comes first by default.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.OrderOptions
 ---@return mr.Tensor   [rows] int64

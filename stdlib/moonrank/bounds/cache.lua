@@ -21,7 +21,7 @@ local function save_cache()
 end
 cache_file.at_the_end = setmetatable({}, { __gc = save_cache })
 
----Reads the file and writes it at the end: mr.bounds.cache.
+---Reads the file now and writes it when the program ends, for mr.bounds.cache.
 ---@param path string|false
 ---@return integer  how many tables were read
 function M.keep(path)

@@ -15,10 +15,10 @@ local check_options = declare("mr.bounds.CheckOptions", {
   { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" },
     help = "metrics whose bounded values are checked" },
   { "nsr", "number[]", default = { 1, 2, 3, 4, 5 },
-    help = "rows that are not relevant per relevant row, a list for each" },
+    help = "ratios of rows that are not relevant to relevant rows, each with its own lists" },
   { "relevant", "integer[]", shown = "1, 2, 5, 20, 100, 500; for metrics without closed forms up to 20",
-    help = "numbers of relevant rows, a list for each" },
-  { "quiet", "boolean", default = false, help = "do not print the report" },
+    help = "numbers of relevant rows, each with its own lists" },
+  { "quiet", "boolean", default = false, help = "whether the report is not printed" },
 })
 
 ---@class mr.BoundReport
@@ -26,7 +26,7 @@ local check_options = declare("mr.bounds.CheckOptions", {
 ---@field ok boolean          no problem was found
 ---@field problems { kind: string, metric: string, text: string }[]   kind: "gradient", "monotone", "finite", "flat", "batch" or "direction"
 ---@field cautions { kind: string, metric: string, text: string }[]   kind: "degenerate", "vanishing" or "flat"
----@field metrics table<string, table>   per metric what was measured: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
+---@field metrics table<string, table>   measurements by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
 
 local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) } end
@@ -292,8 +292,10 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Checks a bound over lists of many sizes: its gradient against differences, whether it rises with the score, its ends, the gradients of short
----lists relative to long ones', degenerate lists, and where its gradient vanishes. Prints the report and returns it.
+---Checks a bound over lists of many sizes, prints the report and returns it. It compares the
+---gradient with differences, and checks whether the bounded value rises with the score. It checks
+---the values at both ends, lists on which no ordering can matter, and where the gradient vanishes.
+---It compares gradients of short lists with those of long lists.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport

@@ -13,16 +13,16 @@ local block = 1 << 20          -- ranks per call of the metric
 local nan = 0 / 0
 
 ---@class mr.Estimate
----@field min number           NaN, as all others, where the metric is undefined
+---@field min number           least value; all numbers are NaN if the metric is undefined
 ---@field max number
 ---@field best number
 ---@field expectation number
 ---@field sd number
----@field error number         standard error of the expectation; 0 where all orders were seen
+---@field error number         standard error of the expectation; 0 if all orders were computed
 ---@field method string        "enumerated" or "sampled"
----@field orders integer       how many were seen
----@field degenerate boolean   whether the metric has one value over all of them, to rounding
----@field distribution? mr.Distribution  nil where the metric is undefined
+---@field orders integer       number of orders computed
+---@field degenerate boolean   whether the metric has the same value for all of them, up to rounding
+---@field distribution? mr.Distribution  nil if the metric is undefined
 
 -- The metric of ranks, where a list's own tensors are.
 local function ranked(metric)
@@ -70,16 +70,16 @@ end
 
 local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
 
----How random orders are drawn.
+---Options of how random orders are drawn.
 M.random_options = declare("mr.bounds.RandomOptions", {
   { "seed", "integer", default = 1, help = "seed of the random rankings" },
   { "beta", "number", default = 0,
-    help = "how much better than random the rankings are: rows are drawn with weights e^(beta * grade)" },
+    help = "how much better than random the rankings are: rows are drawn with probability proportional to e^(beta * grade)" },
 })
 
 local estimate_options = declare("mr.bounds.EstimateOptions", {
   { "samples", "number", default = 20000, least = 1, accept = math.tointeger, expected = "an integer of at least 1",
-    help = "random orders that are tried where there are more than 20,000, or beta is not 0" },
+    help = "number of random orders, used if there are more than 20,000 orders or beta is not 0" },
 }, M.random_options)
 
 local defaults = estimate_options:read("estimate")
@@ -141,7 +141,7 @@ local function matters(metric, class)
   return found[class]
 end
 
----For each list, true if the order of its rows can change the metric's value.
+---Returns for each list true if the order of its rows can change the metric's value.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@return boolean[]
@@ -151,7 +151,8 @@ function M.counts(metric, lists)
   return out
 end
 
----Estimates for all lists with rows, or with `counting` for those that count; false for the others.
+---Returns an estimate for each list with rows, or with `counting` for each list that counts, and false for
+---the others.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param counting? boolean
@@ -176,7 +177,7 @@ local function seen_spread(metric, estimate)
     metric.name, estimate.orders, estimate.expectation)
 end
 
----Slope and offset of an affine bound that needs statistics, for a list that counts.
+---Returns slope and offset of an affine bound that needs statistics, for a list that counts.
 ---@param metric mr.Metric
 ---@param line mr.AffineBound
 ---@param estimate mr.Estimate
@@ -186,7 +187,8 @@ function M.affine(metric, line, estimate)
   return core.affine_numbers(line, e.min, e.max, e.best, e.expectation, e.sd)
 end
 
----The bounded value of every list under its estimated distribution, as mr.bounds.distribution_bound.
+---Computes the bounded value of every list under its estimated distribution, like
+---mr.bounds.distribution_bound.
 ---@param score mr.Tensor
 ---@param metric mr.Metric
 ---@param lists mr.Lists

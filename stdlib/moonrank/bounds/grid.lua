@@ -11,9 +11,9 @@ local most_rows = 1000000  -- of a list on which bounds are checked
 ---@class mr.bounds.Size
 ---@field n integer
 ---@field p integer
----@field nsr? number  rows that are not relevant per relevant one, where the size was chosen by it
+---@field nsr? number  rows that are not relevant per relevant row, if the size was chosen by it
 
----Lists with these numbers of rows and relevant rows.
+---Makes lists with these numbers of rows and relevant rows.
 ---@param sizes mr.bounds.Size[]
 ---@return mr.Lists
 function M.lists(sizes)
@@ -25,7 +25,7 @@ function M.lists(sizes)
   return tensor.lists(lists)
 end
 
----All numbers of relevant rows at all ratios.
+---Combines all numbers of relevant rows with all ratios.
 ---@param relevant integer[]
 ---@param nsr number[]
 ---@return mr.bounds.Size[]
@@ -47,7 +47,7 @@ function M.sizes(relevant, nsr)
   return sizes
 end
 
----The bounded value of every list and its derivative, at one score per list.
+---Computes the bounded value of every list and its derivative, at one score per list.
 ---@param bound mr.Bound
 ---@param metric string
 ---@param lists mr.Lists
@@ -63,7 +63,7 @@ function M.evaluated(bound, metric, lists, score)
   return bounded:totable(), leaf.grad and leaf.grad:totable() or none
 end
 
----"(60, 20)" for a list of 60 rows of which 20 are relevant.
+---Returns "(60, 20)" for a list of 60 rows of which 20 are relevant.
 ---@param size mr.bounds.Size
 ---@return string
 function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end

@@ -5,7 +5,7 @@ local estimate = require "moonrank.bounds.estimate"
 
 local M = {}
 
----1 for every list on which an ordering can matter, 0 for the others.
+---Returns 1 for every list on which an ordering can matter, and 0 for the others.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
@@ -18,7 +18,7 @@ function M.weights(metric, lists, dtype, device)
   return core.tensor(weights, dtype, device)
 end
 
----How many of the lists count.
+---Returns how many of the lists count: those on which an ordering can matter.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@return integer
@@ -27,7 +27,7 @@ function M.count(metric, lists)
   return math.tointeger(M.weights(metric, lists, "float64", "cpu"):sum():item())
 end
 
----Numbers of the lists on which an ordering can matter.
+---Returns the numbers of the lists on which an ordering can matter.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param device string
@@ -41,8 +41,9 @@ function M.counted(metric, lists, device)
   return core.tensor(numbers, "int64", device)
 end
 
----One value per list: f(the entries of `score` for the lists that count, these lists), so that 0/0 on the others never meets a gradient, and 0
----for the others. Where none counts f is not called, and the 0 is still one of the score.
+---Computes one value per list by calling `f` only with lists that count. `f` gets the scores of
+---these lists, and the lists. The value of the other lists is 0, so that their 0/0 never reaches a
+---gradient. If no list counts, `f` is not called, and the 0 still depends on the score.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param score mr.Tensor  [lists]
@@ -54,7 +55,7 @@ function M.where_counted(metric, lists, score, f)
   return core.put_rows(f(score:rows(counted), lists:select(counted:to("cpu"))), counted, lists.count)
 end
 
----min, max, best, expectation and, where asked for, sd of every list; NaN where undefined.
+---Computes min, max, best, expectation and, with `sd`, sd of every list. Undefined numbers are NaN.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param dtype string
@@ -72,7 +73,7 @@ function M.table(metric, lists, dtype, device, sd)
   return columns
 end
 
----The score of every list under an affine bound.
+---Computes the bounded value of every list under an affine bound.
 ---@param score mr.Tensor  [lists]
 ---@param metric mr.Metric
 ---@param lists mr.Lists
@@ -84,7 +85,7 @@ function M.bounded(score, metric, lists, line)
   return score * slope + offset
 end
 
----Slope and offset of an affine bound per list; 0 and 0 for lists on which no ordering can matter.
+---Computes slope and offset of an affine bound per list. Both are 0 if no ordering can matter.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param line mr.AffineBound

@@ -10,9 +10,9 @@ local points = 101
 
 local plot_options = declare("mr.bounds.PlotOptions", {
   metrics.option("ndcg", "metric whose bounded values are drawn"),
-  { "nsr", "number[]", default = { 1, 2, 3 }, help = "rows that are not relevant per relevant row, a panel for each" },
+  { "nsr", "number[]", default = { 1, 2, 3 }, help = "ratios of rows that are not relevant to relevant rows, each with its own panel" },
   { "relevant", "integer[]", shown = "5, 20, 100; where less is better 10, 20, 40, whose ranges differ less",
-    help = "numbers of relevant rows, a line for each" },
+    help = "numbers of relevant rows, each with its own line" },
 })
 
 -- Bounded value of every size along its range.

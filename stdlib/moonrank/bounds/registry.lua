@@ -37,18 +37,18 @@ scripts/thesis/claim.lua says where it gains and where it loses.]],
 
 local entries = {}  -- name -> { bound =, about = }
 
----Adds a bound, or replaces one of that name.
+---Adds a bound, or replaces the bound of that name.
 ---@param name string
 ---@param bound mr.Bound
 ---@param about? mr.bounds.About  of a bound that a script defined
----@return fun()  puts back what the name stood for
+---@return fun()  restores the previous meaning of the name
 function M.add(name, bound, about)
   local was = entries[name]
   entries[name] = { bound = bound, about = about or builtin[name] }
   return function() entries[name] = was end
 end
 
----Adds one that comes with the library.
+---Adds a bound of the library.
 ---@param name string
 ---@param bound mr.Bound
 ---@param about mr.bounds.About
@@ -62,18 +62,18 @@ end
 ---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
 function M.get(name) return entries[name] and entries[name].bound end
 
----True if the library itself has a bound of this name.
+---Returns true if the library itself has a bound of this name.
 ---@param name string
 ---@return boolean
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
 function M.builtin(name) return builtin[name] ~= nil end
 
----Names of all bounds, sorted.
+---Returns the names of all bounds, sorted.
 ---@return string[]
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
----The documentation of a bound, or nil where none has that name.
+---Returns the documentation of a bound, or nil if no bound has that name.
 ---@param name string
 ---@return string?
 ---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`

@@ -13,10 +13,10 @@ local M = {}
 ---@field p mr.Tensor            relevant rows
 ---@field min mr.Tensor          least value over all rankings
 ---@field max mr.Tensor          largest value
----@field best mr.Tensor         the end to be reached: max of a metric, min of a loss
+---@field best mr.Tensor         best value: max for a metric to be maximized, else min
 ---@field expectation mr.Tensor  mean over random rankings
----@field sd mr.Tensor           standard deviation over random rankings; worked out when asked for
----@field degenerate mr.Tensor   1 where no ordering can matter
+---@field sd mr.Tensor           standard deviation over random rankings; computed when read
+---@field degenerate mr.Tensor   1 if no ordering can matter, else 0
 local Stats = {}
 local columns = { "n", "p", "min", "max", "best", "expectation", "sd" }
 local methods = check.exact_all("mr.Stats:", {})
@@ -59,7 +59,7 @@ local function table_of(self, count)
   return tables.new{ columns = { "list", table.unpack(columns) }, rows = rows }
 end
 
----A row per list: what is known of it.
+---Returns a table of the statistics, with a row per list.
 ---@return mr.Table
 function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
@@ -74,7 +74,7 @@ function Stats:__tostring()
   return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
 
----Statistics of a metric for these lists. Fields are computed when they are read.
+---Returns statistics of a metric for these lists. Fields are computed when they are read.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param options { dtype: string, device: string }

@@ -14,9 +14,10 @@ local definition_options = declare("mr.losses.Definition", {
   { "direction", "string", required = true, choices = { "maximize", "minimize" },
     help = "whether larger or smaller values are better" },
   { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor", required = true,
-    help = "the smooth metric, one value per list, made of differentiable operations" },
+    help = "the smooth metric: one value per list, computed by differentiable operations" },
   { "exact", "fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor",
-    help = "the metric of exact ranks, one value per list; bounds are found from it, and it gets the loss's name" },
+    help = "the exact metric: one value per list from exact ranks; bounds are computed from it, and it is registered "
+      .. "as a metric with the loss's name" },
   { "metric", "string", shown = "`exact`, or none", help = "name of the metric that mr.evaluate and bounds use" },
 })
 
@@ -61,7 +62,7 @@ local function unknown_bound(name, bound)
   end }
 end
 
----The constructor of a loss that a script defined.
+---Returns the constructor of a loss that a script defined.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
@@ -80,10 +81,10 @@ function M.constructor(name, definition)
   end
 end
 
----The definition, checked.
+---Checks the definition of a loss, and returns it with defaults filled in.
 ---@param name string
 ---@param definition mr.losses.Definition
----@param taken "loss"|"own"|false  whether there is one of this name, and whether a script gave it
+---@param taken "loss"|"own"|false  "loss": a loss of the library has this name; "own": a loss of the script has it
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then

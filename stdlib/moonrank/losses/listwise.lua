@@ -15,22 +15,25 @@ local function made(name, options, values)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "any", values = values }, o)
 end
 
----ListNet (Cao et al. 2007), the top one form: - sum softmax(y) log softmax(f), one value per list. Where all grades are equal it is least at
----equal scores, so such lists count, unless there is a bound.
+---Makes the ListNet loss (Cao et al. 2007) in its top-one form: - sum softmax(y) log softmax(f),
+---one value per list. If all grades of a list are equal, the loss is least at equal scores. Such
+---lists therefore count, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.listnet(options) return made("listnet", options, core.listnet_loss) end
 
----Softmax cross entropy (Bruch et al. 2019): - sum y log softmax(f), one value per list; the grades as they are, not divided by their sum.
----A list without a grade above 0 has 0. Otherwise as mr.losses.listnet.
+---Makes the softmax cross entropy loss (Bruch et al. 2019): - sum y log softmax(f), one value per
+---list. The grades are not divided by their sum. A list without a grade above 0 has the value 0.
+---All lists with rows count, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
 function M.softmax_cross_entropy(options) return made("softmax_cross_entropy", options, core.softmax_cross_entropy_loss) end
 
----ListMLE (Xia et al. 2008), one value per list: - log of how likely the order by grade is under Plackett and Luce's model, of equal grades
----the lower row first. Otherwise as mr.losses.listnet.
+---Makes the ListMLE loss (Xia et al. 2008), one value per list: the negative log likelihood of the
+---order by grade under the Plackett-Luce model. Among rows of equal grade, the row with the lower
+---number comes first. All lists with rows count, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / math.log(6)   --> 1.0`
@@ -38,8 +41,8 @@ function M.listmle(options)
   return made("listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, false) end)
 end
 
----p-ListMLE (Lan et al. 2014), one value per list: ListMLE where position k of n weighs (2^(n-k) - 1) / (2^(n-1) - 1), so that the top
----matters most.
+---Makes the p-ListMLE loss (Lan et al. 2014), one value per list. It is ListMLE where position k
+---of n has the weight (2^(n-k) - 1) / (2^(n-1) - 1), so that the top matters most.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / (math.log(3) + math.log(2) / 3)   --> 1.0`

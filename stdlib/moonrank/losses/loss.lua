@@ -9,12 +9,12 @@ local phase = require "moonrank.phase"
 local M = {}
 
 ---@class mr.Loss
----@field name string        that of its constructor, as "ndcg", or what mr.losses.define was told
----@field bound_name string  how it is bounded
----@field metric string|false  the metric that goes with it, for mr.evaluate; false where mr.losses.define was told none
----@field repeats boolean    whether it does the same with a batch each time
+---@field name string        name of its constructor, such as "ndcg", or the name given to mr.losses.define
+---@field bound_name string  name of its bound
+---@field metric string|false  the matching metric for mr.evaluate; false if mr.losses.define got none
+---@field repeats boolean    whether the same batch always gives the same values
 ---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
----@field options table      what it was made with, the bound and the metric themselves among it
+---@field options table      options it was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
 Loss._gains = false  -- the metric whose gains of grades it adds up
@@ -28,7 +28,7 @@ local function refuse_arguments(scores, lists)
     is_tensor and "lists, as mr.lists{...} and data.lists are" or "a tensor of one score per row")
 end
 
----One value per list, to be minimised.
+---Computes the loss of each list, to be minimized.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
@@ -40,7 +40,8 @@ function Loss:__call(scores, lists)
   return self._maximize and -bounded or bounded
 end
 
----How many of the lists count: those on which an ordering can matter; of a loss that is defined at any grades, and not bounded, those with rows.
+---Returns how many lists count. A list counts if an ordering can matter. If the loss is defined at
+---any grades and has no bound, every list with rows counts.
 ---@param lists mr.Lists
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
@@ -49,7 +50,7 @@ function Loss:count(lists)
   return list_stats.count(self._bounds_metric, lists)
 end
 
----Mean over the lists that count; 0 where none does.
+---Computes the mean loss over the lists that count. It is 0 if no list counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        a single number
@@ -58,17 +59,18 @@ function Loss:mean(scores, lists)
   return self(scores, lists):sum_over(math.max(1, self:count(lists)))
 end
 
----The tensors that mr.fit trains beside the model's; few losses have any (mr.losses.ordinal{learn = true}).
+---Returns the tensors that mr.fit trains together with the model's parameters. Few losses have any
+---(mr.losses.ordinal{learn = true}).
 ---@return mr.Tensor[]
 ---Example: `#mr.losses.ndcg():parameters()   --> 0`
 function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
----A loss under a bound.
+---Makes a loss under a bound.
 ---@param fields table
 ---@param bound mr.Bound
----@param options table  what tells it from others of its name, as in a checkpoint
+---@param options table  options that identify the loss, as in a checkpoint
 ---@return mr.Loss
 function M.under(fields, bound, options)
   options.bound = bound
@@ -87,19 +89,19 @@ end
 
 ---@class mr.losses.Values
 ---@field name string
----@field metric string    the metric that goes with it, for mr.evaluate
+---@field metric string    the matching metric for mr.evaluate
 ---@field values fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
----@field of string|mr.Metric       whose bounds it takes
----@field counted? string|mr.Metric without a bound, lists count on which an ordering can matter to this one (default: `of`); "any" with rows
----@field gains? mr.Metric          whose gains of grades it adds up
----@field pointwise? boolean        every row is compared with its own grade: bounds are affine ones
----@field repeats? boolean          false: it does not the same with a batch each time
+---@field of string|mr.Metric       metric whose bounds are used
+---@field counted? string|mr.Metric without a bound, lists count on which an ordering can change this metric (default: `of`); "any": all lists with rows
+---@field gains? mr.Metric          metric whose gains of grades the loss sums
+---@field pointwise? boolean        every row is compared with its own grade; only affine bounds are allowed
+---@field repeats? boolean          false: the same batch can give different values
 ---@field parameters? mr.Tensor[]|false  leaves that training updates with the model's
----@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  second derivatives by each score alone, for trees [rows]
+---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivative by each score, for trees
 
----A loss whose lists are multiplied by what a change of a metric is worth under a bound: the bound's slope.
+---Makes a loss whose value for a list is multiplied by the bound's slope for a metric.
 ---@param what mr.losses.Values
----@param options table  what tells it from others of its name, with those of mr.losses.SlopeOptions
+---@param options table  options that identify the loss, including those of mr.losses.SlopeOptions
 ---@return mr.Loss
 function M.by_slope(what, options)
   local bounds = require "moonrank.bounds"

@@ -22,16 +22,24 @@ local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
 end
 
----Derivatives of the sum of a loss over lists. Second ones: of pairwise logistic losses a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's
----slope, also where pairs are drawn (of the same draws) and where a script declared the metric; of DirectRanker that of the logarithm times the
----square of the tangent's slope; of hinge losses, which have none, 1 for each pair with a slope; of pointwise losses their own. Of all others a list's first derivatives are divided by their root mean square, second ones are 1, and both are
----multiplied by the bound's slope: so lists weigh what their bound gives them, and a list whose derivatives are all 0 weighs nothing.
+---Computes the derivatives of the sum of a loss over lists. The second derivatives depend on the
+---loss:
+---
+---Pairwise logistic losses have a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's slope.
+---This includes losses that draw pairs (with the same draws), and metrics that a script declared.
+---DirectRanker has the second derivative of the logarithm times the square of the tangent's slope.
+---Hinge losses have none, and use 1 for each pair with a slope. Pointwise losses have their exact
+---second derivatives.
+---
+---For all other losses, the first derivatives of a list are divided by their root mean square, and
+---the second derivatives are 1. Both are then multiplied by the bound's slope, so that each list
+---has the weight that its bound gives. A list whose derivatives are all 0 has no weight.
 ---@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
 ---@param lists mr.Lists
 ---@return mr.Tensor first    [rows]
 ---@return mr.Tensor second   [rows]
----@return mr.Tensor values   the loss's, [lists]
+---@return mr.Tensor values   [lists] values of the loss
 ---Example:
 ---```lua
 ---local newton = require "moonrank.losses.newton"

@@ -9,20 +9,20 @@ local shared = require "moonrank.losses.options"
 local M = {}
 
 local pair_metric_options = declare("mr.losses.PairMetricOptions", {
-  metrics.option("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row of grade 1 or '
-    .. "more and a lower row, so that lists without lower rows are left out"),
+  metrics.option("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row with grade 1 or '
+    .. "more and a row below grade 1, so that lists without the latter are left out"),
 }, shared.slope)
 
 local counted_pair_options = declare("mr.losses.CountedPairOptions", {}, shared.steepness, pair_metric_options)
 
 local lambda_options = declare("mr.losses.LambdaOptions", {
-  metrics.option("ndcg", 'metric whose change counts: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
-    .. "or one that the script declared by gain and discount (mr.metrics.define)"),
+  metrics.option("ndcg", 'metric whose change weighs each pair: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
+    .. "or a metric declared by gain and discount (mr.metrics.define)"),
   { "p", "number", above = 0, below = 1, shown = "0.95",
-    help = "p of nrbp and rbp, where the metric's name does not say it" },
+    help = "p of nrbp and rbp, if the metric's name does not contain it" },
   { "pair", "string", default = "logistic", choices = { "logistic", "sigmoid" },
-    help = "cost of a pair: log(1 + exp(-steepness (s_i - s_j))), or sigma(steepness (s_j - s_i)), which counts "
-      .. "wrongly ordered pairs smoothly" },
+    help = "cost of a pair: log(1 + exp(-steepness (s_i - s_j))), or sigma(steepness (s_j - s_i)), a smooth count "
+      .. "of wrongly ordered pairs" },
 }, shared.pairs)
 
 -- The metric of mr.losses.lambdarank from its options.
@@ -43,13 +43,20 @@ local function lambda_metric(where, o)
   return metric
 end
 
----LambdaRank (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to 10): the sum over pairs of rows with grades y_i > y_j of
----|change of the metric if the two swapped ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the
----current scores (of equal ones the lower row first) and has no gradient of its own. For nDCG grades count, and the
----change is over the list's ideal DCG; for the others a row is relevant or not, from grade 1, and the change is that of
----the whole metric: over P for AP, over 1 - p^P for nRBP. With a bound, a list's pairs are multiplied by the bound's
----slope for the list, of that metric. (The authors' code takes the gradient through the sigmoid, as pair = "sigmoid"
----does, counts for AP only pairs in the wrong order, and multiplies nRBP by 1 - p^P; here it is as in their equations.)
+---Makes the LambdaRank loss (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8
+---to 10). It is the sum over pairs of rows with grades y_i > y_j of |change of the metric if the
+---two swapped ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the current
+---scores and has no gradient. Among rows with equal scores, the one with the lower number comes
+---first.
+---
+---For nDCG, grades count, and the change is divided by the list's ideal DCG. For the other metrics
+---a row is relevant from grade 1. Their change is that of the whole metric: divided by P for AP,
+---by 1 - p^P for nRBP. A bound multiplies the pairs of a list by the bound's slope for this
+---metric.
+---
+---This loss follows the authors' equations. Their code differs: it takes the gradient through the
+---sigmoid, as pair = "sigmoid" does. For AP it counts only pairs in the wrong order, and it
+---multiplies nRBP by 1 - p^P.
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdarank{metric = "nrbp", bound = "minmax"}.metric   --> nrbp(0.95)`
@@ -82,9 +89,10 @@ local function of_pairs(name, o, option, values, curvature, counted)
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
----RankNet (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of
----log(1 + exp(-steepness (s_i - s_j))). Bounds are those of mr.metrics.wrong_pairs, the number of wrongly ordered pairs
----of unequal grades; "minmax" makes the loss a mean over these pairs.
+---Makes the RankNet loss (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of
+---log(1 + exp(-steepness (s_i - s_j))). A bound multiplies the loss by the bound's slope for
+---`metric`. The default is mr.metrics.wrong_pairs, the number of wrongly ordered pairs of unequal
+---grades. With it, "minmax" makes the loss a mean over these pairs.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
@@ -94,10 +102,11 @@ function M.ranknet(options)
   return of_pairs("ranknet", o, "steepness", core.ranknet_loss, core.ranknet_curvature)
 end
 
----DirectRanker's loss as Li & Wu's comparison of networks for ranking has it (section 4.1): RankNet's with a hyperbolic tangent before the
----sigmoid, the sum over pairs of rows with grades y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's
----loss is at least log(1 + 1/e) and at most log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared
----loss.) Bounds as for mr.losses.ranknet.
+---Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1).
+---It is RankNet with a hyperbolic tangent before the sigmoid: the sum over pairs of rows with
+---grades y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's loss is from log(1 +
+---1/e) to log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared loss.) Bounds work
+---as for mr.losses.ranknet.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
@@ -107,11 +116,12 @@ function M.direct_ranker(options)
 end
 
 local hinge_options = declare("mr.losses.HingeOptions", {
-  shared.factor("margin", 1, "how far the score of the better row must be ahead"),
+  shared.factor("margin", 1, "smallest lead of the better row's score that costs nothing"),
 }, pair_metric_options)
 
----Hinge loss of pairs (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the sum over pairs of rows with grades y_i > y_j of
----max(0, margin - (s_i - s_j)). RankSVM's L2 term is the optimiser's `weight_decay`. Bounds as for mr.losses.ranknet.
+---Makes the pairwise hinge loss (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the
+---sum over pairs of rows with grades y_i > y_j of max(0, margin - (s_i - s_j)). For RankSVM's L2
+---term, use the optimizer's `weight_decay`. Bounds work as for mr.losses.ranknet.
 ---@param options? mr.losses.HingeOptions
 ---@return mr.Loss
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
@@ -127,8 +137,8 @@ end
 local all_pairs_options = declare("mr.losses.AllPairsOptions", {
   { "upsample", 'number|"list"|mr.Lists', default = 1, accept = is_upsample,
     expected = "a number from 1e-15 to 1e15, 'list' or lists",
-    help = 'how often a pair of unequal grades counts. "list": so often that in each list the targets 1, 1/2 and 0 are '
-      .. "equally many, but at least once; lists: so often that they are equally many in all of these lists together" },
+    help = 'how often a pair of unequal grades counts. "list": often enough that the targets 1, 1/2 and 0 are equally '
+      .. "frequent in each list, but at least once; lists: often enough that they are so in all these lists together" },
 }, counted_pair_options)
 
 -- How often pairs of unequal grades count for as many targets of each kind: equal pairs over half of the others, and no less than once.
@@ -143,11 +153,12 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
----RankNet over all pairs of rows (Burges et al. 2005): the sum over unordered pairs of the cross entropy of
----sigma(steepness (s_i - s_j)) and a target, 1 or 0 for unequal grades and 1/2 for equal ones. Pairs of unequal grades
----are few where most grades are equal; `upsample` counts them more than once (Tang et al. 2023, 4.1, who drew copies of
----such pairs; their number is put in here instead). Defined at any grades: all lists with rows count, unless there is a
----bound. Bounds as for mr.losses.ranknet.
+---Makes the RankNet loss over all pairs of rows (Burges et al. 2005): the sum over unordered pairs
+---of the cross entropy of sigma(steepness (s_i - s_j)) and a target. The target is 1 or 0 for
+---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
+---few. `upsample` then counts these pairs more than once. (Tang et al. 2023, 4.1, drew copies of
+---such pairs; this loss multiplies by their number instead.) The loss is defined at any grades:
+---all lists with rows count, unless there is a bound. Bounds work as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
@@ -166,7 +177,7 @@ function M.ranknet_all_pairs(options)
 end
 
 local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {
-  shared.factor("mu", 10, "factor of the NDCG-Loss2 part of NDCG-Loss2++"),
+  shared.factor("mu", 10, "factor of NDCG-Loss2 in NDCG-Loss2++"),
 }, shared.pairs)
 
 local function ndcg_loss(name, o, values, curvature, ...)
@@ -178,10 +189,11 @@ local function ndcg_loss(name, o, values, curvature, ...)
     gains = metrics.parse "ndcg" }, o)
 end
 
----NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i)
----log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). Ranks are those of the
----current scores (of equal ones the lower row first) and have no gradient of their own. Lists count on which nDCG can
----differ. Bounds are those of nDCG.
+---Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i /
+---D(r_i) log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 +
+---r). The ranks are those of the current scores and have no gradient. Among rows with equal
+---scores, the one with the lower number comes first. A list counts if its nDCG can differ. A bound
+---multiplies the loss by the bound's slope for nDCG.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
@@ -190,8 +202,9 @@ function M.ndcg_loss_1(options)
   return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_curvature)
 end
 
----NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i > y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j|
----log2(1 + exp(-steepness (s_i - s_j))), d the distance of their ranks; otherwise as mr.losses.ndcg_loss_1.
+---Makes NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i >
+---y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j| log2(1 + exp(-steepness (s_i - s_j))). Here d is
+---the distance of their ranks. G, D, ranks and bounds are as for mr.losses.ndcg_loss_1.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
@@ -200,8 +213,10 @@ function M.ndcg_loss_2(options)
   return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)
 end
 
----NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the same pairs, which weigh mu times what they do in
----mr.losses.ndcg_loss_2, plus |1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, LambdaRank's change of nDCG.
+---Makes NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the pairs of
+---mr.losses.ndcg_loss_2 with another weight. A pair's weight is mu times its weight in
+---mr.losses.ndcg_loss_2, plus |1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, which is LambdaRank's change
+---of nDCG.
 ---@param options? mr.losses.NdcgLossOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2pp{mu = 2}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 1.10721`

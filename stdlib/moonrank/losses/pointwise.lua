@@ -21,9 +21,10 @@ local function made(name, shown, o, values, parameters)
     parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: as the bound does
 end
 
----Mean squared error of score and grade, regression on grades (Cossock & Zhang 2006): (f - y)^2, the mean over a list's rows.
----`mr.fit{reduction = "rows"}` takes the mean over all rows of a batch instead of over its lists. Defined at any grades; with a bound,
----lists count on which an ordering can matter.
+---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): the mean of (f -
+---y)^2 over a list's rows. `mr.fit{reduction = "rows"}` takes the mean over all rows of a batch
+---instead of over its lists. The loss is defined at any grades: all lists with rows count. With a
+---bound, a list counts if an ordering can matter.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
@@ -32,8 +33,9 @@ function M.mse(options)
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
----Binary cross entropy of sigma(f) and whether the row is relevant, logistic regression's loss (Cox 1958), the mean over a list's rows;
----otherwise as mr.losses.mse.
+---Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's
+---rows of the cross entropy of sigma(f) and whether the row is relevant. Rows, lists and bounds
+---count as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
@@ -42,8 +44,9 @@ function M.bce(options)
   return made("bce", "auc", o, function(scores, lists) return core.binary_cross_entropy_loss(scores, lists, o.relevant) end)
 end
 
----Squared hinge loss, of support vector machines (Chang, Hsieh & Lin 2008): max(0, 1 - f)^2 of relevant rows, max(0, 1 + f)^2 of others,
----the mean over a list's rows; otherwise as mr.losses.mse.
+---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008): the mean over
+---a list's rows. A relevant row has max(0, 1 - f)^2, another row max(0, 1 + f)^2. Rows, lists and
+---bounds count as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
@@ -62,9 +65,9 @@ local ordinal_options = declare("mr.losses.OrdinalOptions", {
   { "levels", "integer", least = 1, most = 10000, shown = "the number of thresholds, else 4", help = "largest grade" },
   { "thresholds", "number[]|mr.Tensor", shown = "k - 1/2", accept = is_thresholds,
     expected = "a number for each grade, in a list or in a tensor {grades} of real numbers",
-    help = "a threshold for each grade k from 1, in rising order; a tensor with `requires_grad` is learned" },
+    help = "one threshold for each grade k from 1, in ascending order; a tensor with `requires_grad` is learned" },
   { "learn", "boolean", shown = "false, except for a tensor with `requires_grad`",
-    help = "whether thresholds are parameters, which mr.fit trains with the model's" },
+    help = "whether thresholds are parameters, which mr.fit trains together with the model's" },
 }, pointwise_options)
 
 -- Raises unless these are numbers in rising order.
@@ -91,11 +94,16 @@ local function checked_thresholds(where, o)
   return thresholds
 end
 
----Ordinal regression by cumulative logits (McCullagh 1980): the sum over grades k of the binary cross entropy of sigma(f - threshold_k) and
----whether y >= k, the mean over a list's rows; otherwise as mr.losses.mse. Grades above the last threshold count as the last. With `learn = true` mr.fit
----trains the thresholds by its optimizer beside the model (McCullagh's are parameters): they are kept in checkpoints and go back to the chosen epoch with
----the model; `loss:parameters()[1]` has them, a model's file does not. A fit goes on from where the one before left them: each takes a loss of its own.
----Trees (mr.models.trees) take thresholds that are fixed.
+---Makes the ordinal regression loss with cumulative logits (McCullagh 1980): the mean over a
+---list's rows of a sum over grades k. Each term is the binary cross entropy of sigma(f -
+---threshold_k) and whether y >= k. Grades above the last threshold count as the last. Rows, lists
+---and bounds count as for mr.losses.mse.
+---
+---With `learn = true`, mr.fit trains the thresholds by its optimizer together with the model, as
+---in McCullagh's paper. They are saved in checkpoints, and return to the chosen epoch with the
+---model. `loss:parameters()[1]` holds them; a model's file does not. Another fit with this loss
+---continues from its thresholds, so make a new loss for each fit. Trees (mr.models.trees) need
+---fixed thresholds.
 ---@param options? mr.losses.OrdinalOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ordinal{thresholds = {0}}(mr.tensor{0}, mr.lists{{1}}):item() / math.log(2)   --> 1.0`

@@ -4,10 +4,10 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
----The factors of a loss's regularisers.
+---Options of a loss's regularizers.
 M.factors = declare("mr.losses.RegularizeOptions", {
-  { "users", "number", least = 0, help = "factor of the squared norm of the factors of a list's user" },
-  { "items", "number", least = 0, help = "factor of the squared norms of the factors of the items of a list's rows" },
+  { "users", "number", least = 0, help = "factor of the squared norm of the latent factors of a list's user" },
+  { "items", "number", least = 0, help = "factor of the squared norms of the latent factors of the items in a list's rows" },
 })
 
 -- A parameter of a model, or of what a script gave in its place, by its name.
@@ -28,8 +28,9 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
----The regularizer that a loss asks for, as a function of a model and a batch. It is the sum over the lists
----of lambda |factors|^2 of each list's user and of the items of its rows. Returns nil for a loss that asks for none.
+---Returns the regularizer that a loss asks for, as a function of a model and a batch. It is the
+---sum over the lists of lambda |factors|^2 of each list's user and of the items of its rows.
+---Returns nil for a loss without a regularizer.
 ---@param loss mr.Loss
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)

@@ -10,13 +10,15 @@ local M = {}
 
 local soft_rank_options = declare("mr.losses.SoftRankOptions", {
   shared.factor("sd", 1, "standard deviation of a row's score"),
-  { "longest", "integer", default = 500, least = 1, help = "rows of the longest list that is allowed" },
+  { "longest", "integer", default = 500, least = 1, help = "largest number of rows in a list; a longer list is an error" },
 }, shared.slope)
 
----SoftRank's negative nDCG (Taylor et al. 2008), one value per list: scores are normal with standard deviation `sd` around the model's, a
----row's rank has the distribution that the recursion over the other rows gives, and its gain is discounted by the expected discount. The
----time of a list grows with the cube of its rows, so long lists are errors unless `longest` allows them. Bounds are those of nDCG, by their
----slopes.
+---Makes the SoftRank loss (Taylor et al. 2008), one value per list: negative nDCG with random
+---ranks. A row's score is normal around the model's score, with standard deviation `sd`. The
+---distribution of its rank comes from a recursion over the other rows. The row's gain is
+---multiplied by its expected discount. The time for a list grows with the cube of its rows, so a
+---list longer than `longest` is an error. A bound multiplies the loss by the bound's slope for
+---nDCG.
 ---@param options? mr.losses.SoftRankOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
@@ -29,16 +31,19 @@ end
 -- Doubles hold neither distances of scores over a smaller `tau` nor sums of distances over a larger one.
 local neural_options = declare("mr.losses.NeuralOptions", {
   { "tau", "number", default = 1, least = 1e-15, most = 1e100, help = "temperature of the softmax" },
-  { "iterations", "integer", default = 50, least = 0, most = 1000, help = "most iterations of Sinkhorn's scaling" },
+  { "iterations", "integer", default = 50, least = 0, most = 1000, help = "largest number of iterations of Sinkhorn's scaling" },
   { "tolerance", "number", default = 1e-6, least = 0,
-    help = "scaling ends when the sum of every column is within this of 1" },
+    help = "scaling stops when the sum of every column differs from 1 by at most this" },
 }, shared.slope)
 
----NeuralNDCG (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of the relaxed permutation matrix of NeuralSort (Grover et
----al. 2019), scaled by Sinkhorn's iterations, through which the gradient goes. Its transposed form sums the same products, so it is the
----same loss. The time of a list grows with iterations times the square of its rows, memory with iterations times its rows (the CPU also
----keeps the matrix of one list of up to 1,024 rows per thread, 16 MB at most: a longer list takes longer for each of its entries). Bounds
----are those of nDCG, by their slopes.
+---Makes the NeuralNDCG loss (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of
+---the relaxed permutation matrix of NeuralSort (Grover et al. 2019). Sinkhorn's iterations scale
+---the matrix, and the gradient goes through them. The transposed form of the paper sums the same
+---products, so it is the same loss. A bound multiplies the loss by the bound's slope for nDCG.
+---
+---The time for a list grows with iterations times the square of its rows, and the memory with
+---iterations times its rows. On the CPU, each thread also keeps the matrix of one list of up to
+---1,024 rows (at most 16 MB). A longer list takes more time per entry of its matrix.
 ---@param options? mr.losses.NeuralOptions
 ---@return mr.Loss
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
@@ -57,15 +62,19 @@ local function of_own_scores(name, metric, values, options)
   return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant }, o)
 end
 
----CLiMF (Shi et al. 2012), the negated objective without its regulariser: - the sum over relevant rows i of log sigma(f_i) and, over the other
----relevant rows j, of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are not looked at. Bounds are those of RR, by their slopes.
+---Makes the CLiMF loss (Shi et al. 2012): the negated objective without its regularizer. The
+---objective is the sum over relevant rows i of log sigma(f_i) and, over the other relevant rows j,
+---of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are ignored. A bound
+---multiplies the loss by the bound's slope for RR.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
 function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, options) end
 
----TFMAP (Shi et al. 2012), the negated objective without its regulariser: - (1/P) times the sum over relevant rows i of sigma(f_i) times the sum
----over relevant rows j, i among them, of sigma(f_j - f_i). Scores of rows that are not relevant are not looked at. Bounds are those of AP.
+---Makes the TFMAP loss (Shi et al. 2012): the negated objective without its regularizer. The
+---objective is 1/P times the sum over relevant rows i of sigma(f_i) times the sum over relevant
+---rows j, including i, of sigma(f_j - f_i). Scores of rows that are not relevant are ignored. A
+---bound multiplies the loss by the bound's slope for AP.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.tfmap()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`

@@ -13,11 +13,11 @@ local M = {}
 
 local sampled_options = declare("mr.losses.SampledOptions", {
   { "draws", "integer", default = 1, least = 1,
-    help = "pairs that are drawn for each relevant row; their mean counts" },
+    help = "pairs drawn for each relevant row; the loss takes their mean" },
   { "regularize", "mr.losses.RegularizeOptions",
     accept = function(value) return type(value) == "table" and next(value) ~= nil end,
     expected = "numbers by name, such as {users = 0.01, items = 0.001}",
-    help = "regularisers that mr.fit adds for a model with parameters `users` and `items`, such as mr.models.mf" },
+    help = "regularizers that mr.fit adds; the model needs parameters `users` and `items`, as mr.models.mf has" },
   metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
 }, shared.relevant, shared.slope)
 
@@ -46,10 +46,14 @@ local function made(name, o, values, curvature, rest)
     curvature = drawn(curvature) }, o)
 end
 
----BPR (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over relevant rows i of - log sigma(s_i - s_j), row j drawn among the list's rows that are not relevant, each
----alike. Its mean over all draws, times the number of these rows, is RankNet of relevant rows and others. A loss does not see a model's factors:
----BPR's two regularisers, `regularize`, are added by mr.fit, for each list of a batch and each of its rows, drawn or not; the optimiser's
----`weight_decay` is of all factors in each step.
+---Makes the BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over
+---relevant rows i of - log sigma(s_i - s_j). Row j is drawn uniformly from the rows of the list
+---that are not relevant. The mean of the loss over all draws, times the number of rows that are
+---not relevant, is RankNet over pairs of a relevant and another row.
+---
+---A loss does not see a model's factors. With `regularize`, mr.fit adds BPR's two regularizers for
+---each list of a batch and for each of its rows, drawn or not. The optimizer's `weight_decay`
+---instead applies to all factors in each step.
 ---@param options? mr.losses.SampledOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
@@ -59,17 +63,23 @@ function M.bpr(options)
 end
 
 local warp_options = declare("mr.losses.WarpOptions", {
-  shared.factor("margin", 1, "how far the score of a relevant row must be ahead"),
+  shared.factor("margin", 1, "smallest lead of a relevant row's score that costs nothing"),
   { "trials", "integer", least = 1, most = 1000000, shown = "the list's number of rows that are not relevant",
-    help = "most draws for one relevant row" },
+    help = "largest number of draws for one relevant row" },
 }, sampled_options)
 
----WARP (Weston, Bengio & Usunier 2011): for each relevant row i, rows j that are not relevant are drawn, each alike, until one has
----s_j > s_i - margin. Found at draw k among n such rows, it costs L(n / k, rounded down) (margin - s_i + s_j), L(r) = 1 + 1/2 + ... + 1/r, which
----estimates the rank and has no gradient of its own; not found, nothing. The sum over relevant rows. The paper has one right label of Y and estimates
----(Y - 1) / k with at most Y - 1 draws, which is this with n = Y - 1: of several relevant rows each is compared with those that are not relevant
----alone. A pair at s_j = s_i - margin costs nothing either way. The paper's limits on the norms of its embeddings are not here. (Written from the
----definition as others quote it, not from the paper: LightFM, for one, weighs by log(n / k) in place of L.)
+---Makes the WARP loss (Weston, Bengio & Usunier 2011). For each relevant row i, rows j that are
+---not relevant are drawn uniformly until one has s_j > s_i - margin. If this happens at draw k,
+---the row's cost is L(n / k, rounded down) (margin - s_i + s_j). Here n is the number of rows that
+---are not relevant, and L(r) = 1 + 1/2 + ... + 1/r. If it does not happen, the cost is 0. The loss
+---is the sum over relevant rows. The factor L estimates the rank and has no gradient.
+---
+---The paper has one right label out of Y, and estimates the rank by (Y - 1) / k with at most Y - 1
+---draws. That is this loss with n = Y - 1. With several relevant rows, each is compared only with
+---rows that are not relevant. A pair at s_j = s_i - margin costs 0 in both forms. The paper's
+---limits on the norms of its embeddings are not implemented. (The loss was written from the
+---definition as others quote it, not from the paper. LightFM, for example, uses log(n / k) instead
+---of L.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -79,17 +89,22 @@ function M.warp(options)
 end
 
 local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
-  { "candidates", "integer", default = 10, least = 1, most = 128, help = "rows that are drawn first" },
+  { "candidates", "integer", default = 10, least = 1, most = 128, help = "rows drawn for each relevant row, of which one is chosen" },
   { "rho", "number", default = 0.3, above = 0, most = 1e6,
-    help = "how far down the candidates a row is taken: small values take the highest score, at 1e6 all are alike" },
+    help = "spread of the choice among candidates: small values choose the highest score, 1e6 chooses uniformly" },
 }, sampled_options)
 
----LambdaFM's dynamic sampling (Yuan et al. 2016): BPR whose row j is taken by its score. For each relevant row, `candidates` rows that are not
----relevant are drawn, each alike and with replacement; of them the one at place r by score is taken with probability proportional to
----exp(-r / (candidates rho)). The sum over relevant rows of - log sigma(s_i - s_j). That is the paper's dynamic sampler (LFM-D), as LibRec's
----DLambdaFMRecommender has it; its static one, by popularity (LFM-S), and its weights by an estimated rank (LFM-W) are not here: for weights
----see mr.losses.warp. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py) takes the highest of 5 candidates, which is candidates = 5 with a
----small rho. (The paper itself was not read.) For regularisers see mr.losses.bpr.
+---Makes the LambdaFM loss (Yuan et al. 2016): BPR with dynamic sampling, which chooses row j by
+---its score. For each relevant row, `candidates` rows that are not relevant are drawn uniformly
+---with replacement. The candidate at place r by score is chosen with probability proportional to
+---exp(-r / (candidates rho)). The loss is the sum over relevant rows of - log sigma(s_i - s_j).
+---For regularizers see mr.losses.bpr.
+---
+---This is the paper's dynamic sampler (LFM-D), as in LibRec's DLambdaFMRecommender. The static
+---sampler by popularity (LFM-S) and the weights by an estimated rank (LFM-W) are not implemented.
+---For weights see mr.losses.warp. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py)
+---chooses the highest of 5 candidates, which is candidates = 5 with a small rho. (The paper itself
+---was not read.)
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`

@@ -12,12 +12,17 @@ local top_options = declare("mr.losses.TopOptions", {
     help = "how much row j is above row i: sigma(f_j - f_i) or max(0, f_j - f_i)" },
 }, shared.slope)
 
----Top-N-Rank (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per list: the negative DCG of the rows that rank among the first
----`n` at the current scores (of equal ones the lower row first), the rank of each made differentiable: 1 + the sum over all other rows of
----how much they are above it. DCG is not divided by its best value, and has gains 2^grade - 1; the source's weights of several kinds of
----feedback are not here, and what is taken is the definition that its abstract and Li et al. (2021, section 3.4) give. With "relu" equal
----scores give every row rank 1, so that scores may grow alike. Lists whose grades do not differ are 0. The time of a list grows with `n`
----times its rows. Bounds are those of DCG at `n`, which are estimated from random rankings (see mr.bounds.of), by their slopes.
+---Makes the Top-N-Rank loss (Liang, Hu, Dong & Honavar 2018, arXiv:1812.04109), one value per
+---list: negative DCG of the rows that rank among the first `n` at the current scores. Among rows
+---with equal scores, the one with the lower number comes first. The rank of each of these rows is
+---made differentiable: it is 1 plus the sum over all other rows of how much they are above it
+---(`above`). With "relu", equal scores give every row rank 1, so the scores can grow together.
+---
+---DCG has gains 2^grade - 1 and is not divided by its ideal value. The definition follows the
+---paper's abstract and Li et al. (2021, section 3.4). The paper's weights for several kinds of
+---feedback are not implemented. Lists whose grades do not differ have the value 0. The time for a
+---list grows with `n` times its rows. A bound multiplies the loss by the bound's slope for DCG at
+---`n`, which is estimated from random rankings (see mr.bounds.of).
 ---@param options? mr.losses.TopOptions
 ---@return mr.Loss
 ---Example: `mr.losses.top_n_rank{n = 1, above = "relu"}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
@@ -28,8 +33,9 @@ function M.top_n_rank(options)
   return loss.by_slope({ name = "top_n_rank", metric = metric, of = metric, counted = "ndcg", values = values }, o)
 end
 
----The negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021, Eq. 16), one value per list: its gradient does not vanish where
----many rows are relevant, as that of mr.losses.rr does. Bounds are those of RR, by their slopes.
+---Makes the log RR loss: the negative logarithm of smooth RR (mr.smooth.log_rr; Li et al. 2021,
+---Eq. 16), one value per list. Its gradient does not vanish if many rows are relevant, unlike the
+---gradient of mr.losses.rr. A bound multiplies the loss by the bound's slope for RR.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`

@@ -6,8 +6,8 @@ local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" 
   { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
----Prefix of a number's name in the store. The text under this name says how much of the evaluated
----lists training never saw.
+---Prefix of the names under which a store keeps how much of the evaluated lists training never
+---saw.
 M.novelty_prefix = "new to training: "
 
 -- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out; a metric
@@ -44,7 +44,8 @@ local function part_of(metrics, option, words)
   return words .. " " .. table.concat(values, ", ")
 end
 
----The conventions of metrics on one line: gain, ties, empty lists and cutoff, then the other options that the metrics have.
+---Returns the conventions of metrics on one line: gain, ties, empty lists and cutoff, then the
+---other options of the metrics.
 ---@param metrics mr.Metric[]
 ---@return string
 ---Example: `require("moonrank.metrics.conventions").line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10`
@@ -54,7 +55,7 @@ function M.line(metrics)
   return table.concat(parts, "; ")
 end
 
----The line for numbers whose conventions are not known.
+---Returns the line for metric values whose conventions are not known.
 ---@param names string[]
 ---@return string
 ---Example: `require("moonrank.metrics.conventions").unknown{"ndcg"}   --> gain, ties, empty lists and cutoff are unknown: ndcg was stored as a plain number`
@@ -64,7 +65,7 @@ function M.unknown(names)
   return form:format(table.concat(names, ", "), one and "was" or "were", one and "a plain number" or "plain numbers")
 end
 
----A metric's conventions as a text that a store keeps.
+---Returns a metric's conventions as text for a store.
 ---@param metric mr.Metric
 ---@return string
 ---Example: `require("moonrank.metrics.conventions").text(mr.metrics.rr{})   --> ties=mean;empty=skip;k=none;relevant=1`

@@ -8,8 +8,8 @@ local M = {}
 local declared_options = declare("mr.metrics.Declared", {
   { "gain", "fun(grade: number): number", required = true, help = "gain of a row of this grade" },
   { "discount", "fun(rank: number): number", required = true,
-    help = "factor of the gain at a rank from 1; tied rows also ask for ranks between whole numbers" },
-  { "ideal", "boolean", default = false, help = "divide the sum by that of the ranking by gain" },
+    help = "factor of the gain at a rank, from 1; tied rows also need it at ranks halfway between integers" },
+  { "ideal", "boolean", default = false, help = "whether the sum is divided by the sum for the ranking by gain" },
 })
 
 local function number_of(name, what, f, x)
@@ -20,9 +20,9 @@ local function number_of(name, what, f, x)
   return value
 end
 
----Functions of a declared metric. `values(ranks, lists)` gives one value per list. `tables(lists)`
----gives the gains of rows, the discounts of ranks 1, 3/2, 2, ... and the norms of lists, in
----float64.
+---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list.
+---`tables(lists)` gives the gains of rows, the discounts of ranks 1, 3/2, 2, ... and the norms of
+---lists, in float64.
 ---@param name string
 ---@param definition mr.metrics.Declared
 ---@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }

@@ -13,11 +13,11 @@ local declared = {}  -- of those that they declared by gain and discount, what m
 
 ---@class mr.Metric
 ---@field name string          e.g. "ndcg@10"
----@field options table        all of them, defaults filled in
----@field minimize boolean     whether less is better
+---@field options table        all options, with defaults filled in
+---@field minimize boolean     whether lower values are better
 ---@field base string          its name without k and p
----@field closed_forms boolean whether bounds know what it can be; of others they try orders
----@field swaps boolean        whether it is known what a swap of two rows changes, as mr.losses.lambdarank needs
+---@field closed_forms boolean whether bounds have closed forms; otherwise they try orders of each list
+---@field swaps boolean        whether the effect of swapping two rows is known, as mr.losses.lambdarank needs
 local class = core.classes["mr.Metric"]
 local methods, getters = class.methods, class.getters
 
@@ -28,18 +28,18 @@ function M.is(x) return debug.getmetatable(x) == class.meta end
 -- The options that are conventions of metrics, without their defaults: readers of other programs' files have others.
 local conventions = {
   ties = { "ties", "string", choices = { "mean", "stable", "worst", "trec" },
-    help = "value of tied rows: the mean over all their orders, or that of one order, with the lower row, the less "
-      .. "relevant row, or the larger document id first" },
+    help = "order of tied rows: mean takes the mean over all orders; stable puts the lower row number first, worst the "
+      .. "less relevant row, trec the larger document id" },
   empty = { "empty", "string", choices = { "skip", "zero", "one", "nan" },
     help = "value of a list without relevant rows; skip leaves it out of means" },
   relevant = { "relevant", "number", infinite = true, help = "smallest grade of a relevant row" },
   gain = { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" },
     help = "gain of a grade y in dcg and ndcg: 2^y - 1, y, or 2^(y + 1) - 1" },
   denominator = { "denominator", "string", choices = { "relevant", "cutoff" },
-    help = "what ap divides by: P, the number of relevant rows, or min(P, k)" },
+    help = "divisor of ap: P, the number of relevant rows, or min(P, k)" },
 }
 
----The row of an option that is a convention of metrics.
+---Returns the row of an option that is a convention of metrics.
 ---@param name "ties"|"empty"|"relevant"|"gain"|"denominator"
 ---@param shown string  the default in words
 ---@return mr.options.Row
@@ -49,7 +49,7 @@ function M.convention(name, shown)
   return row
 end
 
----Conventions of metrics, which mr.evaluate takes for all of them.
+---Options of mr.evaluate: conventions that apply to all of its metrics.
 M.conventions = declare("mr.EvaluateOptions", {
   M.convention("ties", '"mean"'), M.convention("empty", '"skip"; of letor_ndcg "zero"'), M.convention("relevant", "1"),
   M.convention("gain", '"exp2"'), M.convention("denominator", '"relevant"'),
@@ -57,16 +57,16 @@ M.conventions = declare("mr.EvaluateOptions", {
 
 local metric_options = declare("mr.metrics.Options", {
   { "k", "integer", least = 1, shown = "all", also = { "cutoff", "at", "topk", "top_k" },
-    help = "ranks that count, where the metric takes k" },
+    help = "cutoff: only the first k ranks count, if the metric takes k" },
   { "name", "string", shown = 'such as "ndcg@10"', help = "the metric's name in evaluations" },
   { "p", "number", above = 0, below = 1, shown = "0.95",
-    help = "probability, in rbp and nrbp, that a user goes on to the next rank" },
+    help = "probability that a user continues to the next rank, in rbp and nrbp" },
   { "half_life", "number", above = 1, below = 1e6, shown = "224", help = "half-life of tbg in seconds" },
   { "top", "number", least = 0, most = 1000, shown = "the largest grade there is",
     help = "largest possible grade, for err" },
 }, M.conventions)
 
----The row of an option `metric`.
+---Returns the row of an option `metric`.
 ---@param default? string
 ---@param help string
 ---@param shown? string  the default in words
@@ -109,7 +109,7 @@ function methods:of_ranking(ranking, lists, empty)
   return core.with_empty(values:to(ranking.dtype), ranking, empty)
 end
 
----One value per list.
+---Computes the metric of each list.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
@@ -171,7 +171,8 @@ local function base_of(text)
   return base
 end
 
----Names of all metrics, or of those that have something ("swaps", "closed_forms", "has_smooth"), sorted.
+---Returns the names of all metrics, sorted. With `having` ("swaps", "closed_forms", "has_smooth"),
+---it returns only those with this property.
 ---@param having? string
 ---@return string[]
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
@@ -190,7 +191,7 @@ local function takes(metric, option)
   return false
 end
 
----True if the metric of this name takes an option.
+---Returns true if the metric of this name takes an option.
 ---@param text string
 ---@param option string
 ---@return boolean
@@ -230,7 +231,7 @@ local function full_name(metric, options)
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
 end
 
----A metric from its name, or the metric itself where one is given.
+---Returns a metric from its name. A metric is returned as it is.
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
@@ -254,8 +255,8 @@ function M.parse(text, options)
   return metric
 end
 
----The documentation of a metric in the registry: its options, and the bounds and losses that it
----works in. nil if no metric has that name.
+---Returns the documentation of a metric in the registry: its options, and the bounds and losses
+---that it works with. Returns nil if no metric has that name.
 ---@param text string  "ndcg@10", "metrics.ndcg"
 ---@return string?
 ---@return string? base  its name without parameters
@@ -277,7 +278,7 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----The options that the metric of this name takes; others are left out.
+---Returns the given options that the metric of this name takes.
 ---@param text string
 ---@param options table
 ---@return table
@@ -288,10 +289,10 @@ function M.taken(text, options)
   return taken
 end
 
----Raises where an option is given that none of the metrics reads: their numbers would be the same without it.
+---Raises an error if an option is given that none of the metrics reads.
 ---@param where string
 ---@param options table    as in mr.evaluate
----@param metrics mr.Metric[]  that were made with them
+---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
   for _, option in ipairs{ "gain", "relevant", "denominator" } do
     local reads, names = false, {}
@@ -306,12 +307,12 @@ function M.check_read(where, options, metrics)
   end
 end
 
----Adds a metric of exact ranks; the ranks and the lists that its function gets are float64, whatever the scores are.
+---Adds a metric of exact ranks. Its function gets float64 ranks and lists for any type of scores.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----@param minimize boolean  whether less is better
----@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  of one declared by gain and discount
----@param what? table  what the script gave in the function's place
+---@param minimize boolean  whether lower values are better
+---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  for a metric declared by gain and discount
+---@param what? table  the script's argument in place of the function
 function M.define(name, f, minimize, tables, what)
   local known = registry:base(name) and registry:parse(name)
   local was_f, was_tables = known and on_ranks[known.script], known and declared[known.script]
@@ -339,14 +340,14 @@ function M.of_ranks(name, f, ranks, lists)
   return values
 end
 
----The name of a metric without k and p as the registry has it, or nil where there is none.
+---Returns a metric's name in the registry, without k and p, or nil if there is no such metric.
 ---@param text string
 ---@return string?
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
----A number's name with our name of the metric in place of another name: "valid_mrr@10" becomes
----"valid_rr@10".
+---Returns a number's name with Moonrank's name of the metric instead of an alias: "valid_mrr@10"
+---becomes "valid_rr@10".
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
@@ -359,10 +360,10 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----Values by our names of metrics, which can be read by their other names, too: "map" is "ap". A name that is not there is nil, or with `what`
----an error where there is any value.
+---Makes a table of values by metric name readable by aliases, too: "map" is "ap". An unknown name
+---gives nil. With `what`, it raises an error if the table has any value.
 ---@param values table<string, any>
----@param what? string  what has the values
+---@param what? string  owner of the values, for messages
 ---@return table<string, any>
 ---Example: `require "moonrank.metrics.registry".by_any_name({["rr@5"] = 0.25})["mrr@5"]   --> 0.25`
 function M.by_any_name(values, what)
@@ -373,8 +374,9 @@ function M.by_any_name(values, what)
   end })
 end
 
----In which direction the metric of this name is better, also as "valid_..." or "test_...", as trials call their numbers, and under a bound,
----"ndcg[minmax]"; nil where it is none.
+---Returns the direction in which a metric improves. The name may have the prefix "valid_" or
+---"test_", as in trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is not a
+---metric's.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
@@ -395,9 +397,9 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
   "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do usual[name] = "minimize" end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----The direction in which a number is better: that of the metric with this name, also by another name of the metric ("map"), of a known error
----or cost ("rmse", "valid_loss"), or of any name that ends in "loss". nil for an unknown name: the caller asks for a direction. This is the only
----list of directions.
+---Returns the direction in which a number improves. It knows metrics, also by alias ("map"), usual
+---errors and costs ("rmse", "valid_loss"), and any name that ends in "loss". Returns nil for an
+---unknown name; the caller then asks for a direction. This is the only list of directions.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
@@ -409,7 +411,7 @@ function M.usual_direction(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----The metric as a function of exact ranks (all different) and lists.
+---Returns the metric as a function of exact ranks without ties, and of lists.
 ---@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example: `require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
