@@ -49,9 +49,8 @@ class Agenda {
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
     throw std::invalid_argument(
-        "nothing that this tensor was computed from requires gradients; call x:requires_grad() on a tensor before it "
-        "is "
-        "used");
+        "nothing that this tensor was computed from requires gradients; "
+        "call x:requires_grad() on a tensor before it is used");
   }
   if (!seed.defined()) {
     if (root.entries() != 1) {

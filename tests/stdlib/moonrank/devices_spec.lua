@@ -96,6 +96,15 @@ describe("a device", function()
 end)
 
 describe("on both devices", function()
+  it("sums of long runs, which the GPU takes in pieces, are the same to rounding", at_both(function()
+    for _, n in ipairs{ 8191, 8192, 8193, 16385 } do
+      local x = mr.normal({ 3, n }, { seed = n, dtype = "float64", device = "cpu" })
+      for _, f in ipairs{ function(a) return a:sum() end, function(a) return a:mean() end, function(a) return a:sum(2) end } do
+        agree("sum of runs of " .. n, f, x, 1e-9)
+      end
+    end
+  end))
+
   it("random numbers are the same bits", at_both(function()
     for _, make in ipairs{ mr.uniform, mr.normal } do
       for _, dtype in ipairs{ "float32", "float64" } do
