@@ -74,7 +74,7 @@ end
 ---Images by part, their standardised features, items and pairs.
 ---@param args table
 ---@param seed integer
-function M.data(args, seed)
+local function data_of(args, seed)
   local images = images_of(args)
   local parts = { protocol.face_parts(images, seed) }
   local features, found = protocol.standardised(parts, features_of(parts, args)), { images = images }
@@ -85,6 +85,7 @@ function M.data(args, seed)
   end
   return found
 end
+M.data = data_of
 
 -- The trials of some settings of each system, "RankNet" -> {1, 2, 3}, all seeds of each; missing ones are made.
 local function study(args, name, wanted)
@@ -101,7 +102,7 @@ local function study(args, name, wanted)
   for _, each in ipairs{ "count", "size", "pairs", "kernel", "epochs" } do settings[each] = args[each] end
   return kept.study(args, { name = (args.table_3 and "table 3" or "table 2") .. name, settings = settings, space = space,
     run = function(trial)
-      data[trial.split] = data[trial.split] or M.data(args, trial.split)
+      data[trial.split] = data[trial.split] or data_of(args, trial.split)
       local system = known[trial.system]
       return systems.run(system, grids.value(system.grid, trial.setting, args.rate), data[trial.split], trial)
     end })

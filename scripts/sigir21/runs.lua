@@ -48,8 +48,8 @@ local function check_folder(args)
   end
 end
 
----The options of a script that reads runs: its own, and which runs. `more.recipe`, `more.sets`: defaults; `more.smoke`: which of its own
----`more.without`: options that it does not take, with the value that they have.
+---The options of a script that reads runs: its own, and which runs. `more.recipe` and `more.sets` are defaults, `more.smoke` are the values of
+---the script's own options under --smoke, `more.without` are options that the script does not take, with their values.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)

@@ -18,7 +18,8 @@ M.published = { "none", "minmax", "expectation", "expectation_max", "distributio
 M.own = { "distribution_log", "distribution_logit" }
 M.bounds = { table.unpack(M.published) }
 table.move(M.own, 1, #M.own, #M.bounds + 1, M.bounds)
-M.deepest = 50  -- nDCG@1 to nDCG@50
+local deepest = 50  -- nDCG@1 to nDCG@50
+M.deepest = deepest
 
 local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
@@ -45,8 +46,9 @@ function M.words(args, without)
   return kept.words(args, more)
 end
 
----The bound of a name, where it is drawn as often as the options say.
-function M.bound(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
+-- The bound of a name. `--samples` says how many random orders the thesis' distribution bound draws.
+local function bound_of(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
+M.bound = bound_of
 
 ---"NSR 2", "label 1" or, of MQ2008's third reading, "the highest label".
 function M.setting_text(set, value)
@@ -67,15 +69,16 @@ local function result_of(run, test, number, own)
 end
 
 ---One run. `o`: data set (opened), value of its setting, loss, bound, fold, seed, rate, and the model's size if not the usual one.
-function M.train(args, o)
-  local own = M.metric_of[o.loss]
+local function train(args, o)
+  local own = protocol.metric_of[o.loss]
   local metrics = { table.unpack(every_metric) }
-  for k = 1, o.curve and M.deepest or 0 do metrics[#metrics + 1] = "ndcg@" .. k end
+  for k = 1, o.curve and deepest or 0 do metrics[#metrics + 1] = "ndcg@" .. k end
   local fold = o.set.fold(o.value, o.fold, o.seed)
-  local run = protocol.train(o.set, fold, { size = o.size, seed = o.seed, loss = mr.losses[o.loss]{ bound = M.bound(args, o.bound) },
+  local run = protocol.train(o.set, fold, { size = o.size, seed = o.seed, loss = mr.losses[o.loss]{ bound = bound_of(args, o.bound) },
     rate = o.rate, metrics = metrics, select = own, recipe = args.recipe })
   return result_of(run, fold.test, o.fold, own)
 end
+M.train = train
 
 ---"ap none 0.01, ...": kept with a study's settings, so that changed rates are detected.
 function M.rates_text(name)
@@ -122,7 +125,7 @@ function M.sweep(args, name, o)
   return M.study(args, {
     name = M.study_name(args, o.name, { recipe = true, samples = sampled }), settings = settings, space = space,
     run = function(trial)
-      return M.train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
+      return train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = seed, rate = rate(trial), size = size and size(trial), curve = curve })
     end,
   })
