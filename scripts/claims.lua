@@ -6,8 +6,8 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 
 local M = {}
 
--- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.all(pattern, column,
--- table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
+-- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.interval` the
+-- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}
   function t.all(pattern, column, table_name)
@@ -18,6 +18,12 @@ local function reader(path, cells)
     end
     if #values == 0 then error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0) end
     return values, names
+  end
+  function t.interval(row, column, table_name)
+    for _, cell in ipairs(cells) do
+      if cell.row == row and cell.column == column and (not table_name or cell.table == table_name) then return cell.low, cell.high end
+    end
+    error(("%s has no cell in row %s and column %s"):format(path, row, column), 0)
   end
   local function one(_, row, column, table_name)
     local values = t.all("^" .. row:gsub("%W", "%%%0") .. "$", column, table_name)

@@ -1,5 +1,6 @@
 -- How much memory the runs of Tables 2 and 3 need, estimated from the options, so that a request that does not fit is
 -- refused before work begins. Terms are counted in numbers of 4 bytes; factors were fitted to measured peaks.
+local core = require "moonrank.core"
 local need = require("moonrank.memory").need
 
 local M = {}
@@ -40,7 +41,7 @@ local function of_trees(args, images, width)
   return 2 * rows * width + 4 * nodes * bins * width
 end
 
----The estimate in bytes: of all processes that run at once, of each the system that needs most.
+---The estimate in bytes for one process, with the system that needs most.
 ---@param args table  options of the scripts
 ---@param count integer  images
 ---@return number
@@ -49,18 +50,24 @@ function M.bytes(args, count)
   local most = math.max(of_networks(args, width), of_convolutions(args), of_trees(args, images, width),
     (2 * 4 * images + 256) * width)  -- lasso and ridge in float64
   local data = 7 * count * (3 * args.size ^ 2) + 3 * count * width
-  return math.max(1, args.workers or require("moonrank.core").threads()) * (program + 4 * (data + most))
+  return program + 4 * (data + most)
 end
 
----Raises an error that names the options where the runs need more memory than there is.
+---Raises an error that names the options if the runs need more memory than there is. Without --workers as many processes run
+---as fit into memory, at most one per core; `args.workers` becomes their number if it is smaller than that of the cores.
 ---@param args table
 ---@param count integer
 ---@param available? number  bytes (default: those of the machine)
 function M.check(args, count, available)
-  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and %s"):format(args.size, count,
-    args.pairs, args.kernel, table.concat(args.widths, ","),
-    args.workers and "--workers " .. args.workers or "a process per core")
-  need(args.table_3 and "table 3" or "table 2", options, M.bytes(args, count), "Lower --size or --workers", available)
+  local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), core.threads()
+  local processes = args.workers or math.min(cores, math.max(1, free // bytes))
+  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and --workers %d"):format(args.size, count,
+    args.pairs, args.kernel, table.concat(args.widths, ","), processes)
+  need(args.table_3 and "table 3" or "table 2", options, math.max(1, processes) * bytes, "Lower --size or --workers", free)
+  if processes < cores and not args.workers then
+    args.workers = math.tointeger(processes)
+    print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(processes, cores, bytes / 2 ^ 30))
+  end
 end
 
 return M

@@ -182,6 +182,15 @@ it("runs that do not fit into memory are refused with the options and an estimat
   memory.check(args, 120, 16e9)
   args.workers = 4
   test.raises(function() memory.check(args, 120, 16e9) end, "--workers 4")
+  -- without --workers as many processes run as fit
+  local cores = core.threads()
+  for fit = 1, cores do
+    args.workers = nil
+    memory.check(args, 120, (fit + 0.5) * memory.bytes(args, 120))
+    equal(args.workers, fit < cores and fit or nil)
+  end
+  args.workers = nil
+  test.raises(function() memory.check(args, 120, 4e9) end, "--workers 1")
   args.size, args.kernel, args.workers, args.widths = 20, 5, 2, { 200, 100, 50 }
   memory.check(args, 2000, 8 * 2 ^ 30)
 end)
