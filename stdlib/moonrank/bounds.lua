@@ -129,15 +129,6 @@ function M.distribution_bound(options)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
 
----Keeps tables of exact distributions in a file between runs. The file is read now and written
----when the program ends. A file that is damaged, of another version or of another numerics version
----is replaced, with a warning. A single table is computed anew if it does not have the mean,
----variance and range of its distribution. A file of another kind is an error. Distributions from
----samples have a folder of their own (MOONRANK_SAMPLES_GIB).
----@param path string|false  false: stop keeping them
----@return integer  how many tables were read
-function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it
-
 local stats_options = declare("mr.bounds.StatsOptions", {
   { "dtype", "string", default = "float64", help = "type of the numbers" },
   { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
