@@ -45,7 +45,9 @@ function Bound:__tostring() return self.name end
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(line)
-  local made = bound(line.name, function(score, metric, lists) return list_stats.bounded(score, metric, lists, line) end)
+  local made = bound(line.name, function(score, metric, lists)
+    return list_stats.of(metric).bounded(metric, lists, line, score)
+  end)
   made.affine = true
   return made
 end
@@ -85,13 +87,6 @@ local function steepness_of(o)
   return o.steepness, o.kappa
 end
 
--- A metric of the option `also`.
-local function with_closed_forms(where, given)
-  local metric = metrics.parse(given)
-  if not metric.closed_forms then check.fail("%s: also has '%s', which is not drawn by the shape of a list", where, metric.name) end
-  return metric
-end
-
 local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
 ---Makes a distribution-based bound. It is the smoothed probability F~ that a random ranking is no
@@ -118,13 +113,16 @@ function M.distribution_bound(options)
     check.fail("%s: steepness = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
-  for _, metric in ipairs(o.also) do spec = core.distribution_spec_also(spec, with_closed_forms(where, metric)) end
+  for _, each in ipairs(o.also) do
+    local metric = metrics.parse(each)
+    if list_stats.of(metric).kind == "estimate" then
+      check.fail("%s: also has '%s', whose rankings are not shared with other metrics. Leave it out", where, metric.name)
+    end
+    spec = core.distribution_spec_also(spec, metric)
+  end
   local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
-    if not metric.closed_forms then
-      return estimate.distribution_bound(score, metric, lists, spec, o.beta ~= 0 and { beta = o.beta } or nil)
-    end
-    return core.distribution_bound(score, lists, metric, spec)
+    return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score)
   end, o)
 end
 for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
@@ -155,20 +153,6 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
     help = "grades of the rows, in any order, instead of n and p" },
 })
 
-local most_rows = 1000000  -- of a list whose orders are tried out
-
--- The grades that a script gives, or 1 p times and 0.
-local function grades_of(where, o)
-  if #o.grades > 0 then return o.grades end
-  if not o.n or not o.p or o.p > o.n or o.n > most_rows then
-    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where, tostring(o.n),
-      tostring(o.p), most_rows)
-  end
-  local grades = {}
-  for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
-  return grades
-end
-
 ---Computes statistics of a metric over all rankings of one list, as plain numbers. The list has N
 ---rows of which P are relevant, or rows with the given grades. The numbers are NaN where they are
 ---undefined (no relevant row). A metric without closed forms (one defined in a script, err, bpref,
@@ -183,11 +167,7 @@ end
 function M.of(metric, shape)
   local o = shape_options:read("mr.bounds.of", shape)
   metric = metrics.parse(metric)
-  local what = "bounds of " .. metric.name
-  if not metric.closed_forms then return record(what, estimate.of(metric, grades_of("mr.bounds.of", o))) end
-  local numbers = core.bound_numbers(metric, o.n, o.p, o.grades)
-  numbers.method = "closed form"
-  return record(what, numbers)
+  return record("bounds of " .. metric.name, list_stats.of(metric).numbers(metric, o))
 end
 
 local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
@@ -218,15 +198,7 @@ local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_
 function M.distribution(metric, options)
   local o = distribution_options:read("mr.bounds.distribution", options)
   metric = metrics.parse(metric)
-  if not metric.closed_forms then
-    local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
-    if not found.distribution then check.fail("mr.bounds.distribution: '%s' is undefined for every order of such a list", metric.name) end
-    if o.method == "exact" and found.method ~= "enumerated" then
-      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric.name)
-    end
-    return found.distribution
-  end
-  return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed, o.beta)
+  return list_stats.of(metric).distribution(metric, o, options)
 end
 
 ---Returns the distribution of values that are equally likely. It has the methods of

@@ -2,6 +2,7 @@
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
+local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local tables = require "moonrank.table"
 
@@ -34,7 +35,7 @@ local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kin
 -- The lists that one metric is checked on.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
-  local relevant = o.relevant or metric.closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
+  local relevant = o.relevant or list_stats.of(metric).relevant
   local sizes = grid.sizes(relevant, o.nsr)
   for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
   local counted, degenerate = {}, { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }

@@ -34,11 +34,11 @@ Stats.__index = function(self, name)
   elseif name == "degenerate" then
     value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
   elseif name == "sd" then
-    value = list_stats.table(self._metric, lists, o.dtype, o.device, true).sd
+    value = list_stats.of(self._metric).table(self._metric, lists, o.dtype, o.device, true).sd
   elseif name == "cdf" then
     value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
   elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
-    local known = list_stats.table(self._metric, lists, o.dtype, o.device, false)
+    local known = list_stats.of(self._metric).table(self._metric, lists, o.dtype, o.device, false)
     for _, each in ipairs{ "min", "max", "best", "expectation" } do rawset(self, each, known[each]) end
     return known[name]
   else

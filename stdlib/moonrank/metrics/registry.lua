@@ -272,7 +272,7 @@ function M.written(text)
   local options = metric:option_names()
   table.sort(options)
   add("options", table.concat(options, ", ") .. (#options > 0 and ", " or "") .. "ties, empty, relevant")
-  add("bounds", metric.closed_forms and "from closed forms" or "estimated from orders of each list (mr.bounds.of)")
+  add("bounds", require("moonrank.bounds.list_stats").of(metric).words)
   add("lambdarank", metric.swaps and "yes" or "no, what a swap changes is not known")
   add("smooth", metric.has_smooth and ("yes (mr.smooth.%s)"):format(metric.base) or "no")
   return table.concat(lines, "\n"), metric.base
