@@ -1,6 +1,6 @@
--- Bounds: each list's smooth metric rescaled by what is possible or likely for a list of its length and number of relevant rows (Westerborg
--- 2022, chapter 3). Every bound keeps the direction of the metric; losses turn it. Lists on which no ordering can matter are 0 and have no
--- gradient under every bound.
+-- Bounds rescale the smooth metric of each list by the values that are possible or likely for a list of its length and
+-- number of relevant rows (Westerborg 2022, chapter 3). A bound keeps the direction of the metric. Under every bound, a
+-- list on which no ordering can matter has the value 0 and no gradient.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -18,9 +18,9 @@ local M = {}
 
 ---@class mr.Bound
 ---@field name string
----@field options table|false  options it was made with, if its name does not tell them all
+---@field options table|false  options that it was made with, if its name does not say them all
 ---@field affine boolean        whether a list has the same slope at every score
----@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
+---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  bounded value per list
 local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.
@@ -33,7 +33,7 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
-Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
+Bound.repeats = true  -- whether the same batch always has the same values; unknown for a script's function
 
 function Bound:__tostring() return self.name end
 
@@ -57,15 +57,15 @@ for _, line in ipairs(core.affine_bounds()) do
 end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
-  { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0, formerly = "gain",
-    help = "steepness a of F~: kappa / sd, distinct values / range (Eq. 3.13, the thesis' own), or a number for a itself" },
+  { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0,
+    formerly = "gain",
+    help = "steepness a of F~: kappa / sd; samples: distinct values / range (Eq. 3.13, the thesis' own); or a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })
 
 local function count_row(name, least, help, default)
-  local expected = ("an integer from %d to 100000000"):format(least)
-  return { name, "number", default = default, least = least, most = 100000000, accept = math.tointeger, expected = expected,
-    help = help }
+  return { name, "number", default = default, least = least, most = 100000000, accept = math.tointeger,
+    expected = ("an integer from %d to 100000000"):format(least), help = help }
 end
 
 local sampling_options = declare("mr.bounds.SamplingOptions", {
@@ -75,19 +75,17 @@ local sampling_options = declare("mr.bounds.SamplingOptions", {
 }, estimate.random_options)
 
 local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions", {
-  { "form", "string", default = "cdf", choices = { "cdf", "log", "logit" },
+  { "form", "string", default = "cdf", choices = check.names(registry.forms),
     help = "F~ itself, its logarithm, or its logit" },
   { "also", "(string|mr.Metric)[]", default = {},
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- The two arguments by which the core knows a steepness.
+-- The two arguments that the core takes for a steepness.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
 end
-
-local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
 ---Makes a distribution-based bound. It is the smoothed probability F~ that a random ranking is no
 ---better (Eq. 3.12), its logarithm, or its logit, whose gradient never vanishes. For metrics to be
@@ -110,31 +108,35 @@ function M.distribution_bound(options)
   local steepness, amount = steepness_of(o)
   if steepness == "samples" and options.method == nil then o.method = "sampled" end
   if steepness == "samples" and o.form ~= "cdf" then
-    check.fail("%s: steepness = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
+    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Use 'kappa'", where,
+      o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
   for _, each in ipairs(o.also) do
     local metric = metrics.parse(each)
     if list_stats.of(metric).kind == "estimate" then
-      check.fail("%s: also has '%s', whose rankings are not shared with other metrics. Leave it out", where, metric.name)
+      check.fail("%s: also has '%s', which does not share rankings with other metrics. Leave it out", where,
+        metric.name)
     end
     spec = core.distribution_spec_also(spec, metric)
   end
-  local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
+  local name = registry.forms[o.form].name .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
   return bound(name, function(score, metric, lists)
     return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score)
   end, o)
 end
-for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
+for form, about in pairs(registry.forms) do
+  registry.add_builtin(about.name, M.distribution_bound{ form = form }, about)
+end
 
 local stats_options = declare("mr.bounds.StatsOptions", {
   { "dtype", "string", default = "float64", help = "type of the numbers" },
   { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
 })
 
----Returns statistics of a metric over all rankings of each list, from closed forms. `.cdf(score)`
----is the smoothed distribution function, and is differentiable.
----@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; a metric without closed forms is estimated, see mr.bounds.of
+---Returns statistics of a metric over all rankings of each list. `.cdf(score)` is the smoothed
+---distribution function, and is differentiable.
+---@param metric string|mr.Metric  such as "ndcg", "nrbp(0.95)"; estimated if it has no closed forms (see mr.bounds.of)
 ---@param lists mr.Lists
 ---@param options? mr.bounds.StatsOptions
 ---@return mr.Stats
@@ -213,7 +215,8 @@ end
 local distribution_methods = core.classes["mr.Distribution"].methods
 
 local smooth_options = declare("mr.bounds.SmoothOptions", {
-  { "tabled", "boolean", default = false, help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
+  { "tabled", "boolean", default = false,
+    help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
 }, smoothing_options)
 
 ---Returns the smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its
@@ -231,14 +234,15 @@ function distribution_methods:smooth(s, options)
   return value, derivative
 end
 
--- A function of (score, stats) is called on the lists that count only, so that 0/0 never meets a gradient.
+-- Makes a bound from a function of (score, stats). The function gets only the lists that count, so that 0/0 never
+-- reaches a gradient.
 local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
       local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
       if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= part.count then
         check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
-          type(value) == "userdata" and "a tensor of another shape" or type(value), part.count)
+          type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), part.count)
       end
       return value
     end)
@@ -267,7 +271,8 @@ function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
   if o.at and #o.at ~= lists.count then
-    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at), lists.count)
+    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at),
+      lists.count)
   end
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
@@ -314,7 +319,7 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- where there is no slope there is no weight: 0/1
+    -- a list without a slope is divided by 1 instead of 0
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)
@@ -331,12 +336,16 @@ end
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param about? mr.bounds.About  what `help(name)` prints about it
 ---@return mr.Bound
----Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
+---Example:
+---local function f(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
+---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
   if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
   local is_bound = getmetatable(f) == Bound
-  if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
-  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
+  if type(f) ~= "function" and not is_bound then
+    check.fail("mr.bounds.define: f is a %s, expected a function or a bound", type(f))
+  end
+  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound. Use another name", name) end
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
@@ -353,12 +362,14 @@ end
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----Plots the bounded value against the score for lists of several sizes. It can compare several
----bounds.
----@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]  one, or a table of several
+---Plots the bounded value against the score for lists of several sizes. `what` is one bound, or a
+---table of several bounds to compare.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure
----Example: `mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}}):script():find("plot", 1, true) ~= nil   --> true`
+---Example:
+---local figure = mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}})
+---figure:script():find("plot", 1, true) ~= nil   --> true
 function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
 ---Returns the names of all bounds.

@@ -35,8 +35,8 @@ local function ranked(metric)
   return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
 end
 
--- Returns a function of (first, count) that gives the ranks of `count` random orders, from number `first` on. With beta,
--- rows are drawn without replacement with weights e^(beta * grade).
+-- Returns a function of (first, count) that gives the ranks of `count` random orders, from order number `first`. With
+-- beta, rows are drawn without replacement with weights e^(beta * grade).
 local function random_orders(grades, seed, beta)
   if beta == 0 then return function(first, count) return core.random_ranks(#grades, first, count, seed) end end
   local pulls = {}
@@ -82,7 +82,8 @@ local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.m
 M.random_options = declare("mr.bounds.RandomOptions", {
   { "seed", "integer", default = 1, help = "seed of the random rankings" },
   { "beta", "number", default = 0,
-    help = "how much better than random the rankings are: rows are drawn with probability proportional to e^(beta * grade)" },
+    help = "how much better than random the rankings are: rows are drawn with probability proportional to "
+      .. "e^(beta * grade)" },
 })
 
 local estimate_options = declare("mr.bounds.EstimateOptions", {
@@ -98,17 +99,17 @@ local ends = {}   -- whether an order changes the metric, by the metric's number
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
-    return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method, orders = orders,
-      degenerate = true }
+    return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method,
+      orders = orders, degenerate = true }
   end
   if missing > 0 or mean - mean ~= 0 or first - first ~= 0 or last - last ~= 0 then
-    check.fail("metric '%s' is NaN or infinite for some orders of a list. It must be finite for all orders or NaN for all",
+    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for every order",
       metric.name)
   end
   local distribution = core.distribution_of(values:to("float64"):to("cpu"), method)
   local e = {
-    min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last), expectation = distribution:mean(),
-    sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
+    min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last),
+    expectation = distribution:mean(), sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
     error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
   }
   e.best = metric.minimize and e.min or e.max
@@ -197,8 +198,8 @@ end
 -- Raises an error if all random orders had the same value. A bound that divides by their spread is then undefined.
 local function with_spread(metric, estimate)
   if estimate.sd > 0 then return estimate end
-  check.fail("metric '%s': %d random orders of a list all gave %g, though not all orders do. Its distribution cannot be "
-    .. "estimated from so few orders", metric.name, estimate.orders, estimate.expectation)
+  check.fail("metric '%s': its distribution cannot be estimated. All of %d random orders of a list gave %g, though other "
+    .. "orders give other values", metric.name, estimate.orders, estimate.expectation)
 end
 
 function M.affine(metric, lists, line, dtype, device)
@@ -258,7 +259,9 @@ function M.numbers(metric, shape) return M.of(metric, grades_of("mr.bounds.of", 
 function M.distribution(metric, o, given)
   local where = "mr.bounds.distribution"
   local found = M.of(metric, grades_of(where, o), { samples = given.samples, seed = o.seed, beta = o.beta })
-  if not found.distribution then check.fail("%s: '%s' is undefined for every order of such a list", where, metric.name) end
+  if not found.distribution then
+    check.fail("%s: '%s' is undefined for every order of such a list", where, metric.name)
+  end
   if o.method == "exact" and found.method ~= "enumerated" then
     check.fail("%s: method is 'exact', but '%s' has too many orders, or beta is not 0. Use method 'sampled'", where,
       metric.name)

@@ -11,20 +11,15 @@ local M = {}
 ---@field kind "closed form"|"estimate"
 ---@field words string            where the numbers come from, for documentation
 ---@field relevant integer[]      numbers of relevant rows of the lists that mr.bounds.check makes
----@field weights fun(metric: mr.Metric, lists: mr.Lists, dtype: string, device: string): mr.Tensor  1 for lists that count, else 0
----@field count fun(metric: mr.Metric, lists: mr.Lists): integer  how many lists count
----@field counted fun(metric: mr.Metric, lists: mr.Lists, device: string): mr.Tensor  numbers of the lists that count
----@field table fun(metric: mr.Metric, lists: mr.Lists, dtype: string, device: string, sd: boolean): table<string, mr.Tensor>
----min, max, best, expectation and, with `sd`, sd; NaN where undefined
----@field affine fun(metric: mr.Metric, lists: mr.Lists, line: mr.AffineBound, dtype: string, device: string): mr.Tensor, mr.Tensor
----slope and offset of an affine bound; both are 0 for lists that do not count
----@field bounded fun(metric: mr.Metric, lists: mr.Lists, line: mr.AffineBound, score: mr.Tensor): mr.Tensor
----value under an affine bound
----@field distribution_bound fun(metric: mr.Metric, lists: mr.Lists, o: table, spec: mr.DistributionSpec, score: mr.Tensor): mr.Tensor
----value under a bound of mr.bounds.distribution_bound with the options `o`
----@field numbers fun(metric: mr.Metric, shape: mr.bounds.ShapeOptions): table  result of mr.bounds.of
----@field distribution fun(metric: mr.Metric, o: table, given: table): mr.Distribution
----result of mr.bounds.distribution, from the options with defaults filled in, and without
+---@field weights function             (metric, lists, dtype, device): 1 for lists that count, else 0
+---@field count function               (metric, lists): how many lists count
+---@field counted function             (metric, lists, device): numbers of the lists that count
+---@field table function               (metric, lists, dtype, device, sd): min, max, best, expectation and, with `sd`, sd
+---@field affine function              (metric, lists, line, dtype, device): slope and offset; 0 for lists that do not count
+---@field bounded function             (metric, lists, line, score): values under an affine bound
+---@field distribution_bound function  (metric, lists, options, spec, score): values under a distribution-based bound
+---@field numbers function             (metric, shape): the result of mr.bounds.of
+---@field distribution function        (metric, options, given): the result of mr.bounds.distribution
 
 ---@type mr.bounds.Source
 local closed_form = {
@@ -37,7 +32,9 @@ local closed_form = {
   table = core.bound_table,
   affine = core.affine_bound,
   bounded = function(metric, lists, line, score) return core.affine_bounded(score, metric, lists, line) end,
-  distribution_bound = function(metric, lists, _, spec, score) return core.distribution_bound(score, lists, metric, spec) end,
+  distribution_bound = function(metric, lists, _, spec, score)
+    return core.distribution_bound(score, lists, metric, spec)
+  end,
   numbers = function(metric, shape)
     local numbers = core.bound_numbers(metric, shape.n, shape.p, shape.grades)
     numbers.method = "closed form"
