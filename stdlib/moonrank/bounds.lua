@@ -337,7 +337,7 @@ end
 ---@param about? mr.bounds.About  what `help(name)` prints about it
 ---@return mr.Bound
 ---Example:
----local function f(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
+---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
   if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
