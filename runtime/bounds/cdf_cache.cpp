@@ -1,7 +1,5 @@
 // Smoothed distribution functions, made once per shape and kept.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <list>
 #include <map>
@@ -9,7 +7,6 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/bounds/smooth_cdf.h"
-#include "runtime/bounds/table_check.h"
 
 namespace mr {
 namespace {
@@ -38,60 +35,38 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
-/// `exact`: not from samples. `checked`: false for a table of a file that was not compared with its moments yet.
-struct Kept {
-  std::string key;
-  SmoothCdf cdf;
-  bool exact, checked;
-};
-
 /// The least recently used are dropped first.
 class Cache {
  public:
-  std::optional<Kept> find(const std::string& key) {
+  std::optional<SmoothCdf> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(key);
     if (at == entries_.end()) return std::nullopt;
     order_.splice(order_.begin(), order_, at->second);
-    return *at->second;
+    return at->second->cdf;
   }
 
-  /// Replaces an entry that was not checked.
-  void put(Kept entry) {
+  void put(std::string key, SmoothCdf cdf) {
     const std::lock_guard lock(mutex_);
-    const auto at = entries_.find(entry.key);
-    if (at != entries_.end()) {
-      if (at->second->checked || !entry.checked) return;
-      drop(at);
-    }
-    bytes_ += bytes_of(entry.cdf);
-    order_.push_front(std::move(entry));
+    if (entries_.count(key) != 0) return;
+    bytes_ += bytes_of(cdf);
+    order_.push_front({std::move(key), std::move(cdf)});
     entries_[order_.front().key] = order_.begin();
-    while (bytes_ > most_bytes && order_.size() > 1) drop(entries_.find(order_.back().key));
-  }
-
-  std::map<std::string, std::shared_ptr<const LogitTable>> tables() {
-    const std::lock_guard lock(mutex_);
-    std::map<std::string, std::shared_ptr<const LogitTable>> found;
-    for (const Kept& entry : order_) {
-      const auto* table = std::get_if<std::shared_ptr<const LogitTable>>(&entry.cdf);
-      if (table != nullptr && entry.exact) found[entry.key] = *table;
+    for (; bytes_ > most_bytes && order_.size() > 1; order_.pop_back()) {
+      bytes_ -= bytes_of(order_.back().cdf);
+      entries_.erase(order_.back().key);
     }
-    return found;
   }
 
  private:
-  using Index = std::map<std::string, std::list<Kept>::iterator>;
-
-  void drop(Index::iterator at) {
-    bytes_ -= bytes_of(at->second->cdf);
-    order_.erase(at->second);
-    entries_.erase(at);
-  }
+  struct Entry {
+    std::string key;
+    SmoothCdf cdf;
+  };
 
   std::mutex mutex_;
-  std::list<Kept> order_;
-  Index entries_;
+  std::list<Entry> order_;
+  std::map<std::string, std::list<Entry>::iterator> entries_;
   int64_t bytes_ = 0;
 };
 
@@ -100,14 +75,8 @@ Cache& cache() {
   return the_cache;
 }
 
-/// True if the distribution of this shape is computed exactly. Throws if it has to be and cannot.
-bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
-  return finding.method != Method::sampled &&
-         (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
-}
-
 bool has_series(const Metric& metric, const ListShape& shape, const Finding& finding, const Smoothing& how) {
-  return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding) && has_spectrum(metric, shape);
+  return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding.method) && has_spectrum(metric, shape);
 }
 
 double series_gain(const Metric& metric, const ListShape& shape, const Smoothing& how) {
@@ -130,7 +99,7 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
-  if (!is_exact(metric, shape, finding)) return made_of_samples(metric, shape, finding, how, busy);
+  if (!is_exact(metric, shape, finding.method)) return made_of_samples(metric, shape, finding, how, busy);
   // a table alone, without the list of values that a RankingDistribution would make
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
@@ -183,66 +152,31 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
   return out;
 }
 
-std::atomic<int64_t> nanoseconds_of_making = 0, rejected = 0;
-
-/// True if a kept table can be used. A table from a file must have the moments of its shape.
-bool is_sound(const Kept& entry, const Metric& metric, const ListShape& shape, const Finding& finding,
-              const Smoothing& how) {
-  if (entry.checked) return true;
-  if (!is_exact(metric, shape, finding) || how.kind == Smoothing::by_samples) return false;
-  const Moments moments = moments_of(metric, shape);
-  const BoundStats stats = bound_stats(metric, shape, false);
-  const auto& table = *std::get<std::shared_ptr<const LogitTable>>(entry.cdf);
-  if (agrees(table, how.gain(moments.sd, stats.max - stats.min), stats, moments)) return true;
-  ++rejected;
-  return false;
-}
-
 }  // namespace
-
-double distribution_seconds() { return static_cast<double>(nanoseconds_of_making) * 1e-9; }
-
-std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables() { return cache().tables(); }
-
-void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table) {
-  cache().put({key, table, true, false});
-}
-
-int64_t rejected_tables() { return rejected; }
 
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how, Device device) {
   const auto key_of = [&](const ListShape& shape) {
-    const bool exact = is_exact(metric, shape, finding);
+    const bool exact = is_exact(metric, shape, finding.method);
     return key_text(metric, shape, exact ? 0 : finding.samples, exact ? 0 : finding.seed, how);
   };
   std::map<ListShape, std::optional<SmoothCdf>> known;
   std::vector<ListShape> missing;
   for (const ListShape& shape : shapes) {
     if (degenerate(metric, shape) || known.count(shape) != 0) continue;
-    std::optional<Kept> kept = cache().find(key_of(shape));
-    if (kept && is_sound(*kept, metric, shape, finding, how)) {
-      known[shape] = kept->cdf;
-      kept->checked = true;
-      cache().put(std::move(*kept));
-    } else {
-      known[shape] = std::nullopt;
-      missing.push_back(shape);
-    }
+    const std::optional<SmoothCdf>& kept = known[shape] = cache().find(key_of(shape));
+    if (!kept) missing.push_back(shape);
   }
   // the costly ones first, so that no thread is still busy with one when the others are done
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
-  const auto began = std::chrono::steady_clock::now();
   Finding there = finding;
   there.device = device;
   const std::vector<SmoothCdf> fresh =
       device == Device::cuda ? made_there(metric, missing, there, how, device) : made_here(metric, missing, there, how);
   for (size_t i = 0; i < missing.size(); ++i) {
-    cache().put({key_of(missing[i]), fresh[i], is_exact(metric, missing[i], finding), true});
+    cache().put(key_of(missing[i]), fresh[i]);
     known[missing[i]] = fresh[i];
   }
-  if (!missing.empty())
-    nanoseconds_of_making += std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
   std::vector<std::optional<SmoothCdf>> out;
   for (const ListShape& shape : shapes) out.push_back(degenerate(metric, shape) ? std::nullopt : known[shape]);
   return out;

@@ -19,6 +19,14 @@ constexpr double most_fine = 6e4;
 
 }  // namespace
 
+bool is_exact(const Metric& metric, const ListShape& shape, Method method) {
+  if (method == Method::sampled) return false;
+  if (has_spectrum(metric, shape) || has_atoms(metric, shape)) return true;
+  if (method == Method::automatic) return false;
+  throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
+                                    " rows with so many grades; 'auto' or 'sampled' are not");
+}
+
 double Smoothing::gain(double sd, double range) const {
   const double a = kind == by_gain ? amount : amount / sd;
   if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
@@ -38,18 +46,13 @@ std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, con
 
 RankingDistribution::RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding)
     : method_("sampled") {
-  const bool listable = has_atoms(metric, shape);
-  const bool within_reach = listable || has_spectrum(metric, shape);
-  if (finding.method == Method::exact && !within_reach) {
-    throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
-                                      " rows with so many grades; 'auto' or 'sampled' are not");
-  }
-  if (finding.method == Method::sampled || !within_reach) {
+  if (!is_exact(metric, shape, finding.method)) {
     listed_ = sampled_distribution({metric, shape, finding.samples, finding.seed},
                                    samplings_of(finding.also, shape, finding), finding.device, Busy::wait);
     check_spread(metric, shape, listed_->sd());
     return;
   }
+  const bool listable = has_atoms(metric, shape);
   method_ = listable ? "enumerated" : "characteristic function";
   exact_ = Exact{metric, shape, bound_stats(metric, shape, false), moments_of(metric, shape)};
   check_spread(metric, shape, exact_->moments.sd);

@@ -16,6 +16,10 @@ namespace mr {
 
 enum class Method : int8_t { exact, sampled, automatic };
 
+/// True if the distribution of this shape is computed exactly, false if it is sampled. Every choice between the two is
+/// made here. Throws if `method` is exact and no exact computation is feasible.
+bool is_exact(const Metric& metric, const ListShape& shape, Method method);
+
 /// The steepness a of F~: kappa / sd; a itself; or (number of distinct values) / (max - min), Eq. 3.13.
 struct Smoothing {
   enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
@@ -86,17 +90,5 @@ using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how,
                                                   Device device = Device::cpu);
-
-/// How long this process has been making those that were not kept.
-double distribution_seconds();
-
-/// Tables that were computed exactly, by a text that says all that each depends on. Tables from samples are left out:
-/// no closed form can check them, and their samples have files of their own.
-std::map<std::string, std::shared_ptr<const LogitTable>> kept_tables();
-/// Keeps a table from a file. It is compared with its shape's moments when it is first asked for, and made anew where
-/// they differ.
-void keep_table(const std::string& key, const std::shared_ptr<const LogitTable>& table);
-/// How many tables from files were made anew.
-int64_t rejected_tables();
 
 }  // namespace mr

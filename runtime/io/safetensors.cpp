@@ -266,14 +266,15 @@ std::string format_of_file(const std::string& path) {
   }
 }
 
-}  // namespace
-
+/// Why the writer of `format` may not replace the file of this name; "" if it may, in any version.
 std::string foreign_to(const std::string& format, const std::string& path) {
   const std::string found = format_of_file(path);
   if (writer_of(found) == writer_of(format)) return "";
   return "the file that is there is no '" + writer_of(format) + "'" +
          (found.empty() ? "" : " but has the format " + mr::quoted(found)) + "; another one is never replaced";
 }
+
+}  // namespace
 
 void write_safetensors(const std::string& path, const TensorFile& file) {
   std::string header = header_of(file);

@@ -23,9 +23,6 @@ constexpr const char* format_key = "format";
 /// unchecked.
 constexpr const char *checksum_key = "checksum xxh64", *checked_key = "checksum of";
 
-/// Why the file of this name is not one that the writer of `format` may replace; "" where it is one, in any version.
-std::string foreign_to(const std::string& format, const std::string& path);
-
 /// Writes a file whose metadata has the format, with a checksum; an existing file is replaced where it is of the same
 /// writer (io::NewFile). Throws with the path.
 void write_safetensors(const std::string& path, const TensorFile& file);

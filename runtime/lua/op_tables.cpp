@@ -83,7 +83,6 @@ namespace mr {
   ROW(affine_functions)      \
   ROW(affine_getters)        \
   ROW(order_functions)       \
-  ROW(table_file_functions)  \
   ROW(distribution_functions) \
   ROW(distribution_bound_functions) \
   ROW(distribution_methods)  \

@@ -57,19 +57,6 @@ void set_parameter(Metric& metric, double value) {
   metric.parameter = value;
 }
 
-Gain to_gain(const std::string& name) {
-  if (name == "exp2") return Gain::exp2;
-  if (name == "linear") return Gain::linear;
-  if (name == "exp2_plus_one") return Gain::exp2_plus_one;
-  throw ArgumentError("gain", "no gain '" + name + "': there are 'exp2', 'linear' and 'exp2_plus_one'");
-}
-
-bool is_by_cutoff(const std::string& denominator) {
-  if (denominator != "relevant" && denominator != "cutoff")
-    throw ArgumentError("denominator", "'" + denominator + "', expected 'relevant' or 'cutoff'");
-  return denominator == "cutoff";
-}
-
 void set_number(Metric& metric, const std::string& option, double value) {
   const auto& parameter = metric.definition->parameter;
   if (option == "k") return set_k(metric, value);
@@ -88,13 +75,13 @@ void set_number(Metric& metric, const std::string& option, double value) {
 
 void set_text(Metric& metric, const std::string& option, const std::string& value) {
   if (option == "gain") {
-    metric.gain = to_gain(value);
+    metric.gain = value_of(gains, "gain", value);
   } else if (option == "denominator") {
-    metric.by_cutoff = is_by_cutoff(value);
+    metric.by_cutoff = value_of(denominators, "denominator", value);
   } else if (option == "ties") {
-    metric.ties = to_ties(value);
+    metric.ties = value_of(tie_rules, "ties", value);
   } else if (option == "empty") {
-    to_empty(value);
+    value_of(empty_rules, "empty", value);
     metric.empty = value;
   } else if (option == "name") {
     metric.name = value;
@@ -141,13 +128,6 @@ size_t base_size(const std::string& text) {
 }
 
 }  // namespace
-
-double to_empty(const std::string& name) {
-  if (name == "zero") return 0;
-  if (name == "one") return 1;
-  if (name == "skip" || name == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw ArgumentError("empty", "no rule '" + name + "': there are 'skip', 'zero', 'one' and 'nan'");
-}
 
 float Metric::threshold() const { return graded() ? any_gain() : static_cast<float>(relevant); }
 

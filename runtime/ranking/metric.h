@@ -27,10 +27,12 @@ struct OwnedSwaps {
 /// Defines one metric for all values of its parameters. Fields that are left out mean "does not apply" or "unknown".
 struct MetricDefinition {
   enum Takes : int8_t { never, maybe, always };
-  /// The number in parentheses after a name, rbp(0.8): its name among options, its default, and between what it is.
+  /// The number in parentheses after a name, rbp(0.8): its name among options, its default, its open range, and what
+  /// documentation says of it.
   struct Parameter {
     const char* name;
     double fallback, low, high;
+    const char* help;
   };
 
   std::string name;
@@ -45,6 +47,8 @@ struct MetricDefinition {
   bool zero_without_relevant = false;     // by definition, where others have 0/0
   std::string empty = "skip";             // the rule for lists without relevant rows, where none is given
   bool loss_needs_top = false;            // without `top` a list's value depends on its batch
+  bool reads_relevant_only = false;       // of the other rows, only their number matters
+  bool ignores_missing = false;           // relevant rows that a run lacks do not change the value
   /// One value per list; null where a script's function says it.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
   /// The change of the metric by a swap of two rows, for LambdaRank.
@@ -86,8 +90,15 @@ struct Metric {
   std::string canonical() const;
 };
 
-/// The value of a list without relevant rows. `skip` gives NaN, which the caller leaves out of means.
-double to_empty(const std::string& rule);
+inline constexpr Named<Gain> gains[] = {
+    {"exp2", Gain::exp2}, {"linear", Gain::linear}, {"exp2_plus_one", Gain::exp2_plus_one}};
+/// By the value of `by_cutoff`.
+inline constexpr Named<bool> denominators[] = {{"relevant", false}, {"cutoff", true}};
+/// The values of a list without relevant rows. A list with NaN is left out of means under "skip".
+inline constexpr Named<double> empty_rules[] = {{"skip", std::numeric_limits<double>::quiet_NaN()},
+                                                {"zero", 0},
+                                                {"one", 1},
+                                                {"nan", std::numeric_limits<double>::quiet_NaN()}};
 /// Instead of such a rule: the sum that DCG is, also where no row of a list is relevant.
 constexpr double by_definition = std::numeric_limits<double>::infinity();
 /// A copy with one option set, by name, checked.

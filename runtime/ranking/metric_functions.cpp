@@ -17,7 +17,7 @@ std::optional<std::string> base_of(const MetricRegistry& registry, const std::st
 int64_t define_in(MetricRegistry& registry, const std::string& name, bool minimize) {
   return registry.define(name, minimize);
 }
-std::vector<std::string> names_of(const MetricRegistry& registry) { return registry.names(); }
+std::vector<std::string> names_in(const MetricRegistry& registry) { return registry.names(); }
 
 /// Names of the options that a metric takes besides those of all.
 std::vector<std::string> option_names(const Metric& metric) {
@@ -25,6 +25,21 @@ std::vector<std::string> option_names(const Metric& metric) {
   if (metric.definition->cutoff != MetricDefinition::never) names.emplace_back("k");
   if (metric.definition->parameter) names.emplace_back(metric.definition->parameter->name);
   return names;
+}
+
+std::vector<std::string> choices_of(const MetricRegistry&, const std::string& option) {
+  if (option == "ties") return names_of(tie_rules);
+  if (option == "empty") return names_of(empty_rules);
+  if (option == "gain") return names_of(gains);
+  if (option == "denominator") return names_of(denominators);
+  return {};
+}
+
+/// Range and documentation of the number in parentheses, or 0, 0 and "".
+std::tuple<double, double, std::string> parameter_range(const Metric& metric) {
+  const auto& parameter = metric.definition->parameter;
+  return parameter ? std::tuple<double, double, std::string>(parameter->low, parameter->high, parameter->help)
+                   : std::tuple<double, double, std::string>();
 }
 
 bool lacks_top(const Metric& metric) { return metric.definition->loss_needs_top && !metric.top; }
@@ -39,6 +54,9 @@ bool has_smooth_form(const Metric& metric) { return metric.has_smooth(); }
 bool sums_gains(const Metric& metric) { return metric.graded() && !metric.compares_grades(); }
 bool needs_k_rows(const Metric& metric) { return metric.definition->needs_k_rows; }
 bool zero_without_relevant(const Metric& metric) { return metric.definition->zero_without_relevant; }
+bool reads_relevant_only(const Metric& metric) { return metric.definition->reads_relevant_only; }
+bool ignores_missing(const Metric& metric) { return metric.definition->ignores_missing; }
+double value_of_empty(const Metric& metric) { return value_of(empty_rules, "empty", metric.empty); }
 std::string about_of(const Metric& metric) { return metric.definition->about; }
 std::vector<std::string> other_names(const Metric& metric) { return metric.definition->also; }
 int64_t script_of(const Metric& metric) { return metric.definition->script; }
@@ -53,19 +71,18 @@ std::optional<std::string> parameter_name(const Metric& metric) {
 }
 std::optional<double> top_of(const Metric& metric) { return metric.top; }
 double relevant_of(const Metric& metric) { return metric.relevant; }
-std::string ties_of(const Metric& metric) { return name_of(metric.ties); }
+std::string ties_of(const Metric& metric) { return name_of(tie_rules, metric.ties); }
 std::string empty_of(const Metric& metric) { return metric.empty; }
-std::string gain_name(const Metric& metric) {
-  return metric.gain == Gain::exp2 ? "exp2" : metric.gain == Gain::linear ? "linear" : "exp2_plus_one";
-}
-std::string denominator_of(const Metric& metric) { return metric.by_cutoff ? "cutoff" : "relevant"; }
+std::string gain_name(const Metric& metric) { return name_of(gains, metric.gain); }
+std::string denominator_of(const Metric& metric) { return name_of(denominators, metric.by_cutoff); }
 
 /// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows. "definition" is for
 /// DCG alone: the sum over the rows also where none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
     throw ArgumentError("metric", "'" + metric.name + "' is a script's own, whose function says its values");
-  return metric.definition->values(ranking, metric, empty == "definition" ? by_definition : to_empty(empty));
+  return metric.definition->values(ranking, metric,
+                                   empty == "definition" ? by_definition : value_of(empty_rules, "empty", empty));
 }
 
 /// For graded metrics, whose gains must be numbers that can be added up.
@@ -81,7 +98,7 @@ Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& emp
   with_real(values.dtype(), [&]<class Real>() {
     std::vector<Real> filled = values.to_vector<Real>();
     for (size_t l = 0; l < filled.size(); ++l) {
-      if (relevant[l] == 0) filled[l] = static_cast<Real>(to_empty(empty));
+      if (relevant[l] == 0) filled[l] = static_cast<Real>(value_of(empty_rules, "empty", empty));
     }
     out = Tensor::from(filled, values.device());
   });
@@ -108,7 +125,8 @@ extern const lua::OpTable metric_registry_methods{
         op<&base_of>("base", "self, text", "Its name without them, ours where others call it otherwise; nil: none."),
         once<&define_in>("define", "self, name, minimize",
                          "Adds a metric of a script's function; the function's number."),
-        op<&names_of>("names", "self", "Names of all, sorted."),
+        op<&names_in>("names", "self", "Names of all, sorted."),
+        op<&choices_of>("choices", "self, option", "Values of an option of metrics that is a name."),
     }};
 extern const lua::OpTable metric_methods{
     lua::OpTable::methods,
@@ -116,6 +134,7 @@ extern const lua::OpTable metric_methods{
     {
         op<&with_option>("with", "self, option, value", "The metric with one option set."),
         op<&option_names>("option_names", "self", "Options that it takes besides those of all."),
+        op<&parameter_range>("parameter_range", "self", "Limits and documentation of the number in parentheses."),
         op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
         op<&check_gains_of>("check_gains", "self, lists",
                             "Raises where a grade's gain is too large to be added up, and names the list and the row."),
@@ -133,6 +152,9 @@ extern const lua::OpTable metric_getters{
         op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
         op<&sums_gains>("sums_gains", "self", "Whether rows count by their gains, whatever is relevant."),
         op<&needs_k_rows>("needs_k_rows", "self", "Whether lists with fewer than k rows are 0."),
+        op<&reads_relevant_only>("reads_relevant_only", "self", "Whether only the number of the other rows matters."),
+        op<&ignores_missing>("ignores_missing", "self", "Whether relevant rows that a run lacks do not matter."),
+        op<&value_of_empty>("empty_value", "self", "Value of a list without relevant rows, NaN where it is skipped."),
         op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
         op<&other_names>("also", "self", "Other names of it."),
         op<&lacks_top>("lacks_top", "self", "Whether a loss of it needs the largest grade, which is not given."),

@@ -32,7 +32,7 @@ const Tensor& document_keys(const Lists& lists, Device device) {
 }
 
 Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& ties, double relevant) {
-  return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
+  return rank_rows(scores, lists, value_of(tie_rules, "ties", ties), static_cast<float>(relevant));
 }
 
 /// A copy of the ranking for which metrics give float64 values.
@@ -59,19 +59,6 @@ Tensor ranks_of(const Ranking& ranking) {
 }
 
 }  // namespace
-
-Ties to_ties(const std::string& name) {
-  if (name == "mean") return Ties::mean;
-  if (name == "stable") return Ties::stable;
-  if (name == "worst") return Ties::worst;
-  if (name == "trec") return Ties::trec;
-  throw ArgumentError("ties", "no tie rule '" + name + "': there are 'mean', 'stable', 'worst' and 'trec'");
-}
-
-const char* name_of(Ties ties) {
-  constexpr const char* names[] = {"mean", "stable", "worst", "trec"};
-  return names[static_cast<int>(ties)];
-}
 
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold) {
   check::per_row("scores", scores, lists);

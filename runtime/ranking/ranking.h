@@ -3,6 +3,7 @@
 
 #include "kernels/ranking/order.h"
 #include "runtime/ops/lists.h"
+#include "runtime/ranking/named.h"
 #include "runtime/tensor/device_array.h"
 
 namespace mr {
@@ -19,9 +20,8 @@ struct Ranking {
   Span<const Placement> placements() const { return places.span(); }
 };
 
-/// "mean", "stable", "worst" or "trec".
-Ties to_ties(const std::string& name);
-const char* name_of(Ties ties);
+inline constexpr Named<Ties> tie_rules[] = {
+    {"mean", Ties::mean}, {"stable", Ties::stable}, {"worst", Ties::worst}, {"trec", Ties::trec}};
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
 /// int64 row numbers of each list by rank, counted from 1 within all rows; of tied rows the lower first.
 Tensor order_of(const Ranking& ranking);

@@ -1,6 +1,6 @@
--- Bounds: each list's smooth metric rescaled by what is possible or likely for a list of its length and number of relevant rows (Westerborg
--- 2022, chapter 3). Every bound keeps the direction of the metric; losses turn it. Lists on which no ordering can matter are 0 and have no
--- gradient under every bound.
+-- Bounds rescale the smooth metric of each list by the values that are possible or likely for a list of its length and
+-- number of relevant rows (Westerborg 2022, chapter 3). A bound keeps the direction of the metric. Under every bound, a
+-- list on which no ordering can matter has the value 0 and no gradient.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -18,9 +18,9 @@ local M = {}
 
 ---@class mr.Bound
 ---@field name string
----@field options table|false  options it was made with, if its name does not tell them all
+---@field options table|false  options that it was made with, if its name does not say them all
 ---@field affine boolean        whether a list has the same slope at every score
----@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  the bounded value of every list from its smooth metric
+---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  bounded value per list
 local Bound = check.class("mr.Bound")
 
 -- apply(score, metric, lists) -> one bounded value per list.
@@ -33,7 +33,7 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
-Bound.repeats = true  -- whether it does the same with a batch each time, as a script's function need not
+Bound.repeats = true  -- whether the same batch always has the same values; unknown for a script's function
 
 function Bound:__tostring() return self.name end
 
@@ -45,7 +45,9 @@ function Bound:__tostring() return self.name end
 function M.weights(metric, lists) return list_stats.weights(metrics.parse(metric), lists, "float64", "cpu") end
 
 local function affine(line)
-  local made = bound(line.name, function(score, metric, lists) return list_stats.bounded(score, metric, lists, line) end)
+  local made = bound(line.name, function(score, metric, lists)
+    return list_stats.of(metric).bounded(metric, lists, line, score)
+  end)
   made.affine = true
   return made
 end
@@ -55,15 +57,15 @@ for _, line in ipairs(core.affine_bounds()) do
 end
 
 local smoothing_options = declare("mr.bounds.SmoothingOptions", {
-  { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0, formerly = "gain",
-    help = "steepness a of F~: kappa / sd, distinct values / range (Eq. 3.13, the thesis' own), or a number for a itself" },
+  { "steepness", "string|number", default = "kappa", choices = { "kappa", "samples" }, above = 0,
+    formerly = "gain",
+    help = "steepness a of F~: kappa / sd; samples: distinct values / range (Eq. 3.13, the thesis' own); or a itself" },
   { "kappa", "number", default = 8, above = 0, help = "kappa of a = kappa / sd" },
 })
 
 local function count_row(name, least, help, default)
-  local expected = ("an integer from %d to 100000000"):format(least)
-  return { name, "number", default = default, least = least, most = 100000000, accept = math.tointeger, expected = expected,
-    help = help }
+  return { name, "number", default = default, least = least, most = 100000000, accept = math.tointeger,
+    expected = ("an integer from %d to 100000000"):format(least), help = help }
 end
 
 local sampling_options = declare("mr.bounds.SamplingOptions", {
@@ -73,26 +75,17 @@ local sampling_options = declare("mr.bounds.SamplingOptions", {
 }, estimate.random_options)
 
 local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions", {
-  { "form", "string", default = "cdf", choices = { "cdf", "log", "logit" },
+  { "form", "string", default = "cdf", choices = check.names(registry.forms),
     help = "F~ itself, its logarithm, or its logit" },
   { "also", "(string|mr.Metric)[]", default = {},
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- The two arguments by which the core knows a steepness.
+-- The two arguments that the core takes for a steepness.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
 end
-
--- A metric of the option `also`.
-local function with_closed_forms(where, given)
-  local metric = metrics.parse(given)
-  if not metric.closed_forms then check.fail("%s: also has '%s', which is not drawn by the shape of a list", where, metric.name) end
-  return metric
-end
-
-local form_names = { cdf = "distribution", log = "distribution_log", logit = "distribution_logit" }
 
 ---Makes a distribution-based bound. It is the smoothed probability F~ that a random ranking is no
 ---better (Eq. 3.12), its logarithm, or its logit, whose gradient never vanishes. For metrics to be
@@ -115,37 +108,35 @@ function M.distribution_bound(options)
   local steepness, amount = steepness_of(o)
   if steepness == "samples" and options.method == nil then o.method = "sampled" end
   if steepness == "samples" and o.form ~= "cdf" then
-    check.fail("%s: steepness = 'samples' has no %s, beyond the samples F~ is 0 or 1; kappa has one", where, o.form)
+    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Use 'kappa'", where,
+      o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
-  for _, metric in ipairs(o.also) do spec = core.distribution_spec_also(spec, with_closed_forms(where, metric)) end
-  local name = form_names[o.form] .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
-  return bound(name, function(score, metric, lists)
-    if not metric.closed_forms then
-      return estimate.distribution_bound(score, metric, lists, spec, o.beta ~= 0 and { beta = o.beta } or nil)
+  for _, each in ipairs(o.also) do
+    local metric = metrics.parse(each)
+    if list_stats.of(metric).kind == "estimate" then
+      check.fail("%s: also has '%s', which does not share rankings with other metrics. Leave it out", where,
+        metric.name)
     end
-    return core.distribution_bound(score, lists, metric, spec)
+    spec = core.distribution_spec_also(spec, metric)
+  end
+  local name = registry.forms[o.form].name .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
+  return bound(name, function(score, metric, lists)
+    return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score)
   end, o)
 end
-for form, name in pairs(form_names) do registry.add(name, M.distribution_bound{ form = form }) end
-
----Keeps tables of exact distributions in a file between runs. The file is read now and written
----when the program ends. A file that is damaged, of another version or of another numerics version
----is replaced, with a warning. A single table is computed anew if it does not have the mean,
----variance and range of its distribution. A file of another kind is an error. Distributions from
----samples have a folder of their own (MOONRANK_SAMPLES_GIB).
----@param path string|false  false: stop keeping them
----@return integer  how many tables were read
-function M.cache(path) return (require("moonrank.bounds.cache").keep(path)) end  -- no tail call: errors name it
+for form, about in pairs(registry.forms) do
+  registry.add_builtin(about.name, M.distribution_bound{ form = form }, about)
+end
 
 local stats_options = declare("mr.bounds.StatsOptions", {
   { "dtype", "string", default = "float64", help = "type of the numbers" },
   { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
 })
 
----Returns statistics of a metric over all rankings of each list, from closed forms. `.cdf(score)`
----is the smoothed distribution function, and is differentiable.
----@param metric string|mr.Metric  "ndcg", "nrbp(0.95)", "precision@10", ...; a metric without closed forms is estimated, see mr.bounds.of
+---Returns statistics of a metric over all rankings of each list. `.cdf(score)` is the smoothed
+---distribution function, and is differentiable.
+---@param metric string|mr.Metric  such as "ndcg", "nrbp(0.95)"; estimated if it has no closed forms (see mr.bounds.of)
 ---@param lists mr.Lists
 ---@param options? mr.bounds.StatsOptions
 ---@return mr.Stats
@@ -164,20 +155,6 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
     help = "grades of the rows, in any order, instead of n and p" },
 })
 
-local most_rows = 1000000  -- of a list whose orders are tried out
-
--- The grades that a script gives, or 1 p times and 0.
-local function grades_of(where, o)
-  if #o.grades > 0 then return o.grades end
-  if not o.n or not o.p or o.p > o.n or o.n > most_rows then
-    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where, tostring(o.n),
-      tostring(o.p), most_rows)
-  end
-  local grades = {}
-  for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
-  return grades
-end
-
 ---Computes statistics of a metric over all rankings of one list, as plain numbers. The list has N
 ---rows of which P are relevant, or rows with the given grades. The numbers are NaN where they are
 ---undefined (no relevant row). A metric without closed forms (one defined in a script, err, bpref,
@@ -192,11 +169,7 @@ end
 function M.of(metric, shape)
   local o = shape_options:read("mr.bounds.of", shape)
   metric = metrics.parse(metric)
-  local what = "bounds of " .. metric.name
-  if not metric.closed_forms then return record(what, estimate.of(metric, grades_of("mr.bounds.of", o))) end
-  local numbers = core.bound_numbers(metric, o.n, o.p, o.grades)
-  numbers.method = "closed form"
-  return record(what, numbers)
+  return record("bounds of " .. metric.name, list_stats.of(metric).numbers(metric, o))
 end
 
 local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
@@ -227,15 +200,7 @@ local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_
 function M.distribution(metric, options)
   local o = distribution_options:read("mr.bounds.distribution", options)
   metric = metrics.parse(metric)
-  if not metric.closed_forms then
-    local found = estimate.of(metric, grades_of("mr.bounds.distribution", o), { samples = options.samples, seed = o.seed, beta = o.beta })
-    if not found.distribution then check.fail("mr.bounds.distribution: '%s' is undefined for every order of such a list", metric.name) end
-    if o.method == "exact" and found.method ~= "enumerated" then
-      check.fail("mr.bounds.distribution: '%s' has too many orders for method 'exact', or beta is not 0; others sample it", metric.name)
-    end
-    return found.distribution
-  end
-  return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed, o.beta)
+  return list_stats.of(metric).distribution(metric, o, options)
 end
 
 ---Returns the distribution of values that are equally likely. It has the methods of
@@ -250,7 +215,8 @@ end
 local distribution_methods = core.classes["mr.Distribution"].methods
 
 local smooth_options = declare("mr.bounds.SmoothOptions", {
-  { "tabled", "boolean", default = false, help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
+  { "tabled", "boolean", default = false,
+    help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
 }, smoothing_options)
 
 ---Returns the smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its
@@ -268,14 +234,15 @@ function distribution_methods:smooth(s, options)
   return value, derivative
 end
 
--- A function of (score, stats) is called on the lists that count only, so that 0/0 never meets a gradient.
+-- Makes a bound from a function of (score, stats). The function gets only the lists that count, so that 0/0 never
+-- reaches a gradient.
 local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
       local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
       if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= part.count then
         check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
-          type(value) == "userdata" and "a tensor of another shape" or type(value), part.count)
+          type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), part.count)
       end
       return value
     end)
@@ -304,7 +271,8 @@ function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
   if o.at and #o.at ~= lists.count then
-    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at), lists.count)
+    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at),
+      lists.count)
   end
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
@@ -351,7 +319,7 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- where there is no slope there is no weight: 0/1
+    -- a list without a slope is divided by 1 instead of 0
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)
@@ -368,12 +336,16 @@ end
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param about? mr.bounds.About  what `help(name)` prints about it
 ---@return mr.Bound
----Example: `mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end).name   --> sqrt_range`
+---Example:
+---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
+---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
   if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
   local is_bound = getmetatable(f) == Bound
-  if type(f) ~= "function" and not is_bound then check.fail("mr.bounds.define: a function or a bound expected, got a %s", type(f)) end
-  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound, choose another name", name) end
+  if type(f) ~= "function" and not is_bound then
+    check.fail("mr.bounds.define: f is a %s, expected a function or a bound", type(f))
+  end
+  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound. Use another name", name) end
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)
@@ -390,12 +362,14 @@ end
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----Plots the bounded value against the score for lists of several sizes. It can compare several
----bounds.
----@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]  one, or a table of several
+---Plots the bounded value against the score for lists of several sizes. `what` is one bound, or a
+---table of several bounds to compare.
+---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure
----Example: `mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}}):script():find("plot", 1, true) ~= nil   --> true`
+---Example:
+---local figure = mr.bounds.plot({"minmax", "expectation"}, {metric = "ap", nsr = {1}, relevant = {5}})
+---figure:script():find("plot", 1, true) ~= nil   --> true
 function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
 ---Returns the names of all bounds.

@@ -10,7 +10,7 @@ local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
 
 local M = {}
-local own = {}  -- names that scripts gave, which they may define anew
+local own = {}  -- names that the script defined, and may define again
 
 for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled", "top" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
@@ -73,6 +73,9 @@ function M.rr(options) return new("rr", "rr", options) end
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
 function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") end
 
+local losses = {}  -- names of all losses: of the functions above, and what the script defines
+for name in pairs(M) do losses[name] = true end
+
 ---Makes a new loss from a smooth metric. Afterwards `mr.losses[name]{bound =}` builds the loss. A
 ---list does not count if no ordering changes the metric: its value is 0, and the function does not
 ---receive it. If nothing is known about the metric, these are the lists whose grades are all
@@ -90,23 +93,15 @@ function M.define(name, definition)
     metrics.define(name, definition.exact, definition.direction == "minimize")
   end
   local was, was_own = rawget(M, name), own[name]
-  M[name], own[name] = defined.constructor(name, definition), true
-  definitions.note("loss", name, definition, function() M[name], own[name] = was, was_own end)
+  M[name], own[name], losses[name] = defined.constructor(name, definition), true, true
+  definitions.note("loss", name, definition, function() M[name], own[name], losses[name] = was, was_own, was_own end)
   return M[name]
 end
-
-local no_losses = { define = true, names = true, bounds = true }  -- functions of this table that make none
 
 ---Returns the names of all losses, sorted. Losses that the script defined are included.
 ---@return string[]
 ---Example: `mr.losses.names()[1]   --> ap`
-function M.names()
-  local names = {}
-  for _, name in ipairs(check.names(M)) do
-    if not no_losses[name] then names[#names + 1] = name end
-  end
-  return names
-end
+function M.names() return check.names(losses) end
 
 ---Returns the names of the bounds that a loss takes, sorted. The second result gives, for every
 ---other bound, the reason why the loss does not take it.
@@ -116,7 +111,7 @@ end
 ---@return table<string, string>  reason, by the name of the bound
 ---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`
 function M.bounds(name, options)
-  if no_losses[name] or rawget(M, name) == nil then check.unknown("loss", name, M.names()) end
+  if not losses[name] then check.unknown("loss", name, M.names()) end
   M[name](options)  -- what is wrong with other options is no matter of bounds
   local taken, why = {}, {}
   for _, bound in ipairs(require("moonrank.bounds").names()) do

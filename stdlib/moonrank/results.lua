@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
+local compare = require "moonrank.results.compare"
 local conventions = require "moonrank.results.conventions"
 local declare = require("moonrank.options").declare
 local left_out = require "moonrank.results.left_out"
@@ -304,8 +305,8 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 local compare_options = declare("mr.results.CompareOptions", {
   { "by", "string", required = true, expected = "the name of a parameter",
     help = "parameter whose values are compared" },
-  { "test", "string", default = "wilcoxon", choices = { "wilcoxon", "paired_t" }, help = "test of pairs" },
-  { "correction", "string", default = "holm", choices = { "holm", "bonferroni", "none" },
+  { "test", "string", default = "wilcoxon", choices = check.names(compare.tests), help = "test of pairs" },
+  { "correction", "string", default = "holm", choices = check.names(compare.corrections),
     help = "correction of p for testing several pairs of values" },
   { "lists", "boolean", default = false,
     help = "pair users or queries instead of trials, by the values per list that trials returned" },
@@ -326,7 +327,7 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---@param options mr.results.CompareOptions
 ---@return mr.Table
 function Results:compare(options)
-  return require("moonrank.results.compare").make(self, compare_options:read("results:compare", options))
+  return compare.make(self, compare_options:read("results:compare", options))
 end
 
 local importance_options = declare("mr.ImportanceOptions", {

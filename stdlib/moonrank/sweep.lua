@@ -42,9 +42,10 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "whether a higher or lower metric is better; required for other names" },
   "Search",
   { "sampler", "string|table", shown = '"grid"',
-    help = '"grid", "random", "sobol" or "tpe"; with options: {"tpe", generation = 20}' },
+    help = ('one of %s; with options: {"tpe", generation = 20}'):format(table.concat(samplers.names(), ", ")) },
   { "pruner", "string|table", shown = "none",
-    help = '"median", "asha", "wilcoxon" or {"hyperband", max_resource = 81}; trial:report asks it' },
+    help = ('one of %s, such as {"hyperband", max_resource = 81}; trial:report asks it'):format(
+      table.concat(pruners.names(), ", ")) },
   { "first", "table[]",
     help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses missing ones; not for grids" },
   { "trials", "integer", least = 1, also = { "n_trials", "num_trials", "max_trials", "num_samples" },

@@ -108,13 +108,6 @@ local function deviation(_, sd)
   if sd == 0 and 1 / sd < 0 then return "gives a deviation of -0" end
 end
 
--- Files of tables, also damaged ones, begin with their format; an empty one may become such a file.
-local function tables_of(path)
-  local file <close> = assert(io.open(path, "rb"))
-  local head = file:read(4096)
-  return head and not head:find("moonrank tables", 1, true) and "takes another file for its own" or nil
-end
-
 ---@type table<string, fun(arguments: table, results: table): string?>
 local claims = {
   ["core.affine_bound"] = function(arguments, results) return bounded(arguments[2], nil, table.unpack(results, 1, 2)) end,
@@ -125,7 +118,6 @@ local claims = {
     return (core.first_beyond(x, 1e300) or select(2, core.without_nan(x)) > 0) and "takes NaN or infinity" or nil
   end,
   ["core.least_squares"] = function(arguments) return arguments[1]:size(2) == 0 and "takes no columns" or nil end,
-  ["core.load_tables"] = function(arguments) return tables_of(arguments[1]) end,
   ["core.make_fold"] = function(_, results)
     return distinct(results[1].train) or distinct(results[1].valid) or distinct(results[1].test) or apart(results[1])
   end,

@@ -103,7 +103,6 @@ return {
   { "core.affine_bound", top, alike, "core.affine_bounds()[5]", "'float64'", "'cpu'" },
   { "core.affine_bound", ap, alike, "core.affine_bounds()[3]", "'float64'", "'cpu'" },
   { "core.random_ranks", "1 << 40", "1", "1 << 20", "1" }, { "core.drawn_ranks", "{0, 1/0, -1/0}", "1", "10", "1" },
-  { "core.save_tables", "'letor.txt'" }, { "core.load_tables", "'letor.txt'" },
-  { "core.save_tables", "'fifo'" }, { "core.write_file", "'fifo'", "'x'" },
+  { "core.write_file", "'fifo'", "'x'" },
   { "core.save_tensors", "'labels.csv'", "'moonrank x 1'", "{'a'}", "{mr.tensor{1}}", "{}", "{}" },
 }

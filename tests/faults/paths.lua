@@ -44,8 +44,6 @@ M.writes = {
   { "mr.checkpoint(%s, {a = 1}, function() return {x = mr.ones(2)} end)", "" },
   { "mr.fit{model = mr.models.linear{inputs = 2}, loss = mr.losses.ndcg{}, epochs = 1, progress = false, train = " .. queries
     .. ", checkpoint = %s}", "" },
-  { "mr.bounds.cache(%s)", "" },
-  { "core.save_tables(%s)", "" },
   { sweep .. "store = %s}", "" },
   { "mr.data.drawn_faces{count = 1}:save(%s)", "", folder = true },
   { "require 'moonrank.manual'.write(%s)", "", folder = true },

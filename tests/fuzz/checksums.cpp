@@ -6,15 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <zlib.h>
 
-#include "kernels/core/numerics.h"
 #include "runtime/data/letor_cache_file.h"
 #include "runtime/io/checksum.h"
-#include "runtime/io/safetensors.h"
-#include "runtime/io/sha256.h"
-#include "tests/fuzz/reading.h"
 
 namespace mr::fuzz {
 namespace {
@@ -68,23 +63,6 @@ std::string with_sample_checksums(std::string bytes) {
   const uint64_t of_header = io::xxh64(std::string_view(bytes).substr(0, header_at));
   std::memcpy(bytes.data() + header_at, &of_header, sizeof of_header);
   return bytes;
-}
-
-std::string with_table_checksum(std::string bytes) {
-  constexpr size_t size_bytes = 8;
-  TensorFile file;
-  read_file(bytes, [&](const std::string& path) { file = read_safetensors(path); });
-  if (file.metadata.count("sha256") == 0) return bytes;
-  std::string summed = file.metadata["keys"];
-  for (const Tensor& x : file.tensors) summed.append(static_cast<const char*>(x.raw()), static_cast<size_t>(x.bytes()));
-  uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), size_bytes);
-  auto header = nlohmann::json::parse(bytes.substr(size_bytes, length));
-  header["__metadata__"]["sha256"] = io::sha256(summed);
-  if (file.metadata["numerics"] != "other") header["__metadata__"]["numerics"] = numerics();
-  const std::string text = header.dump();
-  const uint64_t now = text.size();
-  return std::string(reinterpret_cast<const char*>(&now), size_bytes) + text + bytes.substr(size_bytes + length);
 }
 
 std::string with_log_checksums(std::string bytes) {

@@ -10,8 +10,6 @@ inline const std::string sample_key(64, 'k');  // of a distribution, in files of
 
 std::string with_cache_checksums(std::string bytes);
 std::string with_sample_checksums(std::string bytes);
-/// A file of tables of distributions: safetensors without a checksum of its own, whose metadata has that of the tables.
-std::string with_table_checksum(std::string bytes);
 /// Each chunk's, as far as their lengths are those of a file.
 std::string with_png_checksums(std::string bytes);
 /// SQLite's log of writes: its header's, and each page's with the salts that belong to them.

@@ -131,17 +131,6 @@ local function checkpoint(folder)
   end, { seed = "2" }, { seed = false }, { numerics = false }, { numerics = "x" }, { format = "moonrank model 1" })
 end
 
-local function tables(folder)
-  local loss = mr.losses.ndcg{ bound = "distribution_logit" }
-  loss:mean(mr.tensor{ 1, 2, 3, 4, 5, 6, 7 }, mr.lists{ { 0, 1, 0, 1 }, { 0, 1, 0 } })
-  local format = "moonrank tables 2"
-  local found = { written(folder, "moonrank tables", function(path) core.save_tables(path) end, { format = format },
-    { format = format, keys = "c\nd" }, { format = format, numerics = "other" },
-    { format = format, keys = "a\nb" }, { format = format, keys = "a\na" }, { format = "x" }) }
-  found[3] = found[3]:sub(1, -9) .. ("<d"):pack(-1)  -- a step of the last table, after one that is not known yet
-  return table.unpack(found, 2)
-end
-
 local function fits(folder)
   local found = { written(folder, "moonrank fit", function(path) mr.fit(M.training(path)) end,
     { epoch = "0" }, { epoch = "2" }, { epoch = "x" }, { ["setting loss"] = "x" }, { ["setting seed"] = false }, { numerics = "x" },
@@ -210,7 +199,7 @@ function M.all(folder)
     metric_words = { "valid_ndcg@10", "test_map@5", "ndcg[minmax]", "nrbp_loss", "mrr", "rbp(0.5)", "seconds",
       "ndcg@5\ngain tlinear\nties tworst\nempty tzero\nrelevant r2", "ndcg\nk i5\nname tx", "rbp\np r0.5\nk i3", "rbp(0.5)\np r0.25",
       "ndcg@5\nk i5", "ndcg@5\nk i6", "ndcg\nk r5", "ap\nrelevant tx", "ap\nrelevant rnan", "ap\ngain texp2", "ap\nties z" },
-    model = models(folder), optimizer = optimizer_files(folder), checkpoint = { checkpoint(folder) }, tables = { tables(folder) },
+    model = models(folder), optimizer = optimizer_files(folder), checkpoint = { checkpoint(folder) },
     fit_checkpoint = fits(folder),
   }
 end

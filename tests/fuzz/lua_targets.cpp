@@ -2,7 +2,6 @@
 
 #include "runtime/lua/bind.h"
 #include "runtime/lua/state.h"
-#include "tests/fuzz/checksums.h"
 #include "tests/fuzz/reading.h"
 #include "tests/support/temporary_folder.h"
 
@@ -92,7 +91,6 @@ std::map<std::string, Target> lua_targets() {
        {"checkpoint", "comparisons", "fit_checkpoint", "image_labels", "item_features", "message", "metric_words",
         "model", "optimizer", "script_options", "store_json", "store_rows"})
     found[name] = [name](std::string_view bytes) { call(name, bytes); };
-  found["tables"] = [](std::string_view bytes) { call("tables", with_table_checksum(std::string(bytes))); };
   return found;
 }
 

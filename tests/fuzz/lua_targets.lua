@@ -276,22 +276,6 @@ function targets.fit_checkpoint(_, path)
   need(run.epoch == nil or run.history[#run.history], "a run without epochs")
 end
 
--- How many tables a file of them names.
-local function tables_named(path)
-  local _, _, keys, values = core.load_tensors(path, "moonrank tables")
-  for i, key in ipairs(keys) do
-    if key == "keys" then return select(2, values[i]:gsub("[^\n]*\n", "")) + (values[i]:find "[^\n]$" and 1 or 0) end
-  end
-  return 0
-end
-
-function targets.tables(bytes, path)
-  local before = core.count_tables()
-  local count, problem = core.load_tables(path)
-  need(not problem or count == 0 and core.count_tables() == before, "tables of a file with a problem")
-  need(problem or bytes == "" or count == tables_named(path), "some tables of a file")
-end
-
 function targets.store_rows(bytes, _, folder)
   local path = folder .. "/rows.db"
   store_file.write(path, bytes)

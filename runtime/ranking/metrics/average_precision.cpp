@@ -37,6 +37,7 @@ std::vector<MetricDefinition> average_precision_metrics() {
            .also = {"map"},
            .cutoff = MetricDefinition::maybe,
            .options = {"denominator"},
+           .reads_relevant_only = true,
            .values = &values,
            .swaps = &swaps,
            .smooth = &smooth,

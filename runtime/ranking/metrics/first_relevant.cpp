@@ -36,6 +36,8 @@ std::vector<MetricDefinition> first_relevant_metrics() {
            .also = {"mrr"},
            .cutoff = MetricDefinition::maybe,
            .zero_without_relevant = true,
+           .reads_relevant_only = true,
+           .ignores_missing = true,
            .values = &values<true>,
            .swaps = &swaps<true>,
            .smooth = &smooth,
@@ -44,6 +46,8 @@ std::vector<MetricDefinition> first_relevant_metrics() {
            .also = {"hr"},
            .cutoff = MetricDefinition::always,
            .zero_without_relevant = true,
+           .reads_relevant_only = true,
+           .ignores_missing = true,
            .values = &values<false>,
            .swaps = &swaps<false>}};
 }

@@ -46,21 +46,29 @@ std::vector<MetricDefinition> hits_metrics() {
            .also = {"p"},
            .cutoff = MetricDefinition::always,
            .zero_without_relevant = true,
+           .reads_relevant_only = true,
+           .ignores_missing = true,
            .values = &values<Over::cutoff>,
            .swaps = &sum_swaps,
            .closed = &of_precision},
           {.name = "recall",
            .also = {"r"},
            .cutoff = MetricDefinition::always,
+           .reads_relevant_only = true,
            .values = &values<Over::relevant_rows>,
            .swaps = &sum_swaps,
            .closed = &of_recall},
           {.name = "f1",
            .cutoff = MetricDefinition::always,
+           .reads_relevant_only = true,
            .values = &values<Over::both>,
            .swaps = &sum_swaps,
            .closed = &of_f1},
-          {.name = "r_precision", .values = &r_precision, .swaps = &sum_swaps, .closed = &of_r_precision}};
+          {.name = "r_precision",
+           .reads_relevant_only = true,
+           .values = &r_precision,
+           .swaps = &sum_swaps,
+           .closed = &of_r_precision}};
 }
 
 }  // namespace mr

@@ -67,6 +67,7 @@ std::vector<MetricDefinition> pairs_metrics() {
   return {{.name = "nrbp_loss",
            .minimize = true,
            .zero_without_relevant = true,
+           .reads_relevant_only = true,
            .values = &nrbp_loss,
            .swaps = &sum_swaps,
            .smooth = &smooth,
@@ -78,8 +79,8 @@ std::vector<MetricDefinition> pairs_metrics() {
            .zero_without_relevant = true,
            .values = &wrong_pairs,
            .closed = &closed_of_grades},
-          {.name = "auc", .values = &auc, .swaps = &auc_swaps},
-          {.name = "bpref", .values = &bpref}};
+          {.name = "auc", .reads_relevant_only = true, .values = &auc, .swaps = &auc_swaps},
+          {.name = "bpref", .reads_relevant_only = true, .values = &bpref}};
 }
 
 }  // namespace mr

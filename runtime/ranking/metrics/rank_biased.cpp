@@ -30,7 +30,8 @@ const ClosedForms normal{
           return (1 - portable::pow(metric.parameter, static_cast<double>(shape.p))) / (1 - metric.parameter);
         },
 };
-const MetricDefinition::Parameter persistence{.name = "p", .fallback = 0.95, .low = 0, .high = 1};
+const MetricDefinition::Parameter persistence{
+    .name = "p", .fallback = 0.95, .low = 0, .high = 1, .help = "probability that a user continues to the next rank"};
 
 }  // namespace
 
@@ -39,12 +40,15 @@ std::vector<MetricDefinition> rank_biased_metrics() {
            .cutoff = MetricDefinition::maybe,
            .parameter = persistence,
            .zero_without_relevant = true,
+           .reads_relevant_only = true,
+           .ignores_missing = true,
            .values = &values<false>,
            .swaps = &sum_swaps,
            .closed = &plain},
           {.name = "nrbp",
            .cutoff = MetricDefinition::maybe,
            .parameter = persistence,
+           .reads_relevant_only = true,
            .values = &values<true>,
            .swaps = &sum_swaps,
            .closed = &normal}};

@@ -35,8 +35,11 @@ OwnedSwaps swaps(const Ranking&, const Metric& metric) {
 std::vector<MetricDefinition> time_biased_gain_metrics() {
   return {
       {.name = "tbg",
-       .parameter = MetricDefinition::Parameter{.name = "half_life", .fallback = 224, .low = 1, .high = 1e6},
+       .parameter =
+           MetricDefinition::Parameter{
+               .name = "half_life", .fallback = 224, .low = 1, .high = 1e6, .help = "half-life in seconds"},
        .zero_without_relevant = true,
+       .ignores_missing = true,
        .values = &values,
        .swaps = &swaps,
        .about =

@@ -1,15 +1,16 @@
--- Checks of a new bound before it is used in training.
+-- mr.bounds.check: tests a new bound on lists of many sizes before it is used in training.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
+local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local tables = require "moonrank.table"
 
 local M = {}
 
-local steps = 32        -- scores from the least to the largest at which every list is evaluated
-local vanished = 1e-9   -- of the steepest slope: no gradient
-local faded = 1e-2      -- hardly any gradient
+local steps = 32        -- each list is evaluated at 33 scores, from the least to the largest
+local vanished = 1e-9   -- share of the steepest slope below which a slope counts as no gradient
+local faded = 1e-2      -- share of the steepest slope below which a slope is reported
 
 local check_options = declare("mr.bounds.CheckOptions", {
   { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" },
@@ -24,39 +25,47 @@ local check_options = declare("mr.bounds.CheckOptions", {
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          no problem was found
----@field problems { kind: string, metric: string, text: string }[]   kind: "gradient", "monotone", "finite", "flat", "batch" or "direction"
----@field cautions { kind: string, metric: string, text: string }[]   kind: "degenerate", "vanishing" or "flat"
----@field metrics table<string, table>   measurements by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
+---@field problems { kind: string, metric: string, text: string }[]  of gradient, monotone, finite, flat, batch, direction
+---@field cautions { kind: string, metric: string, text: string }[]  of degenerate, vanishing, flat
+---@field metrics table<string, table>  by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
 
-local function add(list, kind, metric, text, ...) list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) } end
+local function add(list, kind, metric, text, ...)
+  list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) }
+end
 
--- The lists that one metric is checked on.
+-- Returns the lists on which a metric is checked, with statistics of the metric.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
-  local relevant = o.relevant or metric.closed_forms and { 1, 2, 5, 20, 100, 500 } or { 1, 2, 5, 20 }
+  local relevant = o.relevant or list_stats.of(metric).relevant
   local sizes = grid.sizes(relevant, o.nsr)
-  for _, tiny in ipairs{ { 2, 1 }, { 3, 1 }, { 3, 2 }, { 5, 4 } } do sizes[#sizes + 1] = { n = tiny[1], p = tiny[2] } end
+  for _, tiny in ipairs{ { n = 2, p = 1 }, { n = 3, p = 1 }, { n = 3, p = 2 }, { n = 5, p = 4 } } do
+    sizes[#sizes + 1] = tiny
+  end
   local counted, degenerate = {}, { { n = 1, p = 1 }, { n = 4, p = 4 }, { n = 3, p = 0 } }
   for l, weight in ipairs(bounds.weights(metric, grid.lists(sizes)):totable()) do
     table.insert(weight > 0 and counted or degenerate, sizes[l])
   end
-  if #counted == 0 then check.fail("mr.bounds.check: no ordering of lists of these sizes changes %s", metric.name) end
+  if #counted == 0 then
+    check.fail("mr.bounds.check: no ordering changes %s for lists of these sizes. Pass other `relevant` and `nsr`",
+      metric.name)
+  end
   local lists = grid.lists(counted)
   local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })
-  local s = { bound = bound, metric = metric, sizes = counted, degenerate = degenerate, lists = lists, relevant = relevant, nsr = o.nsr }
+  local s = { bound = bound, metric = metric, sizes = counted, degenerate = degenerate, lists = lists,
+    relevant = relevant, nsr = o.nsr }
   for _, name in ipairs{ "min", "max", "best", "expectation" } do s[name] = stats[name]:totable() end
   return s
 end
 
--- One score per list, `u` of the way from the least to the largest.
+-- Returns one score per list, at the share `u` of the way from the least to the largest score.
 local function scores_at(s, u)
   local score = {}
   for l in ipairs(s.sizes) do score[l] = s.min[l] + u * (s.max[l] - s.min[l]) end
   return score
 end
 
--- Values and slopes of every list along its range.
+-- Computes values and slopes of every list at `steps` + 1 scores, and the steepest slope of each list.
 local function walk(s)
   s.value, s.slope = {}, {}
   for k = 0, steps do s.value[k], s.slope[k] = grid.evaluated(s.bound, s.metric, s.lists, scores_at(s, k / steps)) end
@@ -71,15 +80,15 @@ local function check_finite(s, report)
   for l, size in ipairs(s.sizes) do
     for k = 0, steps do
       if not check.is_finite(s.value[k][l]) or not check.is_finite(s.slope[k][l]) then
-        add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", s.value[k][l], s.slope[k][l],
-          grid.name(size), scores_at(s, k / steps)[l])
+        add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s at score %.4g", s.value[k][l],
+          s.slope[k][l], grid.name(size), scores_at(s, k / steps)[l])
         return
       end
     end
   end
 end
 
--- The derivative of the recorded operations against central differences, inside the range.
+-- Compares the gradient with central differences, inside the range of scores. Returns the largest error.
 local function check_gradient(s, report)
   local worst, where = 0, nil
   for _, u in ipairs{ 0.07, 0.31, 0.52, 0.68, 0.93 } do
@@ -90,7 +99,8 @@ local function check_gradient(s, report)
       above[l], below[l] = score[l] + step[l], score[l] - step[l]
     end
     local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
-    local up, down = grid.evaluated(s.bound, s.metric, s.lists, above), grid.evaluated(s.bound, s.metric, s.lists, below)
+    local up = grid.evaluated(s.bound, s.metric, s.lists, above)
+    local down = grid.evaluated(s.bound, s.metric, s.lists, below)
     for l, size in ipairs(s.sizes) do
       local expected = (up[l] - down[l]) / (2 * step[l])
       local scale = math.max(math.abs(expected), s.peak[l], 1e-300)
@@ -99,8 +109,9 @@ local function check_gradient(s, report)
     end
   end
   if worst > 1e-4 then
-    add(report.problems, "gradient", s.metric, "slope %.6g for a list of %s at score %.4g, differences say %.6g: is a part detached?",
-      where[2], grid.name(where[1]), where[4], where[3])
+    add(report.problems, "gradient", s.metric,
+      "the slope is %.6g for a list of %s at score %.4g, but differences give %.6g. Is an operation detached?", where[2],
+      grid.name(where[1]), where[4], where[3])
   end
   return worst
 end
@@ -120,12 +131,12 @@ local function check_monotone(s, report)
     if largest - least <= 1e-12 * math.max(1, math.abs(largest)) then
       flat[#flat + 1] = grid.name(size)
     elseif falls > tolerance and rises <= tolerance then
-      add(report.problems, "direction", s.metric, "falls as the score grows for a list of %s: a bound keeps the metric's direction",
-        grid.name(size))
+      add(report.problems, "direction", s.metric,
+        "falls as the score grows for a list of %s. A bound must keep the metric's direction", grid.name(size))
       return "falling"
     elseif falls > tolerance then
-      add(report.problems, "monotone", s.metric, "rises and falls for a list of %s: it falls from score %.4g on", grid.name(size),
-        scores_at(s, (fall_at - 1) / steps)[l])
+      add(report.problems, "monotone", s.metric, "rises and falls for a list of %s: it falls from score %.4g on",
+        grid.name(size), scores_at(s, (fall_at - 1) / steps)[l])
       return "NOT MONOTONE"
     end
   end
@@ -134,7 +145,7 @@ local function check_monotone(s, report)
     add(report.cautions, "flat", s.metric, "the same value at every score for a list of %s", flat[1])
     return "partly flat"
   end
-  add(report.problems, "flat", s.metric, "the same value at every score for every list: nothing can be learned from it")
+  add(report.problems, "flat", s.metric, "the same value at every score for every list. Training learns nothing from it")
   return "FLAT"
 end
 
@@ -145,22 +156,25 @@ local function check_alone(s, report)
   for _, l in ipairs{ 1, math.max(1, #s.sizes // 2), #s.sizes } do
     local alone = grid.evaluated(s.bound, s.metric, grid.lists{ s.sizes[l] }, { score[l] })[1]
     if math.abs(alone - together[l]) > 1e-9 * math.max(1, math.abs(alone)) then
-      add(report.problems, "batch", s.metric, "%.6g for a list of %s alone, %.6g among others: it must not depend on the batch", alone,
-        grid.name(s.sizes[l]), together[l])
+      add(report.problems, "batch", s.metric,
+        "%.6g for a list of %s alone, %.6g among others. It must not depend on the batch", alone, grid.name(s.sizes[l]),
+        together[l])
       return
     end
   end
 end
 
--- Degenerate lists (all orderings have the same value): as training treats them, and by the bound's own function.
+-- Checks lists on which no ordering can matter. The bound gives 0 for them. A script's function is also called with them,
+-- although training never does that, because a division by zero in it shows.
 local function check_degenerate(s, report)
   local sizes, score = s.degenerate, {}
   for l, size in ipairs(sizes) do score[l] = size.p > 0 and 1 or 0 end
   local value, slope = grid.evaluated(s.bound, s.metric, grid.lists(sizes), score)
   for l, size in ipairs(sizes) do
     if value[l] ~= 0 or slope[l] ~= 0 then
-      add(report.problems, "finite", s.metric, "value %g with slope %g for a list of %s, on which no ordering can matter: expected 0 and 0",
-        value[l], slope[l], grid.name(size))
+      add(report.problems, "finite", s.metric,
+        "value %g with slope %g for a list of %s, expected 0 and 0, because no ordering can matter", value[l], slope[l],
+        grid.name(size))
     end
   end
   local f = rawget(s.bound, "raw")
@@ -169,7 +183,8 @@ local function check_degenerate(s, report)
   for _, size in ipairs{ sizes[1], sizes[2] } do
     local lists = grid.lists{ size }
     local ok, raw = check.attempt(function()
-      return f(core.tensor({ 1 }, "float64", "cpu"), bounds.stats(s.metric, lists, { dtype = "float64", device = "cpu" })):item()
+      local stats = bounds.stats(s.metric, lists, { dtype = "float64", device = "cpu" })
+      return f(core.tensor({ 1 }, "float64", "cpu"), stats):item()
     end)
     if not ok or not check.is_finite(raw) then
       add(report.cautions, "degenerate", s.metric,
@@ -180,7 +195,8 @@ local function check_degenerate(s, report)
   end
 end
 
--- The least slope of all lists at one score each, relative to the list's steepest.
+-- Returns the least slope of all lists at one score each, as a share of the list's steepest slope. Adds a caution if it
+-- is small.
 local function fading(s, report, where, score)
   local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
   local least, at = math.huge, nil
@@ -189,22 +205,23 @@ local function fading(s, report, where, score)
     if share < least then least, at = share, l end
   end
   if least < vanished then
-    add(report.cautions, "vanishing", s.metric, "no slope at %s for a list of %s: such a list never learns from there", where,
-      grid.name(s.sizes[at]))
+    add(report.cautions, "vanishing", s.metric, "no slope at %s for a list of %s. Training does not change such a list",
+      where, grid.name(s.sizes[at]))
   elseif least < faded then
-    add(report.cautions, "vanishing", s.metric, "at %s a list of %s has %.2g of its steepest slope", where, grid.name(s.sizes[at]), least)
+    add(report.cautions, "vanishing", s.metric, "at %s, a list of %s has %.2g of its steepest slope", where,
+      grid.name(s.sizes[at]), least)
   end
   return least
 end
 
--- The smooth metric where all scores are equal, as at the start of training; the expectation where there is no smooth form.
+-- Returns the smooth metric for equal scores, as at the start of training, or the expectation if there is no smooth form.
 local function equal_scores(s)
   local core = require "moonrank.core"
   if not s.metric.has_smooth then return s.expectation end
   return s.metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
--- The gradient of a short list relative to a long one's, at every ratio.
+-- Returns the slope of a short list divided by the slope of a long list, for every ratio of the option `nsr`.
 local function slope_ratios(s)
   local bounds = require "moonrank.bounds"
   local short = s.relevant[math.min(4, #s.relevant)]
@@ -212,12 +229,14 @@ local function slope_ratios(s)
   if short == long then short = s.relevant[1] end
   local ratios = {}
   for i, ratio in ipairs(s.nsr) do
-    local slopes = bounds.slopes(s.bound, s.metric, grid.lists(grid.sizes({ short, long }, { ratio })), { device = "cpu" }):totable()
+    local lists = grid.lists(grid.sizes({ short, long }, { ratio }))
+    local slopes = bounds.slopes(s.bound, s.metric, lists, { device = "cpu" }):totable()
     ratios[i] = slopes[1] / slopes[2]
   end
   return ratios, short, long
 end
 
+-- Returns the ranges of the bounded values at the worst and at the best score of each list.
 local function ends(s)
   local worst, best = { math.huge, -math.huge }, { math.huge, -math.huge }
   for l in ipairs(s.sizes) do
@@ -253,7 +272,9 @@ end
 
 local function range_text(range)
   local least, most = table.unpack(range)
-  if math.abs(least - most) <= 1e-9 * math.max(1, math.abs(least)) then return ("%.4g"):format(math.abs(least) < 1e-12 and 0 or least) end
+  if math.abs(least - most) <= 1e-9 * math.max(1, math.abs(least)) then
+    return ("%.4g"):format(math.abs(least) < 1e-12 and 0 or least)
+  end
   return ("%.4g to %.4g"):format(least, most)
 end
 
@@ -280,28 +301,37 @@ local function rows_of(report)
   return rows
 end
 
+local function counted(list, word) return ("%d %s%s"):format(#list, word, #list == 1 and "" or "s") end
+
 function Report:__tostring()
   local columns = { "bound " .. self.name, table.unpack(self.order) }
   local lines = { tostring(tables.new{ columns = columns, rows = rows_of(self) }) }
   local first = self.metrics[self.order[1]]
   lines[#lines + 1] = ("%d sizes of list; short has %d relevant rows, long %d; (N, P) is N rows, P relevant"):format(
     first.sizes, first.short, first.long)
-  for _, each in ipairs(self.problems) do lines[#lines + 1] = ("WRONG   %s, %s: %s"):format(each.kind, each.metric, each.text) end
-  for _, each in ipairs(self.cautions) do lines[#lines + 1] = ("caution %s, %s: %s"):format(each.kind, each.metric, each.text) end
-  lines[#lines + 1] = self.ok and "no problem found" or ("%d problem%s"):format(#self.problems, #self.problems == 1 and "" or "s")
+  for _, each in ipairs(self.problems) do
+    lines[#lines + 1] = ("WRONG   %s, %s: %s"):format(each.kind, each.metric, each.text)
+  end
+  for _, each in ipairs(self.cautions) do
+    lines[#lines + 1] = ("caution %s, %s: %s"):format(each.kind, each.metric, each.text)
+  end
+  lines[#lines + 1] = (self.ok and "no problem found" or counted(self.problems, "problem"))
+    .. (#self.cautions > 0 and ", " .. counted(self.cautions, "caution") or "")
   return table.concat(lines, "\n")
 end
 
----Checks a bound over lists of many sizes, prints the report and returns it. It compares the
----gradient with differences, and checks whether the bounded value rises with the score. It checks
----the values at both ends, lists on which no ordering can matter, and where the gradient vanishes.
----It compares gradients of short lists with those of long lists.
+---Implements mr.bounds.check: checks a bound on lists of many sizes, prints the report and returns
+---it. The gradient is compared with differences, and the slopes of short lists with those of long
+---lists. The report also says whether the bounded value rises with the score, its values at both
+---ends, what lists give on which no ordering can matter, and where the gradient vanishes.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
-  if #o.metrics == 0 or #o.nsr == 0 then check.fail("mr.bounds.check: metrics and nsr need an entry at least") end
+  for _, name in ipairs{ "metrics", "nsr" } do
+    if #o[name] == 0 then check.fail("mr.bounds.check: %s is empty, expected at least one entry", name) end
+  end
   local bound = require("moonrank.bounds").resolve(what)
   local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }
   for i, each in ipairs(o.metrics) do

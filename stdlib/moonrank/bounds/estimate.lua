@@ -1,15 +1,20 @@
--- Estimates the values that a metric without closed forms has over all rankings of a list, e.g. a
--- metric that a script defined. It tries all orders if they are few, else random orders with a
--- seed, and gives the standard error. The metric is called for some thousand orders at a time.
+-- Statistics over all rankings of a list for metrics without closed forms, such as a metric that a script defined. The
+-- metric is computed for all orders of the rows if they are few, else for random orders. See mr.bounds.Source for the
+-- functions that bounds, losses and evaluations call.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local metrics = require "moonrank.metrics.registry"
 
-local M = {}
+local M = {
+  kind = "estimate",
+  words = "estimated from orders of each list (mr.bounds.of)",
+  relevant = { 1, 2, 5, 20 },  -- longer lists take too long: every order costs a pass over the rows
+}
 
 local most_enumerated = 20000  -- orders
 local block = 1 << 20          -- ranks per call of the metric
+local most_rows = 1000000      -- of a list that is described by n and p
 local nan = 0 / 0
 
 ---@class mr.Estimate
@@ -24,13 +29,14 @@ local nan = 0 / 0
 ---@field degenerate boolean   whether the metric has the same value for all of them, up to rounding
 ---@field distribution? mr.Distribution  nil if the metric is undefined
 
--- The metric of ranks, where a list's own tensors are.
+-- The metric as a function of ranks. It moves ranks to the default device, where the tensors of lists are.
 local function ranked(metric)
   local exact = metrics.on_ranks(metric)
   return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
 end
 
--- Ranks of random orders: f(first, count). With beta, rows are drawn without replacement with weights e^(beta * grade).
+-- Returns a function of (first, count) that gives the ranks of `count` random orders, from order number `first`. With
+-- beta, rows are drawn without replacement with weights e^(beta * grade).
 local function random_orders(grades, seed, beta)
   if beta == 0 then return function(first, count) return core.random_ranks(#grades, first, count, seed) end end
   local pulls = {}
@@ -38,7 +44,8 @@ local function random_orders(grades, seed, beta)
   return function(first, count) return core.drawn_ranks(pulls, first, count, seed) end
 end
 
--- The metric's values for all or many orders of rows with these grades, as one tensor, and how they were found.
+-- Returns the metric's values for all or for random orders of rows with these grades, the method and the number of
+-- orders.
 local function values_of(metric, grades, o)
   local exact = ranked(metric)
   local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)
@@ -58,7 +65,8 @@ local function values_of(metric, grades, o)
   return core.tensor(all, "float64", "cpu"), "sampled", o.samples
 end
 
--- The values that sorting by grade gives, downwards and upwards: what few random orders come near. And what share of a value may be rounding.
+-- Returns the metric's values for the orders by descending and by ascending grade, which random orders seldom reach,
+-- and the relative rounding error of values.
 local function sorted_ends(metric, grades)
   local exact, n = ranked(metric), #grades
   local both = {}
@@ -74,7 +82,8 @@ local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.m
 M.random_options = declare("mr.bounds.RandomOptions", {
   { "seed", "integer", default = 1, help = "seed of the random rankings" },
   { "beta", "number", default = 0,
-    help = "how much better than random the rankings are: rows are drawn with probability proportional to e^(beta * grade)" },
+    help = "how much better than random the rankings are: rows are drawn with probability proportional to "
+      .. "e^(beta * grade)" },
 })
 
 local estimate_options = declare("mr.bounds.EstimateOptions", {
@@ -83,23 +92,24 @@ local estimate_options = declare("mr.bounds.EstimateOptions", {
 }, M.random_options)
 
 local defaults = estimate_options:read("estimate")
-local known = {}  -- estimates by the metric's number, class of grades, and options
-local ends = {}   -- whether the values at the sorted ends differ, by the metric's number and class of grades
+local known = {}  -- estimates, by the metric's number, then by class of grades and options
+local ends = {}   -- whether an order changes the metric, by the metric's number, then by class of grades
 
--- Statistics of a metric's values over orders. Raises if the metric is finite for some orders only.
+-- Statistics of a metric's values over orders. Raises an error if the metric is finite for some orders only.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
-    return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method, orders = orders,
-      degenerate = true }
+    return { min = nan, max = nan, best = nan, expectation = nan, sd = nan, error = nan, method = method,
+      orders = orders, degenerate = true }
   end
   if missing > 0 or mean - mean ~= 0 or first - first ~= 0 or last - last ~= 0 then
-    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for each", metric.name)
+    check.fail("metric '%s' is NaN or infinite for some orders of a list, expected a finite number for every order",
+      metric.name)
   end
   local distribution = core.distribution_of(values:to("float64"):to("cpu"), method)
   local e = {
-    min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last), expectation = distribution:mean(),
-    sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
+    min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last),
+    expectation = distribution:mean(), sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
     error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
   }
   e.best = metric.minimize and e.min or e.max
@@ -109,27 +119,28 @@ end
 
 local function of_class(metric, class, options)
   local o = options and estimate_options:read("estimate", options) or defaults
-  -- batches come without options: their estimates are found by a number
+  -- without options, as in batches, the number alone is a faster key than a text
   local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
   known[metric.number] = found
   if not found[key] then
     local grades = core.grades_of_class(class)
-    if #grades == 0 then check.fail("metric '%s': a list without rows has no orders", metric.name) end
+    if #grades == 0 then check.fail("metric '%s' cannot be estimated for a list without rows", metric.name) end
     local values, method, orders = values_of(metric, grades, o)
     found[key] = summarised(metric, values, method, orders, sorted_ends(metric, grades))
   end
   return found[key]
 end
 
+---Estimates a metric over all rankings of a list with these grades.
 ---@param metric mr.Metric
 ---@param grades number[]
 ---@param options? mr.bounds.EstimateOptions
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
--- True if the order of rows can change the metric's value for a list with these grades. The two
--- sorted orders decide this for nearly all lists, so they are tried first.
+-- Returns true if the order of rows can change the metric for a list with these grades. The two sorted orders are tried
+-- first, because they show this for nearly all lists.
 local function matters(metric, class)
   local found = ends[metric.number] or {}
   ends[metric.number] = found
@@ -141,78 +152,121 @@ local function matters(metric, class)
   return found[class]
 end
 
----Returns for each list true if the order of its rows can change the metric's value.
----@param metric mr.Metric
----@param lists mr.Lists
----@return boolean[]
-function M.counts(metric, lists)
-  local out = {}
-  for l, class in ipairs(core.grade_classes(lists)) do out[l] = matters(metric, class) end
-  return out
-end
-
----Returns an estimate for each list with rows, or with `counting` for each list that counts, and false for
----the others.
----@param metric mr.Metric
----@param lists mr.Lists
----@param counting? boolean
----@param options? mr.bounds.EstimateOptions
----@return (mr.Estimate|false)[]
-function M.per_list(metric, lists, counting, options)
+-- One estimate per list that `wanted(class)` is true for, and false for the other lists.
+local function per_list(metric, lists, wanted, options)
   local out, found = {}, {}
   for l, class in ipairs(core.grade_classes(lists)) do
-    if found[class] == nil then
-      local wanted = counting and matters(metric, class) or not counting and #core.grades_of_class(class) > 0
-      found[class] = wanted and of_class(metric, class, options)
-    end
+    if found[class] == nil then found[class] = wanted(class) and of_class(metric, class, options) end
     out[l] = found[class]
   end
   return out
 end
 
--- A bound that divides by what random orders did not show has no value.
-local function seen_spread(metric, estimate)
+local function per_counted_list(metric, lists, options)
+  return per_list(metric, lists, function(class) return matters(metric, class) end, options)
+end
+
+-- The functions below are those of mr.bounds.Source.
+
+function M.weights(metric, lists, dtype, device)
+  local weights = {}
+  for l, class in ipairs(core.grade_classes(lists)) do weights[l] = matters(metric, class) and 1 or 0 end
+  return core.tensor(weights, dtype, device)
+end
+
+function M.counted(metric, lists, device)
+  local numbers = {}
+  for l, class in ipairs(core.grade_classes(lists)) do
+    if matters(metric, class) then numbers[#numbers + 1] = l end
+  end
+  return core.tensor(numbers, "int64", device)
+end
+
+function M.count(metric, lists) return #M.counted(metric, lists, "cpu") end
+
+function M.table(metric, lists, dtype, device)
+  local columns = {}
+  local found = per_list(metric, lists, function(class) return #core.grades_of_class(class) > 0 end)
+  for _, name in ipairs{ "min", "max", "best", "expectation", "sd" } do
+    local column = {}
+    for l, e in ipairs(found) do column[l] = e and e[name] or nan end
+    columns[name] = core.tensor(column, dtype, device)
+  end
+  return columns
+end
+
+-- Raises an error if all random orders had the same value. A bound that divides by their spread is then undefined.
+local function with_spread(metric, estimate)
   if estimate.sd > 0 then return estimate end
-  check.fail("metric '%s': %d random orders of a list all gave %g, though not all orders do; too few to learn its distribution from",
-    metric.name, estimate.orders, estimate.expectation)
+  check.fail("metric '%s': its distribution cannot be estimated. All of %d random orders of a list gave %g, though other "
+    .. "orders give other values", metric.name, estimate.orders, estimate.expectation)
 end
 
----Returns slope and offset of an affine bound that needs statistics, for a list that counts.
----@param metric mr.Metric
----@param line mr.AffineBound
----@param estimate mr.Estimate
----@return number slope, number offset
-function M.affine(metric, line, estimate)
-  local e = line.needs == "range" and estimate or seen_spread(metric, estimate)
-  return core.affine_numbers(line, e.min, e.max, e.best, e.expectation, e.sd)
+function M.affine(metric, lists, line, dtype, device)
+  if line.needs == "nothing" then
+    return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device)
+  end
+  local slope, offset = {}, {}
+  for l, e in ipairs(per_counted_list(metric, lists)) do
+    slope[l], offset[l] = 0, 0
+    if e then
+      if line.needs ~= "range" then with_spread(metric, e) end
+      slope[l], offset[l] = core.affine_numbers(line, e.min, e.max, e.best, e.expectation, e.sd)
+    end
+  end
+  return core.tensor(slope, dtype, device), core.tensor(offset, dtype, device)
 end
 
----Computes the bounded value of every list under its estimated distribution, like
----mr.bounds.distribution_bound.
----@param score mr.Tensor
----@param metric mr.Metric
----@param lists mr.Lists
----@param spec mr.DistributionSpec
----@param options? mr.bounds.EstimateOptions
----@return mr.Tensor
-function M.distribution_bound(score, metric, lists, spec, options)
-  local groups, order = {}, {}
-  for l, estimate in ipairs(M.per_list(metric, lists, true, options)) do
-    if estimate then
-      if not groups[estimate] then
-        groups[estimate] = {}
-        order[#order + 1] = seen_spread(metric, estimate)
+function M.bounded(metric, lists, line, score)
+  local slope, offset = M.affine(metric, lists, line, score.dtype, score.device)
+  return score * slope + offset
+end
+
+function M.distribution_bound(metric, lists, o, spec, score)
+  local groups, order = {}, {}  -- lists by their estimate, which lists of the same grades share
+  for l, e in ipairs(per_counted_list(metric, lists, o.beta ~= 0 and { beta = o.beta } or nil)) do
+    if e then
+      if not groups[e] then
+        groups[e] = {}
+        order[#order + 1] = with_spread(metric, e)
       end
-      table.insert(groups[estimate], l)
+      table.insert(groups[e], l)
     end
   end
   local value = score * 0
-  for _, estimate in ipairs(order) do
-    local rows = core.tensor(groups[estimate], "int64", "cpu"):to(score.device)
-    local part = core.distribution_bound_of(score:rows(rows), estimate.distribution, spec, metric.minimize)
+  for _, e in ipairs(order) do
+    local rows = core.tensor(groups[e], "int64", "cpu"):to(score.device)
+    local part = core.distribution_bound_of(score:rows(rows), e.distribution, spec, metric.minimize)
     value = value + core.put_rows(part, rows, #score)
   end
   return value
+end
+
+-- The grades that a script gives, or 1 p times and 0.
+local function grades_of(where, o)
+  if #o.grades > 0 then return o.grades end
+  if not o.n or not o.p or o.p > o.n or o.n > most_rows then
+    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where,
+      tostring(o.n), tostring(o.p), most_rows)
+  end
+  local grades = {}
+  for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
+  return grades
+end
+
+function M.numbers(metric, shape) return M.of(metric, grades_of("mr.bounds.of", shape)) end
+
+function M.distribution(metric, o, given)
+  local where = "mr.bounds.distribution"
+  local found = M.of(metric, grades_of(where, o), { samples = given.samples, seed = o.seed, beta = o.beta })
+  if not found.distribution then
+    check.fail("%s: '%s' is undefined for every order of such a list", where, metric.name)
+  end
+  if o.method == "exact" and found.method ~= "enumerated" then
+    check.fail("%s: method is 'exact', but '%s' has too many orders, or beta is not 0. Use method 'sampled'", where,
+      metric.name)
+  end
+  return found.distribution
 end
 
 return M

@@ -1,4 +1,4 @@
--- Lists of many sizes on which bounds are checked and drawn.
+-- Lists of many sizes, on which mr.bounds.check and mr.bounds.plot evaluate bounds.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local scope = require "moonrank.scope"
@@ -25,7 +25,7 @@ function M.lists(sizes)
   return tensor.lists(lists)
 end
 
----Combines all numbers of relevant rows with all ratios.
+---Returns a size for every number of relevant rows and every ratio.
 ---@param relevant integer[]
 ---@param nsr number[]
 ---@return mr.bounds.Size[]
@@ -37,12 +37,15 @@ function M.sizes(relevant, nsr)
     end
     for _, ratio in ipairs(nsr) do
       if type(ratio) ~= "number" or not (ratio >= 0 and p * ratio <= most_rows) then
-        check.fail("bounds of lists: nsr has %s, expected numbers from 0 to %d for %d relevant rows", tostring(ratio), most_rows // p, p)
+        check.fail("bounds of lists: nsr has %s, expected numbers from 0 to %d for %d relevant rows", tostring(ratio),
+          most_rows // p, p)
       end
     end
   end
   for _, ratio in ipairs(nsr) do
-    for _, p in ipairs(relevant) do sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio } end
+    for _, p in ipairs(relevant) do
+      sizes[#sizes + 1] = { n = p + math.max(1, math.floor(p * ratio + 0.5)), p = p, nsr = ratio }
+    end
   end
   return sizes
 end

@@ -1,44 +1,59 @@
--- Statistics of a metric over all rankings of each list: closed forms if the metric has them, else
--- estimates.
+-- Statistics of a metric over all rankings of a list. This file alone decides whether they come from closed forms or
+-- are estimated from orders of the list: `of` returns the functions to use for a metric.
 local core = require "moonrank.core"
 local estimate = require "moonrank.bounds.estimate"
 
 local M = {}
 
----Returns 1 for every list on which an ordering can matter, and 0 for the others.
----@param metric mr.Metric
----@param lists mr.Lists
----@param dtype string
----@param device string
----@return mr.Tensor
-function M.weights(metric, lists, dtype, device)
-  if metric.closed_forms then return core.list_weights(metric, lists, dtype, device) end
-  local weights = estimate.counts(metric, lists)
-  for l, counts in ipairs(weights) do weights[l] = counts and 1 or 0 end
-  return core.tensor(weights, dtype, device)
-end
+-- Functions over all lists of a batch return one value per list. A list counts if an ordering of its rows can change
+-- the metric.
+---@class mr.bounds.Source
+---@field kind "closed form"|"estimate"
+---@field words string            where the numbers come from, for documentation
+---@field relevant integer[]      numbers of relevant rows of the lists that mr.bounds.check makes
+---@field weights function             (metric, lists, dtype, device): 1 for lists that count, else 0
+---@field count function               (metric, lists): how many lists count
+---@field counted function             (metric, lists, device): numbers of the lists that count
+---@field table function               (metric, lists, dtype, device, sd): min, max, best, expectation and, with `sd`, sd
+---@field affine function              (metric, lists, line, dtype, device): slope and offset; 0 for lists that do not count
+---@field bounded function             (metric, lists, line, score): values under an affine bound
+---@field distribution_bound function  (metric, lists, options, spec, score): values under a distribution-based bound
+---@field numbers function             (metric, shape): the result of mr.bounds.of
+---@field distribution function        (metric, options, given): the result of mr.bounds.distribution
 
----Returns how many of the lists count: those on which an ordering can matter.
----@param metric mr.Metric
----@param lists mr.Lists
----@return integer
-function M.count(metric, lists)
-  if metric.closed_forms then return core.count_lists(metric, lists) end
-  return math.tointeger(M.weights(metric, lists, "float64", "cpu"):sum():item())
-end
+---@type mr.bounds.Source
+local closed_form = {
+  kind = "closed form",
+  words = "from closed forms",
+  relevant = { 1, 2, 5, 20, 100, 500 },
+  weights = core.list_weights,
+  count = core.count_lists,
+  counted = core.counted_lists,
+  table = core.bound_table,
+  affine = core.affine_bound,
+  bounded = function(metric, lists, line, score) return core.affine_bounded(score, metric, lists, line) end,
+  distribution_bound = function(metric, lists, _, spec, score)
+    return core.distribution_bound(score, lists, metric, spec)
+  end,
+  numbers = function(metric, shape)
+    local numbers = core.bound_numbers(metric, shape.n, shape.p, shape.grades)
+    numbers.method = "closed form"
+    return numbers
+  end,
+  distribution = function(metric, o)
+    return core.distribution(metric, o.n, o.p, o.grades, o.method, o.samples, o.seed, o.beta)
+  end,
+}
 
----Returns the numbers of the lists on which an ordering can matter.
+---Returns the functions that compute statistics of a metric over all rankings.
 ---@param metric mr.Metric
----@param lists mr.Lists
----@param device string
----@return mr.Tensor
-function M.counted(metric, lists, device)
-  if metric.closed_forms then return core.counted_lists(metric, lists, device) end
-  local numbers = {}
-  for l, counts in ipairs(estimate.counts(metric, lists)) do
-    if counts then numbers[#numbers + 1] = l end
-  end
-  return core.tensor(numbers, "int64", device)
+---@return mr.bounds.Source
+---Example: `require "moonrank.bounds.list_stats".of(mr.metrics.ap{}).kind   --> closed form`
+---Example: `require "moonrank.bounds.list_stats".of(mr.metrics.err{}).kind   --> estimate`
+function M.of(metric) return metric.closed_forms and closed_form or estimate end
+
+for _, name in ipairs{ "weights", "count", "counted", "affine" } do
+  M[name] = function(metric, ...) return M.of(metric)[name](metric, ...) end
 end
 
 ---Computes one value per list by calling `f` only with lists that count. `f` gets the scores of
@@ -53,54 +68,6 @@ function M.where_counted(metric, lists, score, f)
   local counted = M.counted(metric, lists, score.device)
   if #counted == 0 then return score * 0 end
   return core.put_rows(f(score:rows(counted), lists:select(counted:to("cpu"))), counted, lists.count)
-end
-
----Computes min, max, best, expectation and, with `sd`, sd of every list. Undefined numbers are NaN.
----@param metric mr.Metric
----@param lists mr.Lists
----@param dtype string
----@param device string
----@param sd boolean
----@return { min: mr.Tensor, max: mr.Tensor, best: mr.Tensor, expectation: mr.Tensor, sd: mr.Tensor }
-function M.table(metric, lists, dtype, device, sd)
-  if metric.closed_forms then return core.bound_table(metric, lists, dtype, device, sd) end
-  local columns, found = {}, estimate.per_list(metric, lists)
-  for _, name in ipairs{ "min", "max", "best", "expectation", "sd" } do
-    local column = {}
-    for l, e in ipairs(found) do column[l] = e and e[name] or 0 / 0 end
-    columns[name] = core.tensor(column, dtype, device)
-  end
-  return columns
-end
-
----Computes the bounded value of every list under an affine bound.
----@param score mr.Tensor  [lists]
----@param metric mr.Metric
----@param lists mr.Lists
----@param line mr.AffineBound
----@return mr.Tensor
-function M.bounded(score, metric, lists, line)
-  if metric.closed_forms then return core.affine_bounded(score, metric, lists, line) end
-  local slope, offset = M.affine(metric, lists, line, score.dtype, score.device)
-  return score * slope + offset
-end
-
----Computes slope and offset of an affine bound per list. Both are 0 if no ordering can matter.
----@param metric mr.Metric
----@param lists mr.Lists
----@param line mr.AffineBound
----@param dtype string
----@param device string
----@return mr.Tensor slope, mr.Tensor offset
-function M.affine(metric, lists, line, dtype, device)
-  if metric.closed_forms then return core.affine_bound(metric, lists, line, dtype, device) end
-  if line.needs == "nothing" then return M.weights(metric, lists, dtype, device), core.full({ lists.count }, 0, dtype, device) end
-  local slope, offset = {}, {}
-  for l, e in ipairs(estimate.per_list(metric, lists, true)) do
-    slope[l], offset[l] = 0, 0
-    if e then slope[l], offset[l] = estimate.affine(metric, line, e) end
-  end
-  return core.tensor(slope, dtype, device), core.tensor(offset, dtype, device)
 end
 
 return M

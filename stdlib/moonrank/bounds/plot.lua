@@ -1,4 +1,4 @@
--- Figures of bounds: the bounded value against the metric, for lists of several sizes.
+-- mr.bounds.plot: figures of the bounded value against the metric, for lists of several sizes.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
@@ -10,12 +10,13 @@ local points = 101
 
 local plot_options = declare("mr.bounds.PlotOptions", {
   metrics.option("ndcg", "metric whose bounded values are drawn"),
-  { "nsr", "number[]", default = { 1, 2, 3 }, help = "ratios of rows that are not relevant to relevant rows, each with its own panel" },
+  { "nsr", "number[]", default = { 1, 2, 3 },
+    help = "ratios of rows that are not relevant to relevant rows, each with its own panel" },
   { "relevant", "integer[]", shown = "5, 20, 100; where less is better 10, 20, 40, whose ranges differ less",
     help = "numbers of relevant rows, each with its own line" },
 })
 
--- Bounded value of every size along its range.
+-- Returns a line per size: bounded values from the least to the largest value of the metric.
 local function series_of(bound, metric, sizes)
   local bounds = require "moonrank.bounds"
   local lists = grid.lists(sizes)
@@ -48,12 +49,12 @@ function M.plot(what, options)
     local bound = bounds.resolve(each)
     for _, ratio in ipairs(o.nsr) do
       panels[#panels + 1] = plot.lines{
-        series = series_of(bound, o.metric, grid.sizes(o.relevant, { ratio })), title = ("%s, NSR %g"):format(bound.name, ratio),
-        xlabel = o.metric.name, ylabel = "bounded",
+        series = series_of(bound, o.metric, grid.sizes(o.relevant, { ratio })),
+        title = ("%s, NSR %g"):format(bound.name, ratio), xlabel = o.metric.name, ylabel = "bounded",
       }
     end
   end
-  if #panels == 0 then check.fail("mr.bounds.plot: no bound and no NSR to draw") end
+  if #panels == 0 then check.fail("mr.bounds.plot: there is nothing to draw. Pass at least one bound and one nsr") end
   if #panels == 1 then return panels[1] end
   panels.width = math.max(640, 300 * math.min(#panels, panels.columns))
   panels.height = 60 + 260 * math.ceil(#panels / panels.columns)

@@ -1,4 +1,4 @@
--- The bounds that have names, each with what `moonrank doc NAME` prints: its formula, its source, and when it helps.
+-- Bounds by name, with their documentation, which `moonrank doc NAME` prints: formula, source, and when a bound helps.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
@@ -10,32 +10,35 @@ M.about = declare("mr.bounds.About", {
   { "text", "string", default = "", help = "what the bound does to a list, and when it helps" },
 })
 
-local distribution_text = [[How likely a random ranking of the list is to be no better than M, smoothed:
-F~(M) = E sigma(a (M - X)), X the metric of a random ranking and a = kappa / sd.
-`mr.bounds.distribution_bound` has the options (kappa, samples, a ranker better than random).
+local distribution_text = [[The probability that a random ranking of the list is no better than M, smoothed:
+F~(M) = E sigma(a (M - X)). X is the metric of a random ranking, and a = kappa / sd.
+`mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
--- Documentation of the bounds by distribution; affine bounds have theirs in the core. Each
--- statement about results is printed by the script that it names.
-local builtin = {
-  distribution = {
-    formula = "F~(M)", source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
-    text = distribution_text .. [[Where a ranking is already better than nearly all random ones its gradient fades, and
-learning stops: nDCG loses much by it (scripts/thesis/why_distribution_fails.lua).
-For reproduction: the thesis' own is {method = "sampled", steepness = "samples"}.]],
+---Distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. The core has the documentation of
+---affine bounds. Statements about results are printed by the scripts that they name.
+M.forms = {
+  cdf = {
+    name = "distribution", formula = "F~(M)",
+    source = "Westerborg 2022, Eq. 3.12 and Algorithm 2; exact by the characteristic function",
+    text = distribution_text .. [[The gradient vanishes for rankings that are better than nearly all random ones, and
+they stop learning. This costs nDCG much (scripts/thesis/why_distribution_fails.lua).
+The thesis' own variant is {method = "sampled", steepness = "samples"}.]],
   },
-  distribution_log = {
-    formula = "log F~(M); where less is better -log(1 - F~(M))", source = "ours, from Eq. 3.12",
-    text = distribution_text .. "The logarithm keeps a gradient below the median and lets it fade above.",
+  log = {
+    name = "distribution_log", formula = "log F~(M); where less is better -log(1 - F~(M))",
+    source = "ours, from Eq. 3.12",
+    text = distribution_text .. "The gradient does not vanish below the median, and vanishes above it.",
   },
-  distribution_logit = {
-    formula = "log(F~(M) / (1 - F~(M)))", source = "ours, from Eq. 3.12",
-    text = distribution_text .. [[Its gradient never fades, and is at most kappa / sd. Of the bounds by distribution the one to try first:
+  logit = {
+    name = "distribution_logit", formula = "log(F~(M) / (1 - F~(M)))", source = "ours, from Eq. 3.12",
+    text = distribution_text .. [[The gradient never vanishes and is at most kappa / sd. Try this one of the three first.
 scripts/thesis/claim.lua says where it gains and where it loses.]],
   },
 }
 
-local entries = {}  -- name -> { bound =, about = }
+local entries = {}  -- { bound, about } by name
+local builtin = {}  -- documentation of the library's own bounds by name
 
 ---Adds a bound, or replaces the bound of that name.
 ---@param name string
@@ -44,7 +47,7 @@ local entries = {}  -- name -> { bound =, about = }
 ---@return fun()  restores the previous meaning of the name
 function M.add(name, bound, about)
   local was = entries[name]
-  entries[name] = { bound = bound, about = about or builtin[name] }
+  entries[name] = { bound = bound, about = about }
   return function() entries[name] = was end
 end
 
@@ -88,8 +91,9 @@ function M.written(name)
   lines[5] = ""
   lines[6] = about.text
   lines[7] = ""
-  lines[8] = "M: the list's smooth metric. min, max, E, sd: of the metric over all rankings of the list; best: the end to be reached."
-  lines[9] = ('Lists on which no ordering can matter give 0. mr.losses.ap{bound = "%s"}; mr.bounds.plot("%s") draws it.'):format(name, name)
+  lines[8] = "M is the list's smooth metric. min, max, E and sd are its least value, largest value, mean and standard"
+  lines[9] = "deviation over all rankings of the list; best is min or max. Lists on which no ordering can matter give 0."
+  lines[10] = ('Use it as mr.losses.ap{bound = "%s"}. mr.bounds.plot("%s") draws it.'):format(name, name)
   return table.concat(lines, "\n")
 end
 

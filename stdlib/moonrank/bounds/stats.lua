@@ -1,4 +1,4 @@
--- Statistics of each list that a bound written in Lua receives.
+-- mr.Stats: statistics of each list, which bounds written in Lua receive.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local tables = require "moonrank.table"
@@ -34,11 +34,11 @@ Stats.__index = function(self, name)
   elseif name == "degenerate" then
     value = 1 - list_stats.weights(self._metric, lists, o.dtype, o.device)
   elseif name == "sd" then
-    value = list_stats.table(self._metric, lists, o.dtype, o.device, true).sd
+    value = list_stats.of(self._metric).table(self._metric, lists, o.dtype, o.device, true).sd
   elseif name == "cdf" then
     value = function(score) return registry.get("distribution").apply(score, self._metric, lists) end
   elseif name == "min" or name == "max" or name == "best" or name == "expectation" then
-    local known = list_stats.table(self._metric, lists, o.dtype, o.device, false)
+    local known = list_stats.of(self._metric).table(self._metric, lists, o.dtype, o.device, false)
     for _, each in ipairs{ "min", "max", "best", "expectation" } do rawset(self, each, known[each]) end
     return known[name]
   else
@@ -48,7 +48,7 @@ Stats.__index = function(self, name)
   return value
 end
 
--- A row per list, of the first so many.
+-- Returns a table with a row for each of the first `count` lists.
 local function table_of(self, count)
   local values, rows = {}, {}
   for c, name in ipairs(columns) do values[c] = self[name]:totable() end
@@ -69,7 +69,7 @@ local most = 10  -- lists that are shown
 
 function Stats:__tostring()
   local count = rawget(self, "_lists").count
-  local rest = count > most and ("\n(%d lists more)"):format(count - most) or ""
+  local rest = count > most and ("\n(%d more lists)"):format(count - most) or ""
   local shown = tostring(table_of(self, math.min(most, count)))
   return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
@@ -79,6 +79,8 @@ end
 ---@param lists mr.Lists
 ---@param options { dtype: string, device: string }
 ---@return mr.Stats
-function M.new(metric, lists, options) return setmetatable({ _metric = metric, _lists = lists, _options = options }, Stats) end
+function M.new(metric, lists, options)
+  return setmetatable({ _metric = metric, _lists = lists, _options = options }, Stats)
+end
 
 return M

@@ -23,7 +23,7 @@ local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 ---@field fold mr.Fold
 ---@field part "valid"|"test"
 ---@field data mr.Dataset      the part itself, whose lists the validation loss is of
----@field correct string|false how metrics are corrected: "rank", "minimal_bias" or "trade_off"
+---@field correct string|false how metrics are corrected: the option `correct`
 ---@field fingerprint string   of the fold and the options
 local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
@@ -84,7 +84,7 @@ local candidate_options = declare("mr.data.CandidateOptions", {
   { "users", "string", default = "all", choices = { "all", "known" },
     help = '"known" leaves out users without a relevant row in train' },
   { "correct", "boolean|string", default = false,
-    choices = { false, true, table.unpack(check.names(corrections.names)) },
+    choices = { false, true, table.unpack(check.names(corrections.all)) },
     help = 'estimate metrics among all items; needs candidates = "one" and by = "uniform"; true is "rank"' },
   { "gamma", "number", least = 0, most = 1, shown = "0.1",
     help = 'weight of the variance under correct = "trade_off"' },
@@ -101,19 +101,26 @@ local function check_sampling(where, o)
   end
 end
 
--- How metrics are corrected, and gamma, which is 0 for the least bias.
+-- Checks the options of the correction and fills in gamma.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
-  if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is for correct = 'trade_off'", where) end
-  if not o.correct then return end
+  local correction = corrections.all[o.correct]
+  if o.gamma ~= nil and not (correction and correction.gamma) then
+    local takers = {}
+    for name, each in pairs(corrections.all) do takers[name] = each.gamma end
+    check.fail("%s: gamma is %.14g, which only correct = '%s' takes. Leave it out", where, o.gamma,
+      table.concat(check.names(takers), "' or '"))
+  end
+  if not correction then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
-    check.fail("%s: correct = %s is for candidates = 'one', sampled uniformly", where, o.correct == "rank" and "true" or
-      ("'%s'"):format(o.correct))
+    check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'", where,
+      o.correct, o.candidates, o.by)
   end
-  if o.correct ~= "rank" and o.negatives > corrections.most_sampled then
-    check.fail("%s: correct = '%s' takes at most %d negatives, not %d", where, o.correct, corrections.most_sampled, o.negatives)
+  if o.negatives > (correction.most_sampled or math.huge) then
+    check.fail("%s: negatives is %d, expected at most %d for correct = '%s'", where, o.negatives, correction.most_sampled,
+      o.correct)
   end
-  o.gamma = o.correct == "trade_off" and (o.gamma or 0.1) or 0
+  o.gamma = o.gamma or correction.gamma or 0
 end
 
 -- The options of what is ranked, and apart from them the conventions of metrics.
@@ -127,10 +134,6 @@ local function options_of(declaration, where, options, part)
   end
   return o, said
 end
-
-local corrected_words = {
-  rank = "corrected to", minimal_bias = "corrected with the least bias to", trade_off = "corrected by bias and variance (gamma %.14g) to",
-}
 
 -- The parts of the fold that a user had before this one.
 local function parts_before(self)
@@ -160,7 +163,7 @@ function Candidates:words(brief)
   if o.candidates == "catalogue" then return ("candidates: all %d items; %s"):format(self.fold.items, left_out) end
   local of = o.candidates == "one" and "each relevant item" or "each user"
   local how = ("%d sampled items (%s, seed %d) for %s, fewer where there are no more"):format(o.negatives, o.by, o.seed, of)
-  local compared = o.correct and corrected_words[o.correct]:format(o.gamma) or "not comparable with"
+  local compared = o.correct and corrections.all[o.correct].words:format(o.gamma) or "not comparable with"
   return ("candidates: %s; %s; %s the full catalogue"):format(how, left_out, compared)
 end
 

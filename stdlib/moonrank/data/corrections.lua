@@ -1,17 +1,29 @@
--- Metrics of lists with one relevant row among sampled ones, estimated for the full catalogue (Krichene & Rendle 2020, Section 5).
+-- Estimates of metrics among all items, from lists with one relevant row among sampled ones (Krichene & Rendle 2020,
+-- Section 5).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
----Names of the corrections, and what is appended to a metric's name for each.
-M.names = { rank = "corrected", minimal_bias = "minimal_bias", trade_off = "trade_off" }
+local most_sampled = 1000  -- with more samples, the equations of the least-squares estimates overflow doubles
 
----Most sampled items of those that minimise bias or error: powers of what tells degrees apart are beyond doubles then.
-M.most_sampled = 1000
+---@class mr.data.Correction
+---@field suffix string          appended to a metric's name in brackets
+---@field words string           how the estimates are described below a table
+---@field most_sampled? integer  largest number of sampled items
+---@field gamma? number          default weight of the variance; nil if it is fixed at 0
 
--- Metrics of a list with one relevant row at rank r of n, which may be no whole number; those that are cut off, where they are not.
+---All corrections, by the value of the option `correct`.
+---@type table<string, mr.data.Correction>
+M.all = {
+  rank = { suffix = "corrected", words = "corrected to" },
+  minimal_bias = { suffix = "minimal_bias", words = "corrected with the least bias to", most_sampled = most_sampled },
+  trade_off = { suffix = "trade_off", words = "corrected by bias and variance (gamma %.14g) to",
+    most_sampled = most_sampled, gamma = 0.1 },
+}
+
+-- Metrics of a list with one relevant row at rank r of n rows. r need not be an integer. The cutoff k is applied later.
 local function one() return 1 end
 local at_rank = {
   rr = function(r) return 1 / r end,
@@ -31,19 +43,20 @@ end
 ---Returns the metrics under the names of their corrections.
 ---@param where string
 ---@param metrics mr.Metric[]
----@param how "rank"|"minimal_bias"|"trade_off"
+---@param how string  one of `all`
 ---@return mr.Metric[]
 function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
     if evaluate.is_bounded(each) or not at_rank[each.base] then
-      check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
+      check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name,
+        table.concat(check.names(at_rank), ", "))
     end
     if each.ties ~= "mean" or each.relevant ~= 1 then
-      check.fail("%s: '%s' has ties = '%s' and relevant = %.14g, and corrections are known for 'mean' and 1", where, each.name, each.ties,
-        each.relevant)
+      check.fail("%s: '%s' has ties = '%s' and relevant = %.14g. Corrections are known for ties = 'mean' and relevant = 1",
+        where, each.name, each.ties, each.relevant)
     end
-    named[i] = each:with("name", ("%s[%s]"):format(each.name, M.names[how]))
+    named[i] = each:with("name", ("%s[%s]"):format(each.name, M.all[how].suffix))
   end
   return named
 end
@@ -56,7 +69,8 @@ local function of_ranks(metrics, lists, ranks, n)
   return evaluate.of_values(#r, metrics, function(each) return values_at(each, r, n:double() + 1) end)
 end
 
--- Estimates by how many of m sampled items are above, of n; kept in `tables` by metric and n, as many users have the same.
+-- Estimates of a metric by the number of the m sampled items above the relevant item, for n items. They are kept in
+-- `tables`, because many users have the same n.
 local function estimates(tables, each, n, m, gamma)
   local key = ("%s@%s of %d"):format(each.base, each.k, n)
   if not tables[key] then
@@ -81,7 +95,7 @@ local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   end)
 end
 
----Evaluates sampled lists with one relevant row each, the first.
+---Evaluates sampled lists. The first row of each list is its only relevant row.
 ---@param metrics mr.Metric[]  of `named`
 ---@param made { lists: mr.Lists, unseen: mr.Tensor }
 ---@param scores mr.Tensor

@@ -1,6 +1,5 @@
--- Metrics of runs, which need not contain all documents that are judged: relevant ones that are missing count as never found, as in trec_eval.
--- The metrics of mr.metrics measure the documents in the run; relevant documents that it misses
--- change the divisor.
+-- Metrics of runs. A run is a system's ranked documents for each query. As in trec_eval, a relevant document that the
+-- run lacks counts as never found: it changes what a metric is divided by, such as the number of relevant documents.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -10,9 +9,11 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
--- Names of trec_eval that have another form here.
-local names_of_trec_eval = { ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
-  ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision" }
+-- Metric names of trec_eval, as patterns, and Moonrank's names.
+local names_of_trec_eval = {
+  ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
+  ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision",
+}
 
 ---Translates a metric name of trec_eval; returns any other name unchanged.
 ---@param name any
@@ -48,37 +49,33 @@ function M.metric(name, given)
   return metric.parse(text, options)
 end
 
-local graded = { dcg = true, ndcg = true, err = true }
-
--- Rows of each list that count: of at least this grade, or, for metrics of grades, above 0.
+-- The number of relevant rows of each list. For metrics of gains, every grade above 0 is relevant.
 local function relevant_in(lists, m)
   local relevance = lists:to("float64").relevance
-  return lists:sum(graded[m.base] and relevance:gt(0) or relevance:ge(m.relevant))
+  return lists:sum(m.sums_gains and relevance:gt(0) or relevance:ge(m.relevant))
 end
 
 local function within(count, k) return k and count:clamp{ max = k } or count end
 
--- The metric of the rows that were retrieved.
+-- The metric of the documents in the run.
 local function plain(m, r)
   local key = m:ranking_key()
   r.rankings[key] = r.rankings[key] or m:ranking(r.scores, r.lists)
   return m:of_ranking(r.rankings[key], r.lists, "zero")
 end
 
--- Another metric with the options of this one.
+-- Another metric under the conventions of the metric `m`.
 local function like(m, base, options)
   options.ties, options.relevant, options.empty = m.ties, m.relevant, "zero"
   return metric.parse(base, options)
 end
 
--- Values where something was divided by the relevant rows that were retrieved, divided by those that there are.
+-- Replaces the divisor `retrieved` (relevant documents in the run) by `all` (all relevant documents).
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
-local function as_it_is(m, r) return plain(m, r) end
-
--- For each metric, the function that corrects its value on retrieved documents for missing ones.
--- `found` and `all` count relevant documents in the run, and altogether.
-local forms = { precision = as_it_is, hit = as_it_is, rr = as_it_is, rbp = as_it_is, dcg = as_it_is, tbg = as_it_is }
+-- For each metric with a divisor, the function that computes it with the relevant documents that the run lacks. `found`
+-- and `all` are the numbers of relevant documents in the run, and altogether.
+local forms = {}
 
 function forms.ap(m, r, found, all)
   local k = m.denominator == "cutoff" and m.k or nil
@@ -96,7 +93,7 @@ end
 
 function forms.ndcg(m, r)
   local dcg = like(m, "dcg", { k = m.k, gain = m.gain })
-  local ideal = like(m, "dcg", { k = m.k, gain = m.gain }):with("ties", "stable")(r.judgments:to("float64").relevance, r.judgments)
+  local ideal = dcg:with("ties", "stable")(r.judgments:to("float64").relevance, r.judgments)
   return ideal:gt(0):where(plain(dcg, r) / ideal:gt(0):where(ideal, 1), 0)
 end
 
@@ -111,7 +108,8 @@ function forms.r_precision(m, r, _, all)
   return rescaled(r.lists:sum(relevant * ranks:le(r.lists:spread(all))), 1, all)
 end
 
--- All judged documents in the run's order; below them those that are not in it, the relevant ones last, so that each has all others above it.
+-- Ranks all judged documents: first those in the run, in its order, then the others, the relevant ones last. Each
+-- missing relevant document thus has all documents that are not relevant above it.
 function forms.bpref(m, r, found, all)
   local judged = r.judgments
   local relevant = judged:to("float64").relevance:ge(m.relevant)
@@ -124,9 +122,7 @@ function forms.bpref(m, r, found, all)
   return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
 end
 
-local empty_values = { zero = 0, one = 1, skip = 0 / 0, nan = 0 / 0 }
-
--- The grades of all documents of each query that are in the run or judged: what bounds of a run are taken of.
+-- Returns, for each query, a list of all documents that are in the run or judged. Bounds of a run refer to these lists.
 local function all_documents(r)
   local sizes, grades, row, judgment = {}, {}, 0, 0
   local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
@@ -144,7 +140,7 @@ end
 
 local values_of
 
--- A metric under an affine bound; NaN where no order of the query's documents changes the metric.
+-- A metric under an affine bound. The value is NaN if no order of the query's documents changes the metric.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)
@@ -156,18 +152,16 @@ end
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
-  local form = forms[m.script == 0 and m.base or false]
-  if not form then
-    if (all - found):max():item() > 0 then
-      check.fail("metric '%s' needs all relevant documents, and some that are judged are not in the run", m.name)
-    end
-    form = as_it_is
+  local form = m.script == 0 and forms[m.base]
+  if not form and not m.ignores_missing and (all - found):max():item() > 0 then
+    check.fail("metric '%s' needs all relevant documents, and the run lacks some that are judged. Use another metric",
+      m.name)
   end
-  return all:gt(0):where(form(m, r, found, all), empty_values[m.empty])
+  return all:gt(0):where((form or plain)(m, r, found, all), m.empty_value)
 end
 
----Returns how many queries of a run are judged, how many are not, and how many judged queries the
----run lacks. It is an error if no query is in both.
+---Returns the number of queries that are both in the run and judged (`both`), that only the run has
+---(`unknown`), and that the run lacks (`missing`). It is an error if no query is in both.
 ---@param where string
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
@@ -178,19 +172,22 @@ function M.coverage(where, run, judgments, called)
   for _, id in ipairs(judgments.ids) do judged[id] = true end
   for _, id in ipairs(run.lists.ids) do both = both + (judged[id] and 1 or 0) end
   if both == 0 then
-    check.fail("%s: none of the %d queries of %s is among the %d of qrels: the first one is '%s', in qrels '%s'", where, run.count,
-      called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""), core.safe_text(judgments.ids[1] or ""))
+    check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query is '%s', and of qrels '%s'", where,
+      run.count, called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""),
+      core.safe_text(judgments.ids[1] or ""))
   end
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----Returns a text about queries that only the run or only the judgments have, and how they count;
----nil if both have the same queries.
----@param coverage { unknown: integer, missing: integer }  of `coverage`
+---Returns a text about queries that only the run or only the judgments have, and how they count.
+---Returns nil if both have the same queries.
+---@param coverage { unknown: integer, missing: integer }  result of `coverage`
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
 ---@return string?
----Example: `require("moonrank.data.retrieved").shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0`
+---Example:
+---local shortfall = require("moonrank.data.retrieved").shortfall
+---shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
 function M.shortfall(coverage, judged, missing)
   local parts = {}
   if coverage.missing > 0 then
@@ -206,7 +203,7 @@ end
 ---Returns the queries over which runs are compared, in the order of the judgments.
 ---@param runs mr.ScoredLists[]
 ---@param judgments mr.Lists
----@param missing "skip"|"zero"  those that all runs have, or all that are judged
+---@param missing "skip"|"zero"  "skip": judged queries that all runs have; "zero": all judged queries
 ---@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
@@ -220,11 +217,12 @@ function M.queries(runs, judgments, missing)
   return queries
 end
 
--- Raises where a run has documents, but none that is judged: those of another part of the data, or with other names.
+-- Raises an error if none of the run's documents is judged. Their names then differ, or they are from other data.
 local function check_documents(where, called, r)
   if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
-  check.fail("%s: none of the %d documents of %s is judged in the %d queries: the first one is '%s', in qrels '%s'", where,
-    r.lists.rows, called, r.lists.count, core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
+  check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document is '%s', and of qrels "
+    .. "'%s'", where, r.lists.rows, called, r.lists.count, core.safe_text(r.lists.documents[1]),
+    core.safe_text(r.judgments.documents[1]))
 end
 
 ---Evaluates some queries of a run. It is an error if none of its documents is judged.

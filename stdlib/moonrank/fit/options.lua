@@ -48,6 +48,8 @@ local function is_checkpoint(value)
   return kind == "string" or kind == "table" or kind == "boolean"
 end
 
+local recipes = { honest = "valid", published = "test" }  -- the part on which each chooses the epoch
+
 local in_optimizer = "The learning rate is an option of the optimizer: optimizer = mr.optim.adam{lr = 0.01}"
 
 local fit_options = declare("mr.FitOptions", {
@@ -100,7 +102,7 @@ local fit_options = declare("mr.FitOptions", {
   { "select", "string|mr.Metric|table", shown = "the first of metrics", also = { "monitor" },
     help = "metric that chooses the epoch; of several, each chooses its own; needs valid, or test with choose_on" },
   { "choose_on", "string", choices = { "valid", "test" }, shown = '"valid"', help = "part that chooses the epoch" },
-  { "recipe", "string", choices = { "honest", "published" },
+  { "recipe", "string", choices = check.names(recipes),
     help = "another way to say choose_on: honest is valid, published is test" },
   { "every", "integer", default = 1, least = 1, also = { "eval_every" },
     help = "number of epochs between validations; needs valid" },
@@ -126,8 +128,8 @@ local function correction_of(data) return candidates.is(data) and data.correct e
 -- The name of a metric without the correction that one of the sets of candidates makes.
 local function uncorrected(o, name)
   local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
-  for how, each in pairs(corrections.names) do
-    if called == each and type(name) == "string" then
+  for how, correction in pairs(corrections.all) do
+    if called == correction.suffix and type(name) == "string" then
       if correction_of(o.judge) == how or correction_of(o.test) == how then return inner end
       check.fail("mr.fit: '%s' is corrected, and valid and test are not: fold:candidates{candidates = 'one', correct = '%s'}", name,
         how)
@@ -179,8 +181,6 @@ local function measured(o)
   end
   return all
 end
-
-local recipes = { honest = "valid", published = "test" }
 
 -- The part that chooses the epoch: "valid" or "test".
 local function chooser(o)
@@ -257,9 +257,9 @@ end
 local function learner_of(o)
   local found = learner.of(o.model, o.loss)
   if o.trainer and found ~= o.model then
-    check.fail("mr.fit: loss '%s' has parameters, which optimizers train: %s are grown without one, by a loss whose "
-      .. "parameters are fixed%s", o.loss.name, o.model.kind,
-      o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
+    check.fail("mr.fit: loss '%s' has parameters, and %s have no optimizer to train them. Pass a loss without parameters%s",
+      o.loss.name, o.model.kind,
+      (check.field(o.loss, "options") or {}).learn and (": mr.losses.%s without learn"):format(o.loss.name) or "")
   end
   return found
 end
@@ -277,8 +277,8 @@ function M.checked(options)
   o.learner = learner_of(o)
   check_parallel(o)
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
-    check.fail("mr.fit: reduction is 'rows', which is for pointwise losses (mse, bce, squared_hinge, ordinal), and the loss is %s",
-      tostring(o.loss))
+    check.fail("mr.fit: reduction is 'rows', which is for pointwise losses (%s), and the loss is %s",
+      table.concat(check.names(require "moonrank.losses.pointwise"), ", "), tostring(o.loss))
   end
   check_batch(o, options)
   o.choose_on = chooser(o)

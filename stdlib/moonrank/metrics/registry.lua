@@ -1,5 +1,5 @@
--- Exact metrics: handles of the core's registry, which metrics, bounds, losses and evaluations
--- share. mr.metrics shows them to scripts.
+-- Metrics as the core's registry defines them. Each metric is a handle (mr.Metric) that metrics, bounds, losses and
+-- evaluations share. Names of metrics, their options and the values of options all come from the registry.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -8,15 +8,15 @@ local definitions = require "moonrank.definitions"
 local M = {}
 
 local registry = core.metric_registry()
-local on_ranks = {}  -- what scripts defined, by the number of their function
-local declared = {}  -- of those that they declared by gain and discount, what mr.losses.lambdarank reads
+local on_ranks = {}  -- functions of ranks that scripts defined, by `script` of the metric
+local declared = {}  -- tables of metrics that scripts declared by gain and discount, by `script` of the metric
 
 ---@class mr.Metric
 ---@field name string          e.g. "ndcg@10"
 ---@field options table        all options, with defaults filled in
 ---@field minimize boolean     whether lower values are better
 ---@field base string          its name without k and p
----@field closed_forms boolean whether bounds have closed forms; otherwise they try orders of each list
+---@field closed_forms boolean whether bounds have closed forms; otherwise they are estimated
 ---@field swaps boolean        whether the effect of swapping two rows is known, as mr.losses.lambdarank needs
 local class = core.classes["mr.Metric"]
 local methods, getters = class.methods, class.getters
@@ -25,17 +25,18 @@ local methods, getters = class.methods, class.getters
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
--- The options that are conventions of metrics, without their defaults: readers of other programs' files have others.
+-- Options that are conventions of metrics. They have no defaults here, because readers of other programs' files have
+-- other defaults.
 local conventions = {
-  ties = { "ties", "string", choices = { "mean", "stable", "worst", "trec" },
+  ties = { "ties", "string", choices = registry:choices "ties",
     help = "order of tied rows: mean takes the mean over all orders; stable puts the lower row number first, worst the "
       .. "less relevant row, trec the larger document id" },
-  empty = { "empty", "string", choices = { "skip", "zero", "one", "nan" },
+  empty = { "empty", "string", choices = registry:choices "empty",
     help = "value of a list without relevant rows; skip leaves it out of means" },
   relevant = { "relevant", "number", infinite = true, help = "smallest grade of a relevant row" },
-  gain = { "gain", "string", choices = { "exp2", "linear", "exp2_plus_one" },
+  gain = { "gain", "string", choices = registry:choices "gain",
     help = "gain of a grade y in dcg and ndcg: 2^y - 1, y, or 2^(y + 1) - 1" },
-  denominator = { "denominator", "string", choices = { "relevant", "cutoff" },
+  denominator = { "denominator", "string", choices = registry:choices "denominator",
     help = "divisor of ap: P, the number of relevant rows, or min(P, k)" },
 }
 
@@ -55,16 +56,30 @@ M.conventions = declare("mr.EvaluateOptions", {
   M.convention("gain", '"exp2"'), M.convention("denominator", '"relevant"'),
 })
 
-local metric_options = declare("mr.metrics.Options", {
+local metric_rows = {
   { "k", "integer", least = 1, shown = "all", also = { "cutoff", "at", "topk", "top_k" },
     help = "cutoff: only the first k ranks count, if the metric takes k" },
   { "name", "string", shown = 'such as "ndcg@10"', help = "the metric's name in evaluations" },
-  { "p", "number", above = 0, below = 1, shown = "0.95",
-    help = "probability that a user continues to the next rank, in rbp and nrbp" },
-  { "half_life", "number", above = 1, below = 1e6, shown = "224", help = "half-life of tbg in seconds" },
   { "top", "number", least = 0, most = 1000, shown = "the largest grade there is",
     help = "largest possible grade, for err" },
-}, M.conventions)
+}
+
+-- Numbers in parentheses after a metric's name, such as p of "rbp(0.8)". Metrics may share one.
+local parameters = {}
+for _, name in ipairs(registry:names()) do
+  local metric = registry:parse(name)
+  local key = metric.parameter_name
+  if key and parameters[key] then
+    parameters[key].help = parameters[key].help .. " and " .. name
+  elseif key then
+    local low, high, help = metric:parameter_range()
+    parameters[key] = { key, "number", above = low, below = high, shown = ("%.14g"):format(metric.parameter),
+      help = help .. ", in " .. name }
+    table.insert(metric_rows, parameters[key])
+  end
+end
+
+local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
 ---Returns the row of an option `metric`.
 ---@param default? string
@@ -77,22 +92,20 @@ function M.option(default, help, shown)
     expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
 end
 
--- Metrics that read where relevant rows (of DCG those that gain) stand, and of the others only how many they are.
-local of_relevant_rows = {}
-for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1", "hit", "ndcg", "nrbp", "nrbp_loss", "precision", "r_precision", "rbp", "recall",
-  "rr" } do of_relevant_rows[name] = true end
-
+-- True if the metric needs only the ranks of relevant rows. With gain exp2_plus_one, every row has a gain.
 local function reads_few(metric)
-  return metric.script == 0 and of_relevant_rows[metric.base] and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
+  return metric.reads_relevant_only and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
 end
 
--- The ranking that the metric reads, and its key, by which metrics share it. `few`: relevant rows are few among many, and only they are placed
--- where the metric reads no others.
+-- The ranking that the metric reads, and a key by which metrics share rankings. `few` says that few of many rows are
+-- relevant. Other rows are then not ranked if the metric does not need their ranks.
 function methods:ranking(scores, lists, few)
   if few and reads_few(self) then return core.relevant_ranking(scores, lists, self.relevant) end
   return core.ranking(scores, lists, self.ties, self.relevant)
 end
-function methods:ranking_key(few) return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "") end
+function methods:ranking_key(few)
+  return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "")
+end
 
 -- The metric's own rule for lists without relevant rows. DCG keeps its definition, because it is a
 -- sum over all rows and one of its gains is not 0 for grade 0.
@@ -101,7 +114,7 @@ local function own_rule(metric)
   return metric.base == "dcg" and "definition" or "zero"
 end
 
--- One value per list; `empty`: instead of the metric's own rule for lists without relevant rows.
+-- One value per list. `empty` replaces the metric's own rule for lists without relevant rows.
 function methods:of_ranking(ranking, lists, empty)
   empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
@@ -113,17 +126,19 @@ end
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
-class.meta.__call = check.exact("mr.Metric", function(self, scores, lists) return self:of_ranking(self:ranking(scores, lists), lists) end)
+class.meta.__call = check.exact("mr.Metric", function(self, scores, lists)
+  return self:of_ranking(self:ranking(scores, lists), lists)
+end)
 
----True if one value is better than another: lower if the metric is minimised, else higher. NaN or
----nil is never better, and any number is better than NaN or nil.
+---Returns true if one value is better than another: lower if the metric is minimized, else higher.
+---NaN and nil are never better, and any number is better than NaN or nil.
 ---@param a? number
 ---@param b? number
 ---@return boolean
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
   for _, value in pairs{ a, b } do  -- either may be missing
-    if type(value) ~= "number" then check.fail("better: a value is a %s, expected a number", type(value)) end
+    if type(value) ~= "number" then check.fail("better: found a %s, expected a number or nil", type(value)) end
   end
   if a == nil or a ~= a then return false end
   if b == nil or b ~= b then return true end
@@ -133,25 +148,28 @@ end
 
 function class.meta:__tostring() return self.name end
 
--- The core knows how a swap of two rows changes a built-in metric. For a script's metric, its
--- declaration says it.
+-- LambdaRank needs the change of the metric by a swap of two rows. The core knows it for built-in metrics. Metrics that a
+-- script declares by gain and discount have it, too.
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- The function of a metric declared by gain and discount, else nil. fun(lists) gives gains of rows,
--- discounts of ranks 1, 3/2, 2, ..., and norms of lists.
+-- For a metric declared by gain and discount: a function of lists that returns gains of rows, discounts of ranks 1, 3/2,
+-- 2, ..., and norms of lists. Otherwise nil.
 function getters:tables() return declared[self.script] end
+
+local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, besides its name
 
 -- All options, by name.
 function getters:options()
-  local options = { ties = self.ties, empty = self.empty, relevant = self.relevant }
+  local options = {}
+  for _, name in ipairs(of_all) do options[name] = self[name] end
   for _, name in ipairs(self:option_names()) do
     if name == self.parameter_name then options[name] = self.parameter else options[name] = self[name] end
   end
   return options
 end
 
--- Raises that there is no such metric. "NDCG@10", "MAP" and "ndcg_10" are answered with our form of the name.
+-- Raises the error for an unknown metric. For "NDCG@10", "MAP" and "ndcg_10" it proposes Moonrank's form of the name.
 local function refuse_name(text)
   local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
@@ -161,11 +179,13 @@ local function refuse_name(text)
   check.unknown("metric", name, registry:names())
 end
 
--- The name that a text begins with, or an error that offers others.
+-- Returns the metric's name at the beginning of a text, or raises an error that proposes other names.
 local function base_of(text)
-  if type(text) ~= "string" then check.fail("mr.metrics.parse: a name expected, got a %s", type(text)) end
+  if type(text) ~= "string" then check.fail("mr.metrics.parse: text is a %s, expected the name of a metric", type(text)) end
   local zero = text:find("\0", 1, true)
-  if zero then check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1)) end
+  if zero then
+    check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1))
+  end
   local base = registry:base(text)
   if not base then refuse_name(text) end
   return base
@@ -184,11 +204,18 @@ function M.names(having)
   return names
 end
 
+-- The names of all options of a metric: first those that not every metric takes.
+local function all_options(metric)
+  local names = metric:option_names()
+  table.sort(names)
+  return table.move(of_all, 1, #of_all, #names + 1, names)
+end
+
 local function takes(metric, option)
-  for _, name in ipairs(metric:option_names()) do
+  for _, name in ipairs(all_options(metric)) do
     if name == option then return true end
   end
-  return false
+  return option == "name"
 end
 
 ---Returns true if the metric of this name takes an option.
@@ -198,34 +225,33 @@ end
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
-local of_all = { ties = true, empty = true, relevant = true, name = true }  -- options that every metric takes
-
--- Raises where an option is not allowed, is not one of this metric, or differs from what the name says.
+-- Raises an error if an option is not allowed, is not one of this metric, or differs from the metric's name.
 local function check_options(text, metric, options)
   local where = "mr.metrics." .. text
   metric_options:read(where, options)
   for name, value in pairs(options) do
-    if not of_all[name] and not takes(metric, name) then
-      local own, known = metric:option_names(), check.names(of_all)
-      check.unknown("option of " .. where, name, table.move(own, 1, #own, #known + 1, known))
+    if not takes(metric, name) then
+      check.unknown("option of " .. where, name, { "name", table.unpack(all_options(metric)) })
     end
     local said = metric[name == metric.parameter_name and "parameter" or name]
     local in_name = name == "k" and text:find "@" or name == metric.parameter_name and text:find "%("
     if in_name and said ~= value then
-      check.fail("metric '%s': %s = %s among the options says otherwise", text, name, tostring(value))
+      check.fail("metric '%s': the option %s is %s, and the name says another value. Leave one of them out", text, name,
+        tostring(value))
     end
   end
 end
 
--- The name with p, if it is said, and k.
+-- The metric's name with k and, if `parameter` is true, the number in parentheses.
 local function name_with(metric, parameter)
-  return metric.base .. (parameter and ("(%.14g)"):format(metric.parameter) or "") .. (metric.k and "@" .. metric.k or "")
+  local number = parameter and ("(%.14g)"):format(metric.parameter) or ""
+  return metric.base .. number .. (metric.k and "@" .. metric.k or "")
 end
 
--- Name with all numbers: "nrbp(0.95)" for "nrbp".
+-- The name with all numbers, also with defaults: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
--- The name that says k and p, wherever they were given.
+-- The name with k and p as they were given, in the name or as options.
 local function full_name(metric, options)
   if options.k == nil and options[metric.parameter_name or "k"] == nil then return metric.name end
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
@@ -239,7 +265,7 @@ end
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
   if M.is(text) then
-    if options then check.fail("metric '%s' has its options already", text.name) end
+    if options then check.fail("metric '%s' has its options already. Pass its name to give others", text.name) end
     return text
   end
   base_of(text)
@@ -269,10 +295,8 @@ function M.written(text)
   if metric.about ~= "" then table.move({ metric.about, "" }, 1, 2, 3, lines) end
   local function add(name, value) lines[#lines + 1] = ("  %-12s %s"):format(name, value) end
   add("better", metric.minimize and "less" or "more")
-  local options = metric:option_names()
-  table.sort(options)
-  add("options", table.concat(options, ", ") .. (#options > 0 and ", " or "") .. "ties, empty, relevant")
-  add("bounds", metric.closed_forms and "from closed forms" or "estimated from orders of each list (mr.bounds.of)")
+  add("options", table.concat(all_options(metric), ", "))
+  add("bounds", require("moonrank.bounds.list_stats").of(metric).words)
   add("lambdarank", metric.swaps and "yes" or "no, what a swap changes is not known")
   add("smooth", metric.has_smooth and ("yes (mr.smooth.%s)"):format(metric.base) or "no")
   return table.concat(lines, "\n"), metric.base
@@ -285,7 +309,7 @@ end
 ---Example: `require "moonrank.metrics.registry".taken("rr", {gain = "linear", ties = "worst"}).gain   --> nil`
 function M.taken(text, options)
   local taken = {}
-  for name, value in pairs(options) do taken[name] = (of_all[name] or M.takes(text, name)) and value or nil end
+  for name, value in pairs(options) do taken[name] = M.takes(text, name) and value or nil end
   return taken
 end
 
@@ -294,15 +318,16 @@ end
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
-  for _, option in ipairs{ "gain", "relevant", "denominator" } do
-    local reads, names = false, {}
+  for _, row in ipairs(M.conventions.rows) do
+    local option, reads, names = row[1], false, {}
     for i, each in ipairs(metrics) do
       local plain = type(each) == "table" and each.metric or each
-      reads, names[i] = reads or plain.options[option] ~= nil and not (option == "relevant" and plain.sums_gains), each.name
+      reads = reads or plain.options[option] ~= nil and not (option == "relevant" and plain.sums_gains)
+      names[i] = each.name
     end
     if options[option] ~= nil and not reads and #metrics > 0 then
-      check.fail("%s: %s is %s, which none of the metrics reads (%s). Leave it out", where, option, tostring(options[option]),
-        table.concat(names, ", "))
+      check.fail("%s: %s is %s, which none of the metrics reads (%s). Leave it out", where, option,
+        tostring(options[option]), table.concat(names, ", "))
     end
   end
 end
@@ -321,7 +346,10 @@ function M.define(name, f, minimize, tables, what)
     on_ranks[number], declared[number] = of_ranks, of_tables
   end
   put(f, minimize, tables)
-  definitions.note("metric", name, what or f, was_f and function() put(was_f, known.minimize, was_tables) end or function() end)
+  local function restore()
+    if was_f then put(was_f, known.minimize, was_tables) end
+  end
+  definitions.note("metric", name, what or f, restore)
 end
 
 ---Calls a function of ranks, and checks that it returns one value per list. The relevance that it
@@ -369,7 +397,9 @@ end
 function M.by_any_name(values, what)
   return setmetatable(values, { __index = function(_, name)
     local value = rawget(values, M.our_name(name))
-    if value == nil and what and next(values) ~= nil then check.unknown("metric of " .. what, name, check.names(values)) end
+    if value == nil and what and next(values) ~= nil then
+      check.unknown("metric of " .. what, name, check.names(values))
+    end
     return value
   end })
 end
@@ -385,16 +415,18 @@ function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = check.attempt(registry.parse, registry, text)
-    -- only by the names that are ours: a trial's "p" or "r" need not be precision or recall
+    -- aliases do not count, because a trial's number "p" or "r" need not be precision or recall
     if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
   end
   return nil
 end
 
--- Numbers that a trial may return beside ranking metrics: costs and errors, of which less is better, and the others.
+-- Directions of numbers that trials return beside ranking metrics.
 local usual = {}
-for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll", "cross_entropy",
-  "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do usual[name] = "minimize" end
+for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll",
+  "cross_entropy", "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do
+  usual[name] = "minimize"
+end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
 ---Returns the direction in which a number improves. It knows metrics, also by alias ("map"), usual
@@ -407,16 +439,19 @@ for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" }
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
 function M.usual_direction(name)
   local plain = name:match "^valid_(.+)$" or name:match "^test_(.+)$" or name:match "^train_(.+)$" or name
-  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)  -- "p" and "r" need not be precision and recall
+  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)  -- a number "p" or "r" need not be precision or recall
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
 ---Returns the metric as a function of exact ranks without ties, and of lists.
 ---@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
----Example: `require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
+---Example:
+---local err = require "moonrank.metrics.registry".on_ranks(mr.metrics.err{})
+---err(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5
 function M.on_ranks(metric)
-  local f, plain = on_ranks[metric.script], metric:with("empty", "skip"):with("ties", "mean")  -- there are none: ids are not needed
+  local f = on_ranks[metric.script]
+  local plain = metric:with("empty", "skip"):with("ties", "mean")  -- "trec" would need ids, though nothing is tied
   if not f then return function(ranks, lists) return plain(-ranks, lists) end end
   return function(ranks, lists) return M.of_ranks(metric.name, f, ranks, lists) end
 end

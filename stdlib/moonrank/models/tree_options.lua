@@ -9,54 +9,6 @@ local where = "mr.models.trees"
 
 local most_integer = 2 ^ 31 - 1
 
-local function share(name, default, help, also)
-  return { name, "number", default = default, above = 0, most = 1, help = help, also = also }
-end
-
-local function amount(name, default, help, also)
-  return { name, "number", default = default, least = 0, most = 1e30, help = help, also = also }
-end
-
-local tree_options = declare("mr.models.TreeOptions", {
-  "Boosting",
-  { "objective", "string", default = "loss", choices = { "loss", "rank:ndcg", "rank:map", "rank:pairwise",
-    "reg:squarederror", "binary:logistic", "multi:softprob" },
-    help = "loss: the loss that mr.fit is given; others are objectives of XGBoost" },
-  { "rounds", "integer", default = 100, least = 1, most = most_integer, also = { "n_estimators", "num_boost_round" },
-    help = "number of rounds: mr.fit's epochs" },
-  share("eta", 0.3, "share of a tree's values that is added", { "learning_rate", "lr" }),
-  { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
-    help = "trees that a round grows side by side, as in a random forest" },
-  { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
-    help = "number of grades, 0 to classes - 1, of multi:softprob" },
-  "Trees",
-  { "depth", "integer", default = 6, least = 1, most = 30, also = { "max_depth" }, help = "largest depth of a tree" },
-  amount("lambda", 1.0, "L2 penalty of leaves", { "reg_lambda" }),
-  amount("alpha", 0.0, "L1 penalty of leaves", { "reg_alpha" }),
-  amount("gamma", 0.0, "least gain of a split", { "min_split_loss" }),
-  amount("min_child_weight", 1.0, "least sum of second derivatives in a leaf"),
-  "Rows and features",
-  share("subsample", 1.0, "share of the rows that each tree is grown on"),
-  share("colsample_bytree", 1.0, "share of the features that each tree may use"),
-  share("colsample_bynode", 1.0, "share of a tree's features that each split may use"),
-  { "features", "integer", least = 1, most = most_integer, shown = "found in train", help = "number of features" },
-  { "seed", "integer", default = 1, least = 0, most = most_integer, also = { "random_state" },
-    help = "seed of the rows and features that are drawn" },
-  "Search of splits",
-  { "method", "string", default = "hist", choices = { "hist", "approx", "exact" }, also = { "tree_method" },
-    help = "how splits are searched" },
-  { "bins", "integer", least = 2, most = 65536, shown = "256", also = { "max_bin" },
-    help = "bins of each feature, not with exact" },
-  { "threads", "integer", default = 1, least = 1, most = 1024, also = { "nthread", "n_jobs" },
-    help = "number of threads; 1 gives the same bits each time, more may change last digits" },
-})
-
--- XGBoost's names of those that are called otherwise here, or need no word.
-local their_names = { depth = "max_depth", method = "tree_method", bins = "max_bin", trees = "num_parallel_tree", classes = "num_class",
-  threads = "nthread" }
-local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
-  "method", "bins", "trees", "classes", "threads", "seed" }
-
 ---@class mr.trees.Objective
 ---@field grades string            which grades it takes, in words
 ---@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether these are such
@@ -101,6 +53,53 @@ M.objectives = {
   ["multi:softprob"] = { grades = "whole grades from 0 to classes - 1", shown = loss_named "mse",
     fits = function(grades, classes) return whole(grades) and within(grades, 0, classes - 1) end },
 }
+
+local function share(name, default, help, also)
+  return { name, "number", default = default, above = 0, most = 1, help = help, also = also }
+end
+
+local function amount(name, default, help, also)
+  return { name, "number", default = default, least = 0, most = 1e30, help = help, also = also }
+end
+
+local tree_options = declare("mr.models.TreeOptions", {
+  "Boosting",
+  { "objective", "string", default = "loss", choices = { "loss", table.unpack(check.names(M.objectives)) },
+    help = "loss: the loss that mr.fit is given; others are objectives of XGBoost" },
+  { "rounds", "integer", default = 100, least = 1, most = most_integer, also = { "n_estimators", "num_boost_round" },
+    help = "number of rounds: mr.fit's epochs" },
+  share("eta", 0.3, "share of a tree's values that is added", { "learning_rate", "lr" }),
+  { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
+    help = "trees that a round grows side by side, as in a random forest" },
+  { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
+    help = "number of grades, 0 to classes - 1, of multi:softprob" },
+  "Trees",
+  { "depth", "integer", default = 6, least = 1, most = 30, also = { "max_depth" }, help = "largest depth of a tree" },
+  amount("lambda", 1.0, "L2 penalty of leaves", { "reg_lambda" }),
+  amount("alpha", 0.0, "L1 penalty of leaves", { "reg_alpha" }),
+  amount("gamma", 0.0, "least gain of a split", { "min_split_loss" }),
+  amount("min_child_weight", 1.0, "least sum of second derivatives in a leaf"),
+  "Rows and features",
+  share("subsample", 1.0, "share of the rows that each tree is grown on"),
+  share("colsample_bytree", 1.0, "share of the features that each tree may use"),
+  share("colsample_bynode", 1.0, "share of a tree's features that each split may use"),
+  { "features", "integer", least = 1, most = most_integer, shown = "found in train", help = "number of features" },
+  { "seed", "integer", default = 1, least = 0, most = most_integer, also = { "random_state" },
+    help = "seed of the rows and features that are drawn" },
+  "Search of splits",
+  { "method", "string", default = "hist", choices = { "hist", "approx", "exact" }, also = { "tree_method" },
+    help = "how splits are searched" },
+  { "bins", "integer", least = 2, most = 65536, shown = "256", also = { "max_bin" },
+    help = "bins of each feature, not with exact" },
+  { "threads", "integer", default = 1, least = 1, most = 1024, also = { "nthread", "n_jobs" },
+    help = "number of threads; 1 gives the same bits each time, more may change last digits" },
+})
+
+-- XGBoost's names of those that are called otherwise here, or need no word.
+local their_names = { depth = "max_depth", method = "tree_method", bins = "max_bin", trees = "num_parallel_tree", classes = "num_class",
+  threads = "nthread" }
+local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
+  "method", "bins", "trees", "classes", "threads", "seed" }
 
 ---Checks the options and returns them with defaults.
 ---@param options? mr.models.TreeOptions

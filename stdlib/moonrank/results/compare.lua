@@ -10,8 +10,9 @@ local make_table = require("moonrank.table").new
 
 local M = {}
 
--- p values corrected for their number.
+---Corrections of p values for their number, by name.
 local corrections = {}
+M.corrections = corrections
 
 function corrections.none(p) return p end
 
@@ -24,7 +25,8 @@ end
 
 function corrections.holm(p) return require("moonrank.stats").holm(p) end
 
-local tests = {
+---Tests of pairs, by name: fun(a, b) returns p.
+M.tests = {
   wilcoxon = function(a, b) return require("moonrank.stats").wilcoxon(a, b).p end,
   paired_t = function(a, b) return require("moonrank.stats").paired_t(a, b).p end,
 }
@@ -162,7 +164,7 @@ end
 -- The p of a test; NaN where a pair of trials has NaN, as their mean is. A user or query without a value is left out.
 local function p_of(name, x, y, lists)
   if not lists and (pivot.has_nan(x) or pivot.has_nan(y)) then return 0 / 0 end
-  return tests[name](x, y)
+  return M.tests[name](x, y)
 end
 
 local function mean(values, lists)

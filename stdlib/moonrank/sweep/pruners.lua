@@ -175,8 +175,14 @@ local function with_usual(how, options, given)
   return options
 end
 
----Makes a pruner from its name: "median", "asha", "wilcoxon" or "hyperband". Options: {"median",
----warmup = 5}.
+---Returns the names of all pruners.
+---@return string[]
+function M.names()
+  local names = check.names(deciders)
+  return table.move({ "hyperband" }, 1, 1, #names + 1, names)
+end
+
+---Makes a pruner from its name. Options follow the name: {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param given? table<string, any>  defaults of options that `how` leaves out
@@ -193,11 +199,7 @@ function M.make(how, direction, given)
   check.choice("pruner " .. tostring(how), "direction", direction or "maximize", { "maximize", "minimize" })
   local sign = direction == "minimize" and -1 or 1
   if how == "hyperband" then return hyperband.new(options, sign) end
-  if not deciders[how] then
-    local known = check.names(deciders)
-    known[#known + 1] = "hyperband"
-    check.unknown("pruner", how, known)
-  end
+  if not deciders[how] then check.unknown("pruner", how, M.names()) end
   local o = declared[how]:read("pruner " .. how, with_usual(how, options, given or {}))
   o.generation = o.generation or 10
   if how == "median" then o.warmup = o.warmup or 0 end

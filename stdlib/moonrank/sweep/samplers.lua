@@ -162,8 +162,11 @@ function makers.tpe(space, seed, options, direction, defaults)
   end)
 end
 
----Makes a sampler from its name: "grid", "random", "sobol" or "tpe". Options: {"tpe", generation =
----20}.
+---Returns the names of all samplers, sorted.
+---@return string[]
+function M.names() return check.names(makers) end
+
+---Makes a sampler from its name. Options follow the name: {"tpe", generation = 20}.
 ---@param how string|table
 ---@param space mr.sweep.Space
 ---@param seed integer            of the study
@@ -178,7 +181,7 @@ function M.make(how, space, seed, direction, defaults)
     end
     how = how[1]
   end
-  if not makers[how] then check.unknown("sampler", how, check.names(makers)) end
+  if not makers[how] then check.unknown("sampler", how, M.names()) end
   direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
   return makers[how](space, seed, options, direction, defaults or {})
 end

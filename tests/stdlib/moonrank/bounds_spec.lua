@@ -281,7 +281,7 @@ describe("distributions", function()
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 5 }) end, "expected 0 to n")
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "guess" }) end, "method is 'guess'")
     raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20 }):pmf() end, "too many values of ndcg to list")
-    raises(function() mr.bounds.distribution_bound{ form = "logit", steepness = "samples" } end, "kappa has one")
+    raises(function() mr.bounds.distribution_bound{ form = "logit", steepness = "samples" } end, "'logit'", "'samples'")
     raises(function() mr.bounds.distribution_bound{ steepness = 0 } end, "steepness is 0")
   end)
 

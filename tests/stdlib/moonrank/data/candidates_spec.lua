@@ -265,7 +265,7 @@ it("corrected metrics are those of the estimated rank: exact where all items are
   near(mean, sum / #exact, 0.01)
   local text = tostring(all)
   check(text:find("ndcg@10[corrected]", 1, true) and text:find("corrected to the full catalogue", 1, true), text)
-  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct = true", "candidates = 'one'")
+  raises(function() fold:evaluate(model, { "rr" }, { correct = true }) end, "correct", "candidates = 'one'")
   raises(function() fold:evaluate(model, { "err" }, { candidates = "one", correct = true }) end, "correction", "err")
 end)
 

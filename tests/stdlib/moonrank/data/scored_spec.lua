@@ -100,7 +100,7 @@ it("queries that a run lacks count 0 where asked", function()
   raises(function() run:evaluate(file "4 0 a 1", { "map" }) end, "3", "queries")
   for _, missing in ipairs{ "skip", "zero" } do
     local function evaluate(text) return function() run:evaluate(file(text), { "map" }, { missing = missing }) end end
-    raises(evaluate "4 0 a 1\n5 0 a 1\n", "is among the 2 of qrels: the first one is '2', in qrels '4'")
+    raises(evaluate "4 0 a 1\n5 0 a 1\n", "queries", "'2'", "'4'")
     raises(evaluate "2 0 b 1\n9 0 c 1\n", "2", "documents")
     raises(evaluate "2 0 b 1\n9 0 c 1\n", "2", "'a'", "'b'")
   end

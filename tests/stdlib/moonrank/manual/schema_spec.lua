@@ -68,15 +68,14 @@ it("names the format of every file of tensors", function()
     model:save(folder .. "/model.safetensors")
     mr.optim.adam{}:bind(model:parameters()):save(folder .. "/optimizer.safetensors")
     mr.checkpoint(folder .. "/checkpoint.safetensors", { seed = 1 }, function() return { x = mr.ones{ 2 } } end)
-    core.save_tables(folder .. "/tables.safetensors")
-    for _, kind in ipairs{ "model", "optimizer", "fit", "checkpoint", "tables" } do
+    for _, kind in ipairs{ "model", "optimizer", "fit", "checkpoint" } do
       local texts_of = metadata(("%s/%s.safetensors"):format(folder, kind))
       local format = texts_of:match '"format":"(moonrank [%w ]+)"'
       check(format and format:match("^moonrank " .. kind), texts_of)
       states(("| `%s` |"):format(format))
       check(texts_of:find('"numerics":', 1, true), kind)
     end
-    for name, file in pairs{ epoch = "fit", stopped = "fit", keys = "tables", sha256 = "tables", kind = "model" } do
+    for name, file in pairs{ epoch = "fit", stopped = "fit", kind = "model" } do
       check(metadata(("%s/%s.safetensors"):format(folder, file)):find(('"%s":'):format(name), 1, true), name)
     end
   end)
