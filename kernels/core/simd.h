@@ -1,5 +1,5 @@
-// Which instruction set this processor's inner loops are compiled for. A family of them is a struct of pointers to
-// functions (PairLoops); its <family>_loops.h, compiled once per set (`mr_compile_loops`), says what they are there.
+// Selects the instruction set for inner loops. A family of loops is a struct of function pointers (for example
+// PairLoops). Its <family>_loops.h is compiled once per instruction set (`mr_compile_loops`).
 #pragma once
 
 namespace mr::cpu {
@@ -14,13 +14,13 @@ Simd best_simd();
 Simd simd();
 const char* simd_name();
 
-/// The one of three forms that is compiled for this processor.
+/// Selects one of three compiled forms for this processor.
 template <class Form>
 Form for_this_simd(Form scalar, Form avx2, Form avx512) {
   return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;
 }
 
-/// The loops of a family for one instruction set. To call it the processor must have the set: all of its file is
+/// The loops of a family for one instruction set. Only a processor with that set may call it, because its whole file is
 /// compiled for it.
 template <class Loops, Simd set>
 Loops loops_of();

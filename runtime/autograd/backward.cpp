@@ -49,7 +49,7 @@ class Agenda {
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
     throw std::invalid_argument(
-        "nothing that this tensor was computed from requires gradients; "
+        "the tensor was computed without a tensor that requires gradients; "
         "call x:requires_grad() on a tensor before it is used");
   }
   if (!seed.defined()) {
@@ -60,8 +60,8 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
     return Tensor::full(root.shape(), 1, root.dtype(), root.device());
   }
   if (!(seed.shape() == root.shape()) || seed.dtype() != root.dtype() || seed.device() != root.device()) {
-    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected that of the tensor, " +
-                                root.shape().text() + ", and its type and device");
+    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected the tensor's shape, " +
+                                root.shape().text() + ", and the tensor's type and device");
   }
   return seed.data();
 }
@@ -92,8 +92,9 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
       continue;
     }
     if (node->freed) {
-      throw std::invalid_argument("'" + std::string(node->name) +
-                                  "' was walked before and freed what it saved; pass {keep = true} the first time");
+      throw std::invalid_argument(
+          "'" + std::string(node->name) +
+          "' belongs to a graph that an earlier backward() freed; pass {keep = true} to the earlier one");
     }
     Gradients gradients = derivatives(*node, upstream);
     for (size_t i = 0; detected_anomalies() != Anomaly::none && i < gradients.size(); ++i)

@@ -93,8 +93,8 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta) {
   if (grades.empty()) {
-    if (!n) throw ArgumentError("n", "is missing: n and p are needed, or grades");
-    if (!p) throw ArgumentError("p", "is missing: n and p are needed, or grades");
+    if (!n) throw ArgumentError("n", "is missing: pass n and p, or grades");
+    if (!p) throw ArgumentError("p", "is missing: pass n and p, or grades");
     if (*n < 1 || *n > most_rows)
       throw ArgumentError("n", std::to_string(*n) + ", expected 1 to " + std::to_string(most_rows));
     if (*p < 0 || *p > *n)
@@ -104,7 +104,7 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
   const auto rows = static_cast<int64_t>(grades.size());
   if (n.value_or(rows) != rows)
     throw ArgumentError("n", std::to_string(*n) + ", but there are " + std::to_string(rows) + " grades");
-  if (p) throw ArgumentError("p", "follows from the grades, expected either");
+  if (p) throw ArgumentError("p", "was given together with grades: pass only one of p and grades");
   for (const double y : grades) {
     if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", std::to_string(y) + ", expected 0 to 1000");
   }

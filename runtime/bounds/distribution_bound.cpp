@@ -104,7 +104,8 @@ DistributionSpec spec_of(const std::string& form, const std::string& method, int
                               .how = to_smoothing(gain, amount),
                               .beta = beta};
   if (spec.how.kind == Smoothing::by_samples && spec.form != DistributionForm::cdf)
-    throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
+    throw ArgumentError("gain", "'samples' cannot be used with form '" + form +
+                                    "': outside the sampled values F~ is 0 or 1. Use form 'cdf'");
   return spec;
 }
 

@@ -30,7 +30,7 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
                                 int64_t seed, double beta) {
   check::finite("beta", beta);
   const ListShape shape = shape_of(metric, n, p, grades, beta);
-  if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
+  if (shape.p == 0) throw ArgumentError("p", "p is 0, expected at least 1 relevant row");
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
@@ -41,7 +41,7 @@ SharedDistribution distribution_of(const Tensor& values, std::optional<std::stri
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::fabs(numbers[i]) <= largest) continue;
     char text[120];
-    std::snprintf(text, sizeof text, "entry %zu is %g, expected numbers of at most %g in size", i + 1, numbers[i],
+    std::snprintf(text, sizeof text, "entry %zu is %g, expected an absolute value of at most %g", i + 1, numbers[i],
                   largest);
     throw ArgumentError("values", text);
   }

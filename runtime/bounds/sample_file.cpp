@@ -107,7 +107,7 @@ std::optional<Distribution> read(const io::RegularFile& file, const std::string&
 }
 
 std::string foreign(const std::string& path) {
-  return is_sample_file(path) ? "" : "is not a file of samples, and is not replaced";
+  return is_sample_file(path) ? "" : "is not a file of samples, so it is not replaced";
 }
 
 }  // namespace

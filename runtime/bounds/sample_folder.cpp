@@ -59,7 +59,7 @@ int64_t most_sample_bytes() {
   const double gib = std::strtod(text, &end);
   if (*end != '\0' || !(gib >= 0 && gib <= 1e6))
     throw std::runtime_error(std::string(limit_variable) + " is '" + text +
-                             "', expected gibibytes from 0 (nothing is kept)");
+                             "', expected a number of GiB, 0 or more (0 keeps no samples)");
   return static_cast<int64_t>(gib * 0x1p30);
 }
 

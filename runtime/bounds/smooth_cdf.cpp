@@ -24,8 +24,8 @@ double Smoothing::gain(double sd, double range) const {
   if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
   char text[160];
   std::snprintf(text, sizeof text,
-                "%g smooths values over a range of %g by a = %g, expected a times the range from 1e-9 to 1e150", amount,
-                range, a);
+                "%g gives the steepness a = %g for values of range %g, expected a times the range from 1e-9 to 1e150",
+                amount, range, a);
   throw ArgumentError(kind == by_gain ? "steepness" : "kappa", text);
 }
 
@@ -41,8 +41,8 @@ RankingDistribution::RankingDistribution(const Metric& metric, const ListShape& 
   const bool listable = has_atoms(metric, shape);
   const bool within_reach = listable || has_spectrum(metric, shape);
   if (finding.method == Method::exact && !within_reach) {
-    throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
-                                      " rows with so many grades; 'auto' or 'sampled' are not");
+    throw ArgumentError("method", "'exact' is not possible for " + metric.name + " of " + std::to_string(shape.n) +
+                                      " rows with so many grades; use 'auto' or 'sampled'");
   }
   if (finding.method == Method::sampled || !within_reach) {
     listed_ = sampled_distribution({metric, shape, finding.samples, finding.seed},
@@ -82,9 +82,9 @@ double RankingDistribution::quantile(double q) const {
 
 const Distribution& RankingDistribution::listed() const {
   if (listed_) return *listed_;
-  throw std::runtime_error("there are too many values of " + exact_->metric.name +
-                           " to list; :cdf, :quantile and :smooth " +
-                           "know them all, and method = \"sampled\" lists some");
+  throw std::runtime_error("cannot list the values of " + exact_->metric.name +
+                           ": there are too many. Use :cdf, :quantile or :smooth, " +
+                           "or method = \"sampled\" to list some");
 }
 
 double RankingDistribution::gain(const Smoothing& how) const {

@@ -185,7 +185,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
   double re[lanes], im[lanes];
   for (int64_t block = 0; block < blocks; ++block) {
     if (terms() >= most_terms)
-      throw ArgumentError("kappa", "too steep for the characteristic function: more than " +
+      throw ArgumentError("kappa", "is too steep for the characteristic function, which would need more than " +
                                        std::to_string(most_terms) + " frequencies");
     source.next(step_, re, im);
     double last = 0;

@@ -68,14 +68,14 @@ class TableFile {
       throw std::runtime_error(path + " holds " + mr::quoted(file.metadata[format_key]) + ", expected '" + format +
                                "'");
     if (file.metadata["numerics"] != numerics())
-      throw std::runtime_error(path + " holds tables of other numerics, " + mr::quoted(file.metadata["numerics"]) +
-                               ", expected '" + numerics() + "'");
+      throw std::runtime_error(path + " holds tables of another numerics version, " +
+                               mr::quoted(file.metadata["numerics"]) + ", expected '" + numerics() + "'");
     const auto is = [&](size_t i, Dtype dtype) { return file.tensors[i].dtype() == dtype; };
     if (file.names != std::vector<std::string>{"counts", "knots", "places"} || !is(0, Dtype::int64) ||
         !is(1, Dtype::float64) || !is(2, Dtype::float64))
-      damaged("other tensors than counts, knots and places");
+      damaged("expected exactly the tensors counts, knots and places");
     const std::string keys = file.metadata["keys"];
-    if (file.metadata["sha256"] != checksum(keys, file.tensors)) damaged("its checksum differs");
+    if (file.metadata["sha256"] != checksum(keys, file.tensors)) damaged("its checksum does not match");
     read(lines_of(keys), file.tensors[0].to_vector<int64_t>(), file.tensors[1].to_vector<double>(),
          file.tensors[2].to_vector<double>());
   }
@@ -94,18 +94,20 @@ class TableFile {
 
   void read(const std::vector<std::string>& keys, const std::vector<int64_t>& counts, const std::vector<double>& knots,
             const std::vector<double>& places) {
-    if (counts.size() != keys.size() || places.size() != 2 * keys.size()) damaged("numbers of tables differ");
-    if (std::set<std::string>(keys.begin(), keys.end()).size() != keys.size()) damaged("a table is there twice");
+    if (counts.size() != keys.size() || places.size() != 2 * keys.size())
+      damaged("counts, places and keys disagree about the number of tables");
+    if (std::set<std::string>(keys.begin(), keys.end()).size() != keys.size()) damaged("it holds a table twice");
     auto next = knots.begin();
     for (size_t t = 0; t < keys.size(); ++t) {
-      if (counts[t] < 0 || counts[t] > knots.end() - next) damaged("sizes do not fit");
+      if (counts[t] < 0 || counts[t] > knots.end() - next)
+        damaged("the sizes of its tables do not add up to the number of knots");
       std::vector<double> own(next, next + counts[t]);
       next += counts[t];
-      if (!is_table(own, places[2 * t], places[2 * t + 1])) damaged("table " + std::to_string(t + 1));
+      if (!is_table(own, places[2 * t], places[2 * t + 1])) damaged("invalid table " + std::to_string(t + 1));
       tables.emplace_back(keys[t],
                           std::make_shared<const LogitTable>(places[2 * t], places[2 * t + 1], std::move(own)));
     }
-    if (next != knots.end()) damaged("sizes do not fit");
+    if (next != knots.end()) damaged("the sizes of its tables do not add up to the number of knots");
   }
 
   const std::string& path_;

@@ -95,7 +95,7 @@ void check_used(const Command& command, const std::string& what) {
   if (runs || command.mode == Command::help) return;
   for (const std::string& option : command.given) {
     if (option == what || (option == "--threads" && command.mode == Command::test)) continue;
-    throw UsageError(what + ": option '" + option + "' changes nothing here");
+    throw UsageError(what + ": option '" + option + "' has no effect here, remove it");
   }
 }
 
@@ -108,7 +108,7 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
     command->names = {words[at + 1]};
   } else if (words[at] == "get" || words[at] == "list") {
     throw UsageError("data " + words[at] + ": expected " +
-                     (words[at] == "get" ? "one name after it" : "nothing after it"));
+                     (words[at] == "get" ? "one name after 'get'" : "no words after 'list'"));
   } else {
     unknown("data command", words[at], {"get", "list"});
   }
@@ -118,7 +118,7 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
 bool read_manual(const std::vector<std::string>& rest, Command* command) {
   if (std::find(rest.begin(), rest.end(), "--html") == rest.end()) return false;
   if (rest.front() != "--html" || rest.size() > 2) {
-    throw UsageError("doc --html: expected the name of one folder after it and no words beside it");
+    throw UsageError("doc --html: expected the name of one folder after --html and no other words");
   }
   if (rest.size() < 2) throw UsageError("doc --html: the name of a folder is missing");
   if (is_option(rest[1]))
@@ -142,8 +142,9 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   for (const std::string& word : rest) {
     if (!is_option(word)) continue;
     if (std::find(known_options.begin(), known_options.end(), word) != known_options.end()) {
-      throw UsageError(name + (name == "test" && word == "--threads" ? ": option '" + word + "' stands before 'test'"
-                                                                     : ": option '" + word + "' changes nothing here"));
+      throw UsageError(name + (name == "test" && word == "--threads"
+                                   ? ": option '" + word + "' must be written before 'test'"
+                                   : ": option '" + word + "' has no effect here, remove it"));
     }
     std::vector<std::string> known = {"--help", "-h"};
     if (name == "doc") known.push_back("--html");
@@ -152,7 +153,7 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   if (name == "data") return read_data(words, at + 1, command);
   command->mode = name == "test" ? Command::test : name == "doc" ? Command::doc : Command::results;
   command->names = rest;
-  if (name == "test" && rest.empty()) throw UsageError("test: name one spec at least");
+  if (name == "test" && rest.empty()) throw UsageError("test: expected the name of at least one spec, got none");
   if (name == "results" && rest.size() != 1) {
     throw UsageError("results: expected the name of one store, got " + std::to_string(rest.size()));
   }

@@ -27,7 +27,7 @@ void remove_folder(const std::string& path) {
 SpecFolder::SpecFolder() {
   if (const char* const before = std::getenv("TMPDIR")) before_ = before;
   std::string name = (fs::temp_directory_path() / "moonrank-spec-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made like " + name);
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder of the form " + name);
   path_ = name;
   setenv("TMPDIR", path_.c_str(), 1);
   at_exit_ = std::make_unique<io::AtExit>([path = path_] { remove_folder(path); });

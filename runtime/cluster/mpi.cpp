@@ -72,7 +72,8 @@ State& state() {
 
 /// The state of a process that was joined with others; throws in a process that was not.
 State& connected() {
-  if (!state().joined) throw std::runtime_error("this process was not joined with others");
+  if (!state().joined)
+    throw std::runtime_error("this process is not connected to others: start it with mpirun or srun");
   return state();
 }
 
@@ -86,7 +87,8 @@ void check(int code, const char* what) {
 
 int size_of(std::string_view bytes) {
   if (bytes.size() > INT_MAX) {
-    throw std::runtime_error("a message of " + std::to_string(bytes.size()) + " bytes is too large");
+    throw std::runtime_error("a message of " + std::to_string(bytes.size()) +
+                             " bytes is too large: MPI sends at most 2 GiB");
   }
   return static_cast<int>(bytes.size());
 }
@@ -164,7 +166,7 @@ void take_signals(const Joined& joined) {
 /// Sizes to where each piece begins.
 std::vector<int> starts_of(const std::vector<int>& sizes) {
   if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) > INT_MAX) {
-    throw std::runtime_error("what the processes exchange is larger than 2 GiB");
+    throw std::runtime_error("the processes exchange more than 2 GiB at once, which MPI cannot send");
   }
   std::vector<int> starts(sizes.size(), 0);
   std::partial_sum(sizes.begin(), sizes.end() - 1, starts.begin() + 1);
@@ -192,12 +194,13 @@ std::optional<std::string> library() {
 Joined join(Purpose purpose) {
   if (state().joined) {
     if (state().purpose != purpose) {
-      throw std::runtime_error("the processes that were started together train one model or run trials, not both");
+      throw std::runtime_error(
+          "one mpirun or srun cannot both train a model on all processes and run a sweep's trials");
     }
     return *state().joined;
   }
   const std::optional<Launched> expected = launched();
-  if (!expected) throw std::runtime_error("no launcher (mpirun, srun) started this process");
+  if (!expected) throw std::runtime_error("this process was not started by mpirun or srun");
   const Joined joined = connect();
   if (joined.size != expected->size) {
     throw std::runtime_error(std::to_string(expected->size) + " processes were started together, but MPI finds " +
@@ -253,8 +256,8 @@ std::vector<std::string> gather(std::string_view mine) {
 
 std::vector<std::string> exchange(const std::vector<std::string>& pieces) {
   if (pieces.size() != static_cast<size_t>(connected().joined->size)) {
-    throw std::runtime_error(std::to_string(pieces.size()) + " pieces for " + std::to_string(state().joined->size) +
-                             " processes");
+    throw std::runtime_error(std::to_string(pieces.size()) + " pieces to send, expected one for each of " +
+                             std::to_string(state().joined->size) + " processes");
   }
   std::vector<int> given, taken(pieces.size());
   std::string mine;

@@ -112,7 +112,7 @@ void become_worker() {
   if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
       fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
     throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
-                             "'; it is for the program's own use");
+                             "'; only moonrank sets it: unset it");
   }
   unsetenv("MOONRANK_WORKER");
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -83,7 +83,8 @@ void add_up(const Tensor& parameter, Form form, double factor, size_t ranks) {
 void check_parameters(const std::vector<Tensor>& parameters) {
   for (const Tensor& each : parameters) {
     check::floating("parameters", each);
-    if (each.node() == nullptr || !each.node()->leaf) throw ArgumentError("parameters", "one collects no gradients");
+    if (each.node() == nullptr || !each.node()->leaf)
+      throw ArgumentError("parameters", "has a tensor without gradients: call :requires_grad() on it first");
   }
 }
 
@@ -137,7 +138,9 @@ void share_parameters(const std::vector<Tensor>& parameters) {
       with_real(each.dtype(), [&]<class Real>() {
         const auto first = values_of<Real>(cluster::gather(bytes_of(each.to_vector<Real>())).front());
         if (static_cast<int64_t>(first.size()) != each.entries()) {
-          throw std::runtime_error("the processes train models of different sizes");
+          throw std::runtime_error(
+              "the processes train models with different numbers of parameters, expected the same model on every "
+              "process");
         }
         each.assign(Tensor::from_bytes(first.data(), each.shape(), each.dtype(), each.device()));
       });

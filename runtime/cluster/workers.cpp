@@ -20,13 +20,13 @@ std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>&
 }
 
 std::optional<std::string> how_it_ended_of(int64_t id, bool wait) {
-  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is no process");
+  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   return io::how_it_ended(static_cast<pid_t>(id), wait);
 }
 
 void signal_process(int64_t id, const std::string& name) {
   // 0 and numbers below would mean groups of processes
-  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is no process");
+  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   if (name != "interrupt" && name != "kill") {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");
   }

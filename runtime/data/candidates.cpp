@@ -24,7 +24,7 @@ struct Candidates {
 void check_tables(const Tensor& users, const UserItems& targets, const UserItems& excluded) {
   check::index("users", users, targets->all_users());
   if (targets->all_users() != excluded->all_users() || targets->all_items != excluded->all_items)
-    throw ArgumentError("excluded", "is of " + std::to_string(excluded->all_users()) + " users and " +
+    throw ArgumentError("excluded", "has " + std::to_string(excluded->all_users()) + " users and " +
                                         std::to_string(excluded->all_items) + " items, expected " +
                                         std::to_string(targets->all_users()) + " and " +
                                         std::to_string(targets->all_items));

@@ -170,7 +170,8 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
 void check_files(const Tensor& file) {
   check::type("file", file, Dtype::int64);
   for (const int64_t part : file.to_vector<int64_t>()) {
-    if (part < 0 || part > 2) throw ArgumentError("file", "has " + std::to_string(part) + ", expected 0, 1 or 2");
+    if (part < 0 || part > 2)
+      throw ArgumentError("file", "has the part " + std::to_string(part) + ", expected 0, 1 or 2");
   }
 }
 
@@ -201,7 +202,7 @@ SplitBy to_split(const std::string& name) {
   for (const auto& [known, by] : names) {
     if (name == known) return by;
   }
-  throw ArgumentError("by", "no way to divide '" + name + "'");
+  throw ArgumentError("by", "'" + name + "' is not a way to divide ratings");
 }
 
 struct PartTensors {
@@ -250,7 +251,8 @@ void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item
     throw ArgumentError("item", "has " + std::to_string(item.entries()) + " entries, expected one for each of " +
                                     std::to_string(rows) + " ratings");
   if (std::any_of(kept->rows.begin(), kept->rows.end(), [&](int64_t row) { return row >= user.entries(); }))
-    throw ArgumentError("user", "has " + std::to_string(rows) + " entries, and the positives are of more ratings");
+    throw ArgumentError("user",
+                        "has " + std::to_string(rows) + " entries, but the positives were made from more ratings");
   if ((by == SplitBy::time || by == SplitBy::last || by == SplitBy::user_time) && details.time.size() != rows)
     throw ArgumentError("time", "has " + std::to_string(details.time.size()) + " entries, expected one for each of " +
                                     std::to_string(rows) + " ratings");
@@ -292,7 +294,7 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
   check_details(kept, user, item, {}, SplitBy::user);
   for (const int64_t each : kept->users) {
     if (each > users)
-      throw ArgumentError("users", std::to_string(users) + ", and the positives have user " + std::to_string(each));
+      throw ArgumentError("users", std::to_string(users) + ", but the positives have user " + std::to_string(each));
   }
   const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
   std::vector<UserItem> pairs;

@@ -125,7 +125,7 @@ Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) 
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   const std::vector<double> fill = with.to(Dtype::float64).to_vector<double>();
   if (fill.size() != numbers.size()) {
-    throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries for " +
+    throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries, expected one for each of " +
                                     std::to_string(numbers.size()) + " columns");
   }
   return with_real(x.dtype(), [&]<class Real>() {
@@ -188,7 +188,7 @@ Tensor levels_of(const Tensor& x, int64_t column) {
 Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))
-    throw ArgumentError("levels", "one tensor per column expected");
+    throw ArgumentError("levels", "expected one tensor per column");
   const std::vector<double> values = taken.to(Dtype::float64).to_vector<double>();
   std::vector<int64_t> numbers(values.size());
   for (int64_t c = 0; c < taken.size(1); ++c) {

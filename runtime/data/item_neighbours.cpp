@@ -214,7 +214,7 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
     offsets.push_back(offsets.back() + n);
   }
   if (offsets.back() != entries)
-    unfit(name, "adds up to " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
   return offsets;
 }
 
@@ -226,7 +226,7 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
     int64_t least = 1;
     for (int64_t i = offsets[piece]; i < offsets[piece + 1]; ++i) {
       if (out[i] < least || out[i] > all)
-        unfit(name, "has " + std::to_string(out[i]) + ", expected ascending ones from " + std::to_string(least) +
+        unfit(name, "has " + std::to_string(out[i]) + ", expected ascending numbers from " + std::to_string(least) +
                         " to " + std::to_string(all));
       least = out[i] + 1;
     }
@@ -239,10 +239,10 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),
                                 std::pair("counts", &counts), std::pair("items", &items)}) {
-    if (x->dtype() != Dtype::int64 || x->dims() != 1) unfit(name, "is no vector of int64");
+    if (x->dtype() != Dtype::int64 || x->dims() != 1) unfit(name, "is not an int64 vector");
   }
   if (cosines.dtype() != Dtype::float32 || cosines.dims() != 1 || cosines.entries() != items.entries())
-    unfit("cosines", "is no vector of " + std::to_string(items.entries()) + " float32");
+    unfit("cosines", "is not a float32 vector with " + std::to_string(items.entries()) + " entries");
   auto known = std::make_shared<UserItemTable>();
   known->all_items = counts.entries();
   known->offsets = offsets_of("known_counts", known_counts, known_items.entries());

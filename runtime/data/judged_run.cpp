@@ -20,18 +20,19 @@ using Numbers = std::unordered_map<std::string_view, int64_t>;
 /// Names and their places, from 0. Throws where one occurs twice.
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
-  if (static_cast<int64_t>(ids.size()) != lists.count()) throw ArgumentError(argument, "its lists have no names");
+  if (static_cast<int64_t>(ids.size()) != lists.count())
+    throw ArgumentError(argument, "has lists without names, expected a query id for each");
   Numbers numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)
-      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each once");
+      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each query once");
   }
   return numbers;
 }
 
 void check_documents(const char* argument, const Lists& lists) {
   if (static_cast<int64_t>(lists.documents().size()) != lists.rows())
-    throw ArgumentError(argument, "its rows have no document names");
+    throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
 /// The documents of a list and their rows, from 0.
@@ -41,7 +42,7 @@ Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
   for (int64_t row = at; row < at + lists.sizes()[list]; ++row) {
     if (!documents.try_emplace(lists.documents()[row], row).second) {
       throw ArgumentError(argument, "document " + quoted(lists.documents()[row]) + " of query " +
-                                        quoted(lists.ids()[list]) + " occurs twice, expected each once");
+                                        quoted(lists.ids()[list]) + " occurs twice, expected each document once");
     }
   }
   return documents;
@@ -88,12 +89,13 @@ namespace {
 
 /// A name as a run file has it; throws where it needs the escape and may not have it.
 std::string written_word(const char* argument, const std::string& word, bool escape) {
-  if (word.empty()) throw ArgumentError(argument, "found '', expected a word, as run files need");
+  if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
   if (!needs_escape(word)) return word;
   if (escape) return escaped_word(word);
-  throw ArgumentError(argument, "found " + quoted(word) +
-                                    ", expected a word without blanks, as run files need: escape = true writes names "
-                                    "with blanks in an escaped form");
+  throw ArgumentError(argument,
+                      "found " + quoted(word) +
+                          ", expected a word without blanks, which run files require: escape = true writes names "
+                          "with blanks in an escaped form");
 }
 
 template <class Real>

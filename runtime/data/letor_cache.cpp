@@ -47,7 +47,7 @@ class Reader {
       std::optional<LetorFile> kept = from_cache();
       if (kept) return std::move(*kept);
     } catch (const BadCache& bad) {
-      problem_ = bad.what() + std::string("; written anew");
+      problem_ = bad.what() + std::string("; it is written again");
     }
     const int64_t read_at = now();
     const LetorText text(path_, letor_piece);

@@ -43,7 +43,8 @@ std::vector<FoldPaths> from_table(const fs::path& folder) {
   CsvRecord record;
   const std::vector<std::string> header{"fold", "train", "vali", "test"};
   if (!table.next(record) || record.fields != header)
-    throw ParseError(table.path(), 1, 1, "found no header 'fold train vali test' (separated by tabs), expected it");
+    throw ParseError(table.path(), 1, 1,
+                     "expected the header 'fold train vali test' (separated by tabs), found another first line");
   std::vector<FoldPaths> folds;
   while (table.next(record)) {
     if (record.fields.size() != header.size()) {
@@ -114,8 +115,8 @@ std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
   if (folds.empty()) folds = from_test_parts(numbered_parts(folder, "P"));
   if (folds.empty()) {
     throw std::runtime_error(folder +
-                             ": no folds: neither folds.tsv, nor Fold1, nor train.txt and test.txt, nor partitions S1 "
-                             "to S3 or P1 and P2");
+                             ": found no folds, expected folds.tsv, Fold1, train.txt and test.txt, or partitions S1 "
+                             "to S3, or P1 and P2");
   }
   return folds;
 }

@@ -76,7 +76,7 @@ class Parser {
     std::string_view word = next_word();
     if (word.empty()) return;
     const float label = parse_number(word, path_, line_, static_cast<int64_t>(word_at_) + 1, "the label");
-    if (label < 0) fail(word_at_, "found the label " + quoted(word) + ", expected a relevance of 0 or more");
+    if (label < 0) fail(word_at_, "found the label " + quoted(word) + ", expected a grade of 0 or more");
     word = next_word();
     const bool named = word.substr(0, 4) == "qid:";
     query(named ? word.substr(4) : std::string_view(), named);
@@ -99,9 +99,9 @@ class Parser {
       fail(word_at_, "found " +
                          (line_text_.size() > word_at_ ? quoted(line_text_.substr(word_at_, at_ - word_at_))
                                                        : "the end of the line") +
-                         ", expected 'qid:' (qid = \"optional\" reads files without as one list)");
+                         ", expected 'qid:' (qid = \"optional\" reads a file without qids as one list)");
     }
-    if (given && qid.empty()) fail(word_at_, "found 'qid:' without an id, expected one");
+    if (given && qid.empty()) fail(word_at_, "found 'qid:' without an id, expected 'qid:ID'");
     if (!out_.queries.empty() && out_.queries.back().id == qid) return;
     out_.queries.push_back(
         {std::string(qid), static_cast<int64_t>(out_.labels.size()), line_, static_cast<int64_t>(word_at_) + 1});
@@ -216,7 +216,8 @@ LetorRows letor_rows(std::string_view piece, std::string_view readable, const st
 
 void bad_letor_line(std::string_view line, int64_t number, const std::string& path, const LetorOptions& options) {
   Parser(line, path, options).parse(line, number - 1);
-  throw std::logic_error(path + ": line " + std::to_string(number) + " was bad and is not any more");
+  throw std::logic_error(path + ": line " + std::to_string(number) +
+                         " had an error that is now gone: the file changed while it was read");
 }
 
 }  // namespace mr

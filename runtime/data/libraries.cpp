@@ -46,14 +46,15 @@ class LibraryReader {
     for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
       const int64_t item = whole_number(words, word, "an item");
       if ((out_.item.size() & 0xFFFF) == 0) cpu::check_interrupt();
-      if (!own.insert(item).second) fail(words, "found item " + quoted(word) + " a second time, expected each once");
+      if (!own.insert(item).second)
+        fail(words, "found item " + quoted(word) + " a second time, expected each item once per user");
       out_.user.push_back(user);
       out_.item.push_back(item);
     }
     if (const auto found = static_cast<int64_t>(own.size()); found != count) {
-      throw ParseError(
-          path_, line_, 1,
-          "found " + std::to_string(found) + " items, expected " + std::to_string(count) + " as the line begins with");
+      throw ParseError(path_, line_, 1,
+                       "found " + std::to_string(found) + " items, expected " + std::to_string(count) +
+                           ", the count at the start of the line");
     }
     out_.user_ids.push_back(std::to_string(user - 1));
   }

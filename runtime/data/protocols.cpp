@@ -34,10 +34,12 @@ void by_time(const Positives& p, const FoldOptions& o, Parts& part_of) {
   const int64_t valid = rounded_share(o.valid, earlier);
   const int64_t valid_cut = valid > 0 ? sorted[earlier - static_cast<size_t>(valid)] : cut;
   if (earlier == n)
-    throw std::invalid_argument("no interaction is at time " + std::to_string(cut) + " or later, the last is at " +
+    throw std::invalid_argument("no interaction is at time " + std::to_string(cut) +
+                                " or later, so the test part is empty; the last one is at " +
                                 std::to_string(sorted.back()));
   if (before(valid_cut) == 0)
-    throw std::invalid_argument("no interaction is before time " + std::to_string(valid_cut) + ", where training ends");
+    throw std::invalid_argument("no interaction is before time " + std::to_string(valid_cut) +
+                                ", so the train part is empty");
   for (size_t i = 0; i < n; ++i)
     part_of[i] = p.times[i] >= cut ? test_part : p.times[i] >= valid_cut ? valid_part : train_part;
 }
@@ -79,9 +81,9 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
     mark(out.part_of, own, o.n, valid);
   });
   if (out.whole_users < static_cast<int64_t>(p.users.size())) return;
-  throw std::invalid_argument("n is " + std::to_string(o.n) + " for test" +
+  throw std::invalid_argument("n is " + std::to_string(o.n) + " test items per user" +
                               (valid > 0 ? " and as many for validation" : "") +
-                              ", and no user has more items than that: the longest list has " + std::to_string(most));
+                              ", but no user has more items: the largest number is " + std::to_string(most));
 }
 
 /// By time; of equal times the later row is first.
@@ -111,7 +113,7 @@ void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
     mark(out.part_of, own, test, rounded_share(o.valid, count - static_cast<size_t>(test)));
   });
   if (out.whole_users == static_cast<int64_t>(p.users.size()))
-    throw std::invalid_argument("n is " + std::to_string(o.n) + " for test, and no user has more items than that");
+    throw std::invalid_argument("n is " + std::to_string(o.n) + " test items per user, but no user has more items");
 }
 
 void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
@@ -155,7 +157,7 @@ void by_cold_item(const Positives& p, const FoldOptions& o, Division& out) {
 
 void by_file(const Positives& p, const FoldOptions& o, Parts& part_of) {
   if (p.files.size() != p.items.size())
-    throw std::invalid_argument("the ratings are of one file, expected files for train and test");
+    throw std::invalid_argument("the ratings come from one file, expected separate files for train and test");
   std::transform(p.files.begin(), p.files.end(), part_of.begin(),
                  [](int64_t file) { return static_cast<int8_t>(file); });
   if (std::find(part_of.begin(), part_of.end(), valid_part) != part_of.end()) return;
@@ -181,7 +183,7 @@ Division divide(const Positives& p, const FoldOptions& o) {
   out.part_of.assign(p.items.size(), train_part);
   switch (o.by) {
     case SplitBy::user:
-      throw std::logic_error("items are dealt");
+      throw std::logic_error("a division by user is made from each user's items, not here");
     case SplitBy::time:
       by_time(p, o, out.part_of);
       break;
@@ -211,8 +213,8 @@ Division divide(const Positives& p, const FoldOptions& o) {
   }
   for (const int8_t part : {train_part, test_part}) {
     if (std::find(out.part_of.begin(), out.part_of.end(), part) == out.part_of.end())
-      throw std::invalid_argument(part == test_part ? "no interaction is left for test"
-                                                    : "no interaction is left for train");
+      throw std::invalid_argument(part == test_part ? "the test part has no interactions"
+                                                    : "the train part has no interactions");
   }
   return out;
 }

@@ -114,8 +114,8 @@ class RatingsReader {
     const size_t width = first.fields.size();
     if (columns_.width == 0 || static_cast<int64_t>(width) == columns_.width) return;
     throw ParseError(file.path(), first.line, 1,
-                     "found " + std::to_string(width) + " columns, expected the " + std::to_string(columns_.width) +
-                         " that columns names (false stands for a column that is not read)");
+                     "found " + std::to_string(width) + " columns, expected " + std::to_string(columns_.width) +
+                         ", as in the option columns (write false for a column that is not read)");
   }
 
   /// Where no rating is read and the caller did not ask for that, throws if a column is left that may hold the rating.
@@ -126,14 +126,16 @@ class RatingsReader {
                                           (columns_.header && first.fields[left] == "timestamp")))
       ++left;
     if (left == first.fields.size()) return;
-    const std::string found =
-        columns_.header
-            ? columns_text(file, first) +
-                  ", expected to be told which is the rating: columns = {rating = " + quoted(first.fields[left]) + "}"
-            : std::to_string(first.fields.size()) +
-                  " columns without names, expected to be told which is the rating: columns = {\"user\", \"item\", "
-                  "\"rating\", \"timestamp\"} in the order of the file";
-    throw ParseError(file.path(), first.line, 1, "found " + found + ", or columns = {rating = false} where none is");
+    const std::string found = columns_.header
+                                  ? columns_text(file, first) +
+                                        ", expected to know which one is the rating: write columns = {rating = " +
+                                        quoted(first.fields[left]) + "}"
+                                  : std::to_string(first.fields.size()) +
+                                        " columns without names, expected to know which one is the rating: write "
+                                        "columns = {\"user\", \"item\", "
+                                        "\"rating\", \"timestamp\"} in the order of the file";
+    throw ParseError(file.path(), first.line, 1,
+                     "found " + found + ", or columns = {rating = false} if there are no ratings");
   }
 
   void read_file(size_t number) {
@@ -207,7 +209,7 @@ class RatingsReader {
         paths_[is.file], is.line, 1,
         "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
             quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place + std::to_string(was.line) +
-            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" makes one of them)");
+            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" merges them)");
   }
 
   /// Merges the rows of one pair of user and item (`rows` ascending): writes the resulting value
@@ -230,7 +232,7 @@ class RatingsReader {
     const auto added = static_cast<float>(sum);
     const bool adds = columns_.duplicates == Duplicates::sum;
     if (adds && !std::isfinite(added))
-      throw ParseError(paths_[origin.file], origin.line, 1, "found ratings of one pair whose sum no float32 holds");
+      throw ParseError(paths_[origin.file], origin.line, 1, "found ratings of one pair whose sum overflows float32");
     out_.value[rows[0]] = adds ? added : out_.value[chosen];
     if (!out_.time.empty()) out_.time[rows[0]] = out_.time[chosen];
   }

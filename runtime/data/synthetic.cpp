@@ -39,7 +39,8 @@ void fits(std::initializer_list<Size> sizes, double bytes) {
   const auto [name, value] =
       *std::max_element(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.value < b.value; });
   char text[160];
-  std::snprintf(text, sizeof text, " is %lld: the data would take about %.3g GB, and this machine has %.3g",
+  std::snprintf(text, sizeof text,
+                " is %lld: the data would need about %.3g GB of memory, but this machine has %.3g GB",
                 static_cast<long long>(value), bytes / 1e9, memory / 1e9);
   throw std::invalid_argument(name + std::string(text));
 }

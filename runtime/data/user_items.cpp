@@ -79,9 +79,9 @@ UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor&
   check_totals(all_users, all_items);
   check::type("value", value, Dtype::float32);
   if (item.entries() != user.entries() || value.entries() != user.entries())
-    throw ArgumentError("user", "has " + std::to_string(user.entries()) + " entries beside " +
+    throw ArgumentError("user", "has " + std::to_string(user.entries()) + " entries, but there are " +
                                     std::to_string(item.entries()) + " items and " + std::to_string(value.entries()) +
-                                    " values, expected one of each per rating");
+                                    " values; expected one of each per rating");
   check::index("user", user, all_users);
   check::index("item", item, all_items);
   const std::vector<int64_t> users = user.to_vector<int64_t>(), items = item.to_vector<int64_t>();
@@ -95,7 +95,7 @@ UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor&
 
 UserItems together(const UserItems& a, const UserItems& b) {
   if (a->all_users() != b->all_users() || a->all_items != b->all_items)
-    throw ArgumentError("other", "is of " + std::to_string(b->all_users()) + " users and " +
+    throw ArgumentError("other", "has " + std::to_string(b->all_users()) + " users and " +
                                      std::to_string(b->all_items) + " items, expected " +
                                      std::to_string(a->all_users()) + " and " + std::to_string(a->all_items));
   std::vector<UserItem> pairs;
@@ -123,7 +123,7 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   for (const UserItem& pair : pairs) {
     if (pair.user > all_users || pair.item > all_items)
       throw ArgumentError("all_users", "and all_items are " + std::to_string(all_users) + " and " +
-                                           std::to_string(all_items) + ", and the table has user " +
+                                           std::to_string(all_items) + ", but the table has user " +
                                            std::to_string(pair.user) + " with item " + std::to_string(pair.item));
   }
   return user_item_table(std::move(pairs), all_users, all_items);
@@ -132,7 +132,7 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
 /// How many pairs of these users are in `table` and not in `other`.
 int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
   if (table->all_users() != other->all_users())
-    throw ArgumentError("other", "is of " + std::to_string(other->all_users()) + " users, expected " +
+    throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +
                                      std::to_string(table->all_users()));
   check::index("users", users, table->all_users());
   int64_t count = 0;

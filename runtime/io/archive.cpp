@@ -72,8 +72,8 @@ class Unpacking {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);
       if (status == ARCHIVE_EOF) return;
-      if (status != ARCHIVE_OK) fail("", "not a complete zip file (" + reason() + ")");
-      if (entries == most_entries) fail("", "more than " + std::to_string(most_entries) + " entries");
+      if (status != ARCHIVE_OK) fail("", "is not a complete zip file (" + reason() + ")");
+      if (entries == most_entries) fail("", "has more than " + std::to_string(most_entries) + " entries");
       one(entry);
     }
   }
@@ -91,9 +91,9 @@ class Unpacking {
   std::filesystem::path target_of(const std::string& path) const {
     const std::filesystem::path relative(path);
     if (path.empty() || relative.is_absolute() || path.find('\\') != std::string::npos)
-      fail(path, "not a relative path");
+      fail(path, "its path is not relative");
     for (const auto& part : relative) {
-      if (part == "..") fail(path, "the path leaves the folder");
+      if (part == "..") fail(path, "its path leads out of the folder");
     }
     return folder_ / relative;
   }
@@ -103,7 +103,7 @@ class Unpacking {
     const std::string path = raw != nullptr ? raw : "";
     const std::filesystem::path target = target_of(path);
     const auto type = libarchive().archive_entry_filetype(entry);
-    if (type != AE_IFDIR && type != AE_IFREG) fail(path, "neither a file nor a folder");
+    if (type != AE_IFDIR && type != AE_IFREG) fail(path, "it is neither a file nor a folder");
     if (type == AE_IFDIR || wanted_.count(path) == 0) return;
     std::filesystem::create_directories(target.parent_path());
     write(path, target);

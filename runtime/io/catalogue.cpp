@@ -109,7 +109,7 @@ const DataSet& catalogue_entry(const std::string& name) {
     if (set.name == name) return set;
     known += (known.empty() ? "" : ", ") + set.name;
   }
-  throw std::runtime_error("no data set is called " + mr::quoted(name) + "; known: " + known);
+  throw std::runtime_error("no data set has the name " + mr::quoted(name) + "; the known ones are: " + known);
 }
 
 std::string data_set_state(const DataSet& set, const fs::path& data_folder) {
@@ -121,12 +121,13 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   const fs::path target = data_folder / set.folder;
   const std::string state = data_set_state(set, data_folder);
   if (state.empty()) {
-    out << set.name << " is there already, and complete: " << target.string() << "\n";
+    out << set.name << " was fetched before and is complete: " << target.string() << "\n";
     return write_terms(set, target, out);
   }
   // a folder that we did not write is not replaced
   if (fs::exists(target))
-    throw std::runtime_error(target.string() + " is in the way (" + state + "): move it, then try again");
+    throw std::runtime_error(target.string() + " exists already but is not this data set (" + state +
+                             "): move it, then try again");
   make_folder_of(target.string());
   const TemporaryFolder work(data_folder);
   const fs::path archive = work.path() / "archive.zip", unpacked = work.path() / "unpacked";
@@ -138,7 +139,8 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   for (const DataSet::File& file : set.files) wanted.insert(set.folder + "/" + file.path);
   unpack_zip(archive, unpacked, wanted, set.max_bytes);
   if (const std::string wrong = difference(set, unpacked / set.folder); !wrong.empty()) {
-    throw std::runtime_error("what " + set.url + " holds is not what was expected: " + wrong + "; nothing was kept");
+    throw std::runtime_error("the download from " + set.url + " is not the expected data set: " + wrong +
+                             "; nothing was kept");
   }
   sync_folder((unpacked / set.folder).string());
   fs::rename(unpacked / set.folder, target);

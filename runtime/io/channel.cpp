@@ -167,7 +167,7 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait) {
     found = waitpid(id, &status, wait ? 0 : WNOHANG);
   } while (found < 0 && errno == EINTR);
   if (found == 0) return std::nullopt;
-  if (found < 0) return "it is not there";
+  if (found < 0) return "no such process";
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
@@ -181,7 +181,7 @@ std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   if (descriptor < 0) fail(path + " cannot be written");
   FileLock lock(descriptor);
   if (!is_lock(descriptor))
-    throw std::runtime_error(path + " holds more than a number, so it is no lock; it is left alone");
+    throw std::runtime_error(path + " is not a lock file: it holds more than a number. It is not changed; move it");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
   if (!lock.holds()) return std::nullopt;  // its last holder has removed it since it was opened
   const std::string id = std::to_string(getpid()) + "\n";

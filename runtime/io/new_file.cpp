@@ -117,7 +117,7 @@ NewFile::NewFile(std::string path, const Objection& objection) : path_(std::move
   } else if (errno != ENOENT) {
     fail_by_errno();
   } else if (lstat(path_.c_str(), &there) == 0) {
-    fail("it is a link to a file that is not there");
+    fail("it is a link to a file that does not exist");
   }
   open_temporary();
 }

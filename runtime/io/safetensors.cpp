@@ -65,8 +65,8 @@ std::string header_of(const TensorFile& file) {
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     if (!header.emplace(file.names[i], entry_of(file.tensors[i], at)).second)
-      throw std::invalid_argument("no tensor can be called " + mr::quoted(file.names[i]) +
-                                  ": there is one already, or it is reserved");
+      throw std::invalid_argument("the name " + mr::quoted(file.names[i]) +
+                                  " cannot be given to a tensor: it is used twice or reserved");
     at += file.tensors[i].bytes();
   }
   std::string text = io::json_object(header);
@@ -201,7 +201,7 @@ class Header {
     out.first = integer(name, offsets[0], "an offset"), out.last = integer(name, offsets[1], "an offset");
     if (out.first < 0 || out.last < out.first || out.last > data_bytes_ ||
         out.last - out.first != out.shape.entries() * size_of(out.type)) {
-      fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not fit its bytes " +
+      fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not match its data, bytes " +
                       std::to_string(out.first) + " to " + std::to_string(out.last) + " of " +
                       std::to_string(data_bytes_));
     }
@@ -219,7 +219,7 @@ class Header {
     for (const TensorEntry* each : order) {
       if (each->first != at) {
         fail(path_, "tensor " + mr::quoted(each->name) + " begins at byte " + std::to_string(each->first) +
-                        " of the data, expected " + std::to_string(at) + ", where the one before it ends");
+                        " of the data, expected " + std::to_string(at) + ", where the previous tensor ends");
       }
       at = each->last;
     }
@@ -242,8 +242,9 @@ void check_sum(const std::string& path, const HeaderText& text, const Header& he
   for (const size_t i : order) tensors.push_back(&file.tensors[i]);
   const std::optional<size_t> place = checksum_place(text.text);
   if (!place || marked == file.metadata.end() || checksum_of(text.text, *place, tensors) != found->second) {
-    fail(path, "is damaged: it is not as it was written, by its checksum (who changed it on purpose takes '" +
-                   std::string(checksum_key) + "' and '" + checked_key + "' out of its metadata)");
+    fail(path,
+         "is damaged: its checksum does not match. Restore it from a copy; or, if it was edited on purpose, remove '" +
+             std::string(checksum_key) + "' and '" + checked_key + "' from its metadata");
   }
   file.metadata.erase(found);
   file.metadata.erase(marked);
@@ -271,8 +272,9 @@ std::string format_of_file(const std::string& path) {
 std::string foreign_to(const std::string& format, const std::string& path) {
   const std::string found = format_of_file(path);
   if (writer_of(found) == writer_of(format)) return "";
-  return "the file that is there is no '" + writer_of(format) + "'" +
-         (found.empty() ? "" : " but has the format " + mr::quoted(found)) + "; another one is never replaced";
+  return "the file exists and is not a '" + writer_of(format) + "'" +
+         (found.empty() ? "" : " but has the format " + mr::quoted(found)) +
+         "; a file of another format is never replaced";
 }
 
 void write_safetensors(const std::string& path, const TensorFile& file) {

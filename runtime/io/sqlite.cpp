@@ -139,16 +139,18 @@ struct Database::Open {
 /// A reader of the database itself: a writer that began meanwhile may have changed what was read.
 void Database::Open::check_writer() const {
   if (!writes && note.empty() && is_there(place + ".writer"))
-    throw std::runtime_error(path + " is being written now: open it again, which reads the writer's copy");
+    throw std::runtime_error(path +
+                             " is being written by another process now: open it again to read that process's copy");
 }
 
 void Database::Open::fail() {
   if (std::exchange(interrupted, false)) throw cpu::Interrupted();
   check_writer();
   const int code = sqlite3_errcode(database.get());
-  if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path + " cannot be written");
+  if (code == SQLITE_READONLY || code == SQLITE_PERM)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
   if (code == SQLITE_CANTOPEN) throw std::runtime_error(path + " cannot be opened");
-  if (code == SQLITE_NOTADB) throw std::runtime_error(path + " is no SQLite database");
+  if (code == SQLITE_NOTADB) throw std::runtime_error(path + " is not an SQLite database");
   throw std::runtime_error(path + ": " + sqlite3_errmsg(database.get()));
 }
 
@@ -182,7 +184,7 @@ void Database::Open::open_to_read() {
     if (is_there(view)) return read_copy(*named);
     if (std::chrono::steady_clock::now() - began > view_patience)
       throw std::runtime_error(path + " cannot be read: " + *named + ", and there is no copy " + path +
-                               ".view to read. If that process was killed, run the sweep again");
+                               ".view to read instead. If that process was killed, run the sweep again");
     cpu::check_interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(look));
   }
@@ -209,7 +211,8 @@ void Database::Open::open_to_write() {
   if (on_shared_file_system(place) || is_there(place + ".writer") || is_there(place + ".view"))
     return write_exclusively();
   connect(uri_of(path));
-  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
+  if (sqlite3_db_readonly(database.get(), "main") == 1)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
@@ -223,7 +226,8 @@ void Database::Open::write_exclusively() {
   // SQLite's lock of this kind is a folder, which a writer that was killed leaves behind
   if (system_name() != nullptr && std::string(system_name()) == "unix-dotfile") rmdir((place + ".lock").c_str());
   connect(uri_of(path));
-  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
+  if (sqlite3_db_readonly(database.get(), "main") == 1)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
   // before the file is read for the first time: only then the log needs no shared memory
   for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
     run(statement, {});
@@ -238,7 +242,8 @@ bool Database::Open::takes_log() {
 void Database::write_ahead() {
   if (!open_->takes_log()) {
     if (open_->writer == nullptr) open_->write_exclusively();
-    if (!open_->takes_log()) throw std::runtime_error(open_->path + " cannot be written: SQLite refuses its log");
+    if (!open_->takes_log())
+      throw std::runtime_error(open_->path + " cannot be written: SQLite cannot use its write-ahead log here");
   }
   open_->logs = true;
   for (const char* const setting :

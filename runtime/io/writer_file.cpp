@@ -132,10 +132,10 @@ int64_t age_of(const Writer& writer, const struct stat& claim) { return claim.st
 bool is_here(const Writer& writer) { return writer.readable && !writer.machine.empty() && writer.machine == machine(); }
 
 std::string description(const Writer& writer) {
-  if (!writer.readable) return "another process writes it";
+  if (!writer.readable) return "another process is writing it";
   const std::string name = "process " + std::to_string(writer.process) + " on host '" + shown(writer.host) + "' ";
-  if (is_here(writer) && is_gone(writer)) return name + "wrote it and was killed";
-  return name + "writes it since " + shown(writer.start);
+  if (is_here(writer) && is_gone(writer)) return name + "was writing it and was killed";
+  return name + "has been writing it since " + shown(writer.start);
 }
 
 bool is_stale(const Writer& writer, const struct stat& claim) {
@@ -238,12 +238,14 @@ WriterFile::WriterFile(const std::string& database)
     if (!is_stale(*other, claim.made())) {
       std::string message = database_ + " cannot be written: " + description(*other) + ".";
       message += is_here(*other) ? " Wait until that process has ended"
-                                 : " Its last sign of life is " + std::to_string(age_of(*other, claim.made())) +
-                                       " s old. Wait until that process has ended, or, if it was killed, until " +
-                                       std::to_string(stale_after) + " s are over";
+                                 : " It last updated its lock " + std::to_string(age_of(*other, claim.made())) +
+                                       " s ago. Wait until that process has ended, or, if it was killed, until " +
+                                       std::to_string(stale_after) + " s have passed";
       throw std::runtime_error(message);
     }
-    if (!claim.holds()) throw std::runtime_error(database_ + " cannot be written: another process takes it over now");
+    if (!claim.holds())
+      throw std::runtime_error(database_ +
+                               " cannot be written: another process is taking over its lock now. Try again");
     if (std::remove(path_.c_str()) != 0 && errno != ENOENT) fail(path_);
   }
   create();

@@ -47,14 +47,14 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
 
 void describe_closed_error(const ClosedError& error, Failure* out) noexcept {
   char text[200];
-  std::snprintf(text, sizeof text, "%s used after it was closed", error.what);
+  std::snprintf(text, sizeof text, "the %s was used after it was closed", error.what);
   out->set(Failure::closed, error.argument, text);
 }
 
 void describe_key_beside(const KeyBesideError& error, Failure* out) noexcept {
   char text[300];
   std::snprintf(text, sizeof text,
-                "a table with the field '%.100s' beside its elements, expected elements alone; options go into a table "
+                "a table with the field '%.100s' beside its elements, expected only elements; put options into a table "
                 "of their own",
                 error.key.c_str());
   out->set(Failure::type, error.argument, text);

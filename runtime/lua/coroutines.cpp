@@ -136,7 +136,7 @@ int yield(lua_State* L) {
   const lua_Integer open = lua_type(L, -1) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
   if (open > 0) {
     lua_rawgeti(L, -1, open);
-    return luaL_error(L, "attempt to yield within '%s': what it sets would hold outside of it, too",
+    return luaL_error(L, "attempt to yield within '%s': its setting would stay in force in other coroutines",
                       lua_tostring(L, -1));
   }
   lua_pop(L, 1);

@@ -46,7 +46,7 @@ void check_threads(int64_t threads) {
 
 TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, int64_t threads) {
   const Xgboost& library = xgboost();
-  if (features.dims() != 2) throw ArgumentError("features", "expected two dimensions, rows and columns");
+  if (features.dims() != 2) throw ArgumentError("features", "expected a tensor with two dimensions, rows and columns");
   check_threads(threads);
   const Tensor here = host_floats(features);
   auto matrix = std::make_shared<TreeMatrix>();
@@ -60,7 +60,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
 }
 
 void set_all(const Booster& booster, const std::vector<std::string>& names, const std::vector<std::string>& values) {
-  if (names.size() != values.size()) throw ArgumentError("values", "as many as names expected");
+  if (names.size() != values.size()) throw ArgumentError("values", "expected as many values as names");
   for (size_t i = 0; i < names.size(); ++i)
     xgboost().check(xgboost().set(settled(booster), names[i].c_str(), values[i].c_str()));
 }
@@ -115,7 +115,7 @@ Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, b
   uint64_t dims = 0;
   const float* values = nullptr;
   xgboost().check(xgboost().predict(settled(booster), data->handle, config.c_str(), &shape, &dims, &values));
-  if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores of another number of rows");
+  if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores for a wrong number of rows");
   int64_t columns = 1;
   for (uint64_t d = 1; d < dims; ++d) columns *= static_cast<int64_t>(shape[d]);
   const Shape wanted = columns == 1 ? Shape{data->rows} : Shape{data->rows, columns};
@@ -151,13 +151,15 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
                      int64_t threads) {
   const Xgboost& library = xgboost();
   check_threads(threads);
-  if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1) throw std::runtime_error("its trees are no int64 vector");
+  if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1)
+    throw std::runtime_error("its trees are not an int64 vector");
   const std::vector<int64_t> words = tensor.to_vector<int64_t>();
   const auto most = static_cast<int64_t>(words.size()) * 8 - 16;
   if (most < 0 || words[0] < 0 || words[0] > most || most - words[0] >= 8)
-    throw std::runtime_error("its trees are cut off or too long");
+    throw std::runtime_error("its trees are damaged: the length of the tensor does not match");
   const std::string text(reinterpret_cast<const char*>(words.data() + 2), static_cast<size_t>(words[0]));
-  if (static_cast<int64_t>(io::checksum(text)) != words[1]) throw std::runtime_error("its trees are damaged: checksum");
+  if (static_cast<int64_t>(io::checksum(text)) != words[1])
+    throw std::runtime_error("its trees are damaged: the checksum does not match");
   const std::string checked = checked_trees(text, {features, classes, objective});
   auto booster = std::make_shared<TreeBooster>();
   library.check(library.create(nullptr, 0, &booster->handle));

@@ -279,37 +279,39 @@ std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Moments
 namespace {
 
 void expect(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(std::string("steps put off: ") + what);
+  if (!holds) throw std::runtime_error(std::string("deferred updates: ") + what);
 }
 
 GlideMethod method_of(const Tensor& settings) {
-  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4, "settings are not four numbers");
+  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4,
+         "'settings' is not a vector of four float64 numbers");
   const Span<const double> at = settings.span<const double>();
   const GlideMethod method{at[0], at[1], at[2], at[3] != 0};
   const auto share = [](double beta) { return beta >= 0 && beta <= 1; };
   expect(share(method.beta1) && share(method.beta2) && method.epsilon >= 0 && StepLog::possible(method),
-         "settings are not those of an optimiser whose steps can be put off");
+         "'settings' belongs to an optimizer that cannot defer updates");
   return method;
 }
 
 void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int64_t now) {
   expect(parameter.device() == Device::cpu && parameter.whole() && parameter.dims() > 0 && parameter.entries() > 0,
-         "the parameter is not one that they can be of");
+         "the parameter cannot have them: expected a non-empty matrix on the CPU");
   const int64_t width = parameter.shape().stride(0) * (method.adam ? 3 : 2);
   expect(off.rows.dtype() == parameter.dtype() && off.rows.shape() == Shape({parameter.size(0), width}),
-         "rows are not of the parameter's shape and type");
+         "'rows' does not match the parameter's shape and type");
   expect(off.stored.dtype() == Dtype::int64 && off.stored.shape() == Shape({parameter.size(0)}),
-         "stored is not an integer for each row");
-  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "rates are not a list of numbers");
+         "'stored' does not have one int64 per row");
+  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "'rates' is not a float64 vector");
   expect(now >= off.rates.entries() && now <= std::numeric_limits<int32_t>::max() - StepLog::kept &&
              off.rates.entries() < StepLog::kept,
-         "there are not as many rates as steps");
+         "'rates' does not have one learning rate per step");
   const Span<const double> rates = off.rates.span<const double>();
-  for (int64_t i = 0; i < rates.size; ++i) expect(rates[i] > 0 && std::isfinite(rates[i]), "a rate is not positive");
+  for (int64_t i = 0; i < rates.size; ++i)
+    expect(rates[i] > 0 && std::isfinite(rates[i]), "'rates' has a learning rate that is not a positive finite number");
   const Span<const int64_t> stored = off.stored.span<const int64_t>();
   for (int64_t i = 0; i < stored.size; ++i)
     expect(stored[i] == 0 || (stored[i] > 0 && stored[i] >= now - rates.size && stored[i] <= now),
-           "a row was stored in a step of which nothing is known");
+           "'stored' names a step that has no learning rate");
 }
 
 }  // namespace

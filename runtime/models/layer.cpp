@@ -17,7 +17,7 @@ Activation to_activation(const std::string& name) {
   if (name == "sigmoid") return Activation::sigmoid;
   if (name == "softplus") return Activation::softplus;
   throw ArgumentError("activation",
-                      "no activation '" + name + "': there are 'none', 'relu', 'tanh', 'sigmoid' and 'softplus'");
+                      "'" + name + "' is not an activation, expected 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'");
 }
 
 void check_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {

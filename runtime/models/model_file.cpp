@@ -17,12 +17,12 @@ constexpr const char* numerics_key = "numerics";
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
                   const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
-  if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
-  if (keys.size() != values.size()) throw ArgumentError("keys", "as many keys as values expected");
+  if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+  if (keys.size() != values.size()) throw ArgumentError("keys", "expected as many keys as values");
   TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] == format_key || keys[i] == numerics_key || keys[i] == checksum_key || keys[i] == checked_key)
-      throw ArgumentError("keys", "'" + keys[i] + "' is the name of what the file says of its writer");
+      throw ArgumentError("keys", "'" + keys[i] + "' is reserved for the file format");
     file.metadata[keys[i]] = values[i];
   }
   write_safetensors(path, file);

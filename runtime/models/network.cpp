@@ -76,7 +76,8 @@ void check_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, d
   const auto per_column = [&](const char* name, const Tensor& of) {
     check::same_kind(name, of, "self", x);
     if (of.entries() != width) {
-      throw ArgumentError(name, std::to_string(of.entries()) + " entries for " + std::to_string(width) + " columns");
+      throw ArgumentError(name, std::to_string(of.entries()) + " entries, expected one for each of " +
+                                    std::to_string(width) + " columns");
     }
   };
   per_column("gain", gain);

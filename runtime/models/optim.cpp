@@ -19,7 +19,7 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
   for (const Tensor& parameter : parameters) {
     check::floating("parameters", parameter);
     if (parameter.node() == nullptr || !parameter.node()->leaf) {
-      throw ArgumentError("parameters", "the tensor collects no gradients: call :requires_grad() first");
+      throw ArgumentError("parameters", "has a tensor without gradients: call :requires_grad() on it first");
     }
     ParameterState& added = state.parameters.emplace_back();
     added.parameter = parameter;
@@ -282,11 +282,13 @@ void check_adam(const Adam& adam) {
     if (!(beta >= 0 && beta < 1)) throw ArgumentError(name, std::to_string(beta) + ", expected 0 to 1");
   };
   if (adam.lazy && adam.decay > 0)
-    throw ArgumentError("weight_decay", "it moves every row, and sparse steps move few: use 0");
+    throw ArgumentError(
+        "weight_decay",
+        "must be 0 with sparse steps: decay changes every row, sparse steps change only rows with a gradient");
   rate("beta1", adam.beta1);
   rate("beta2", adam.beta2);
   if (!(adam.epsilon >= 0 && std::isfinite(adam.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a number from 0 on");
+    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a finite number, 0 or more");
 }
 
 /// The parameters that have a gradient: whose rows without one are put off, and the others, by kind.

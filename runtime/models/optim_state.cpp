@@ -54,7 +54,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-    if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
+    if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
     for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
   }
   /// Undefined where there is none.
@@ -66,8 +66,7 @@ class Source {
   std::vector<int64_t> integers(const std::string& name, int64_t most) {
     const Tensor x = take(name);
     if (!x.defined()) return {};
-    if (x.dtype() != Dtype::int64 || x.dims() != 1)
-      throw std::runtime_error("'" + name + "' is not a list of integers");
+    if (x.dtype() != Dtype::int64 || x.dims() != 1) throw std::runtime_error("'" + name + "' is not an int64 vector");
     std::vector<int64_t> values = x.to_vector<int64_t>();
     for (const int64_t value : values) {
       if (value < 0 || value > most)
@@ -81,12 +80,12 @@ class Source {
     const Tensor x = take(name);
     if (!x.defined()) return x;
     if (!(x.shape() == parameter.shape()) || x.dtype() != parameter.dtype())
-      throw std::runtime_error("'" + name + "' is of shape " + x.shape().text() + ", expected that of the parameter, " +
-                               parameter.shape().text() + ", and its type");
+      throw std::runtime_error("'" + name + "' has shape " + x.shape().text() + ", expected the parameter's shape, " +
+                               parameter.shape().text() + ", and the parameter's type");
     return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
   }
   void expect_empty() const {
-    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " is of no parameter");
+    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " does not belong to a parameter");
   }
 
  private:
@@ -102,7 +101,7 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   state.alone = bound.alone;
   const std::string at = number + ".";
   const std::vector<int64_t> counts = from.integers(at + "counts", most_steps);
-  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is not there or not two integers");
+  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is missing or is not two integers");
   state.steps = counts[0];
   state.all_touched = counts[1] != 0;
   state.mean = from.like(at + "mean", state.parameter);
@@ -125,7 +124,7 @@ bool check_put_off(const ParameterState& state, const PutOff& off) {
   if (none) return false;
   const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
   if (!all_there || !state.alone)
-    throw std::runtime_error("steps put off: something is not there, or not to be put off");
+    throw std::runtime_error("deferred updates: a tensor is missing, or the parameter does not allow them");
   Deferred::check(state.parameter, off, state.steps);
   return true;
 }

@@ -18,7 +18,7 @@ void check_method(const Method& how) {
   if (!(how.momentum >= 0 && how.momentum < 1))
     throw ArgumentError("momentum", std::to_string(how.momentum) + ", expected 0 to 1");
   if (!(how.epsilon >= 0 && std::isfinite(how.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a number from 0 on");
+    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a finite number, 0 or more");
 }
 
 template <class Real>

@@ -18,7 +18,9 @@ namespace {
 using io::json_object, io::json_text;
 using nlohmann::json;
 
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error("its trees are not XGBoost's: " + what); }
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error("its trees are not valid XGBoost trees: " + what);
+}
 
 const json& part(const json& of, const char* name) {
   if (!of.is_object() || !of.contains(name)) fail(std::string("no '") + name + "'");
@@ -30,11 +32,11 @@ template <class T>
 T number(const json& of, const char* name) {
   const json& text = part(of, name);
   T value{};
-  if (!text.is_string()) fail(std::string("'") + name + "' is no text");
+  if (!text.is_string()) fail(std::string("'") + name + "' is not a string");
   const auto& digits = text.get_ref<const std::string&>();
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (read.ec != std::errc() || read.ptr != digits.data() + digits.size())
-    fail(std::string("'") + name + "' is no number");
+    fail(std::string("'") + name + "' is not a number");
   return value;
 }
 
@@ -45,7 +47,7 @@ void expect(const char* name, int64_t found, int64_t expected) {
 
 const json& array(const json& of, const char* name, size_t size) {
   const json& found = part(of, name);
-  if (!found.is_array()) fail(std::string("'") + name + "' is no array");
+  if (!found.is_array()) fail(std::string("'") + name + "' is not an array");
   expect(name, static_cast<int64_t>(found.size()), static_cast<int64_t>(size));
   return found;
 }
@@ -57,7 +59,7 @@ std::vector<int64_t> integers(const json& of, const char* name, size_t size, int
   for (const json& each : array(of, name, size)) {
     if (!each.is_number_integer() || (each.is_number_unsigned() && each.get<uint64_t>() > UINT_MAX) ||
         each.get<int64_t>() < least || each.get<int64_t>() > most)
-      fail(std::string("an entry of '") + name + "' is none from " + std::to_string(least) + " to " +
+      fail(std::string("an entry of '") + name + "' is not an integer from " + std::to_string(least) + " to " +
            std::to_string(most));
     values.push_back(each.get<int64_t>());
   }
@@ -88,7 +90,7 @@ class ReachedNodes {
     meet(0, INT_MAX, met);
     for (size_t i = 0; i < old_.size(); ++i) {
       const int64_t l = left[old_[i]], r = right[old_[i]];
-      if ((l < 0) != (r < 0)) fail("a node has one child");
+      if ((l < 0) != (r < 0)) fail("a node has only one child");
       left_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()));
       right_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()) + 1);
       if (l < 0) continue;
@@ -123,7 +125,7 @@ class ReachedNodes {
     for (const int64_t node : old_) {
       const json& each = all[static_cast<size_t>(node)];
       if (!each.is_number() || !(std::abs(each.get<double>()) <= 3.4028235e38))
-        fail(std::string("an entry of '") + name + "' is no float32");
+        fail(std::string("an entry of '") + name + "' is not a float32 number");
       values.push_back(each.get<double>());
     }
     return array_of(values);
@@ -131,7 +133,7 @@ class ReachedNodes {
 
  private:
   void meet(int64_t node, int64_t parent, std::vector<bool>& met) {
-    if (met[static_cast<size_t>(node)]) fail("a node is met twice");
+    if (met[static_cast<size_t>(node)]) fail("a node has two parents");
     met[static_cast<size_t>(node)] = true;
     old_.push_back(node);
     parents_.push_back(parent);
@@ -145,7 +147,8 @@ std::string checked_tree(const json& tree, int64_t id, const TreeShape& shape) {
   const json& parameters = part(tree, "tree_param");
   const auto size = static_cast<size_t>(number<uint32_t>(parameters, "num_nodes"));
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
-  if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size()) fail("'num_nodes' is not as many");
+  if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size())
+    fail("'num_nodes' is not the number of nodes");
   const ReachedNodes nodes(tree, size);
   std::map<std::string, std::string> made = {
       {"id", text_of(id)},
@@ -207,8 +210,8 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
   expect("num_class", number<int64_t>(parameters, "num_class"), shape.classes);
   const auto base = number<double>(parameters, "base_score");
-  if (!(std::abs(base) <= 1e30)) fail("'base_score' is no finite number");
-  if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is no probability");
+  if (!(std::abs(base) <= 1e30)) fail("'base_score' is not a finite number");
+  if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is not a probability");
   // compared as texts: the library makes a value of the other one, where it may not throw
   const json& name = part(booster, "name");
   if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");

@@ -14,7 +14,8 @@ Xgboost::Xgboost() : SharedLibrary("libxgboost.so.0", "trees are grown by XGBoos
   int major = 0, minor = 0, patch = 0;
   version_(&major, &minor, &patch);
   // objectives, defaults and the form of saved trees are those of 1.7
-  if (major != 1 || minor != 7) throw std::runtime_error("XGBoost's library is " + version() + ", expected 1.7");
+  if (major != 1 || minor != 7)
+    throw std::runtime_error("XGBoost's library has version " + version() + ", expected 1.7");
   check(global_(R"({"verbosity": 0})"));
 }
 

@@ -22,7 +22,7 @@ std::string entries(const char* name, const Tensor& x) {
 
 void floating(const char* name, const Tensor& x) {
   if (x.dtype() == Dtype::int64)
-    fail(name, "int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+    fail(name, "int64 tensors hold indices and do not support arithmetic: convert with :double() or :float()");
 }
 
 void fits_int64(const char* name, const Tensor& x) {
@@ -33,7 +33,7 @@ void fits_int64(const char* name, const Tensor& x) {
     for (int64_t i = 0; i < values.size; ++i) {
       if (values[i] >= Real(-0x1p63) && values[i] < Real(0x1p63)) continue;
       char text[120];
-      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which int64 does not hold", name,
+      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which does not fit int64", name,
                     static_cast<double>(values[i]), static_cast<long long>(i + 1));
       fail(name, text);
     }
@@ -150,7 +150,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
 int dimension(const char* name, const Tensor& x, int64_t dim) {
   if (dim < 1 || dim > x.dims()) {
     fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +
-                   std::to_string(x.dims()) + (dim < 0 ? "; the last is x.dims, not -1" : ""));
+                   std::to_string(x.dims()) + (dim < 0 ? "; write x.dims for the last dimension, not -1" : ""));
   }
   return static_cast<int>(dim) - 1;
 }

@@ -16,12 +16,12 @@ Dtype to_dtype(const std::string& name) {
   if (name == "float32") return Dtype::float32;
   if (name == "float64") return Dtype::float64;
   if (name == "int64") return Dtype::int64;
-  throw ArgumentError("dtype", "no dtype '" + name + "': there are 'float32', 'float64' and 'int64'");
+  throw ArgumentError("dtype", "'" + name + "' is not a dtype, expected 'float32', 'float64' or 'int64'");
 }
 
 Dtype floating_dtype(const std::string& name) {
   const Dtype type = to_dtype(name);
-  if (type == Dtype::int64) throw ArgumentError("dtype", "float32 or float64 expected, got int64");
+  if (type == Dtype::int64) throw ArgumentError("dtype", "is int64, expected float32 or float64");
   return type;
 }
 
@@ -36,7 +36,8 @@ std::string number_text(double x) {
 }
 
 [[noreturn]] void refuse_number(const char* name, const std::string& number) {
-  throw ArgumentError(name, number + " is not an integer below 2^53 in size, and the dtype is int64");
+  throw ArgumentError(name,
+                      number + " does not fit dtype int64, expected an integer with an absolute value below 2^53");
 }
 
 /// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
@@ -96,7 +97,7 @@ class NestedReader {
     if (const auto key = lua::key_beside(L_, index, n)) {
       throw ArgumentError("values",
                           "a table with the field '" + *key +
-                              "' beside its entries, expected entries alone; options go into a table of their "
+                              "' beside its entries, expected only entries; put options into a table of their "
                               "own: mr.tensor(values, {dtype = ...})");
     }
     if (n != shape_[depth]) {
@@ -141,12 +142,12 @@ Tensor full_of(const std::vector<int64_t>& shape, double value, const std::strin
 
 Tensor arange_of(double first, double last, double step, const std::string& dtype, std::optional<std::string> device) {
   if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
-    throw ArgumentError("step", "first, last and step must be finite and step not 0");
+    throw ArgumentError("step", "must not be 0, and first, last and step must be finite");
   }
   fits("first", first, to_dtype(dtype));
   fits("step", step, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
-  if (steps > 1e15) throw ArgumentError("last", "too many entries");
+  if (steps > 1e15) throw ArgumentError("last", "is too far from first: the tensor would have more than 1e15 entries");
   if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));
   Tensor out =
       Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));
@@ -160,7 +161,7 @@ Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, in
                   const std::string& dtype, std::optional<std::string> device) {
   if (!(low <= high) || !std::isfinite(high - low)) {
     throw ArgumentError("low",
-                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected an interval");
+                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected low <= high");
   }
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());

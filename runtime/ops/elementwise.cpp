@@ -52,7 +52,8 @@ Tensor unary(const Tensor& x) {
 /// Both operands as tensors of one kind; a number takes the type of the other.
 std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
   if (std::holds_alternative<double>(a)) {
-    if (std::holds_alternative<double>(b)) throw ArgumentError("a", "two numbers, expected a tensor among them");
+    if (std::holds_alternative<double>(b))
+      throw ArgumentError("a", "both operands are numbers, expected at least one tensor");
     const Tensor& y = std::get<Tensor>(b);
     check::floating("b", y);
     return {Tensor::full({}, std::get<double>(a), y.dtype(), y.device()), y};

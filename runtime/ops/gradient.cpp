@@ -18,8 +18,8 @@ void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<b
 void check_leaf(const char* name, const Tensor& x) {
   if (x.node() == nullptr || x.node()->leaf) return;
   throw ArgumentError(name,
-                      "a result of other tensors keeps no gradient; the tensor that it is computed from has one, after "
-                      "x:requires_grad() on it and backward()");
+                      "is a result of an operation and keeps no gradient; read the gradient of its inputs, after "
+                      "requires_grad() on them and backward()");
 }
 
 std::optional<Tensor> grad_of(const Tensor& x) {
@@ -32,7 +32,7 @@ std::optional<Tensor> grad_of(const Tensor& x) {
 /// The gradient of a leaf is this one from now on, or none.
 void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
   if (x.node() == nullptr || !x.node()->leaf)
-    throw ArgumentError("x", "it collects no gradients: only a tensor of which requires_grad() was called does");
+    throw ArgumentError("x", "it collects no gradients: call requires_grad() on it first");
   if (grad) {
     check::same_kind("grad", *grad, "the tensor", x);
     check::same_shape("grad", *grad, "the tensor", x);

@@ -103,7 +103,7 @@ std::string named(size_t i) { return "tensor " + std::to_string(i + 1); }
 
 /// At least one tensor, all of one type and device.
 void check_kinds(const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) throw ArgumentError("tensors", "there are none, expected at least one");
+  if (tensors.empty()) throw ArgumentError("tensors", "the table is empty, expected at least one tensor");
   for (size_t i = 1; i < tensors.size(); ++i) check::same_kind("tensors", tensors[i], "the first", tensors[0]);
 }
 
@@ -115,8 +115,9 @@ Tensor cat_of(const std::vector<Tensor>& tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     shapes.push_back(tensors[i].shape());
     if (shapes[i].dims() == first.dims() && shapes[i].without(d) == first.without(d)) continue;
-    throw ArgumentError("tensors", named(i) + " has shape " + shapes[i].text() + ", expected that of the first, " +
-                                       first.text() + ", but for dimension " + std::to_string(dim));
+    throw ArgumentError("tensors", named(i) + " has shape " + shapes[i].text() +
+                                       ", expected the shape of the first tensor, " + first.text() +
+                                       ", except in dimension " + std::to_string(dim));
   }
   return joined("cat", tensors, shapes, d);
 }
@@ -136,7 +137,7 @@ Tensor stack_of(const std::vector<Tensor>& tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].shape() == first) continue;
     throw ArgumentError("tensors", named(i) + " has shape " + tensors[i].shape().text() +
-                                       ", expected that of the first, " + first.text());
+                                       ", expected the shape of the first tensor, " + first.text());
   }
   return joined("stack", tensors, std::vector<Shape>(tensors.size(), shape), static_cast<int>(dim) - 1);
 }

@@ -13,7 +13,8 @@ namespace {
 Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const std::vector<std::string>& ids,
                const std::vector<std::string>& documents) {
   if (!ids.empty() && ids.size() != sizes.size()) {
-    throw ArgumentError("ids", std::to_string(ids.size()) + " ids for " + std::to_string(sizes.size()) + " lists");
+    throw ArgumentError("ids", std::to_string(ids.size()) + " ids, expected one for each of " +
+                                   std::to_string(sizes.size()) + " lists");
   }
   if (!documents.empty() && static_cast<int64_t>(documents.size()) != relevance.entries()) {
     throw ArgumentError("documents", std::to_string(documents.size()) + " documents for " +
@@ -53,8 +54,8 @@ std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Te
     const Lists& lists, const Tensor& order, int64_t first, int64_t count, const std::optional<Tensor>& features,
     const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
   if (order.dims() != 1 || first < 1 || count < 0 || count > order.entries() - (first - 1)) {
-    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within shape " +
-                                     order.shape().text());
+    throw ArgumentError("first", std::to_string(count) + " lists from list " + std::to_string(first) +
+                                     " exceed the order of shape " + order.shape().text());
   }
   const Tensor index = order.slice(first - 1, count);
   const std::vector<int64_t> numbers = list_numbers(lists, index);

@@ -28,7 +28,7 @@ Moments moments(const Tensor& given, std::optional<int64_t> dim, std::optional<d
   const double divisor = static_cast<double>(n) - correction;
   if (!(divisor > 0)) {
     char text[160];
-    std::snprintf(text, sizeof text, "a variance of %lld entries divides by that less %g, expected more entries",
+    std::snprintf(text, sizeof text, "has %lld entries, expected more than %g: the variance divides by the difference",
                   static_cast<long long>(n), correction);
     throw ArgumentError("self", text);
   }

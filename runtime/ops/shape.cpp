@@ -15,15 +15,16 @@ namespace {
 Tensor reshape_of(const Tensor& x, std::vector<int64_t> sizes) {
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
-    if (std::find(open + 1, sizes.end(), -1) != sizes.end()) throw ArgumentError("sizes", "two of them are -1");
+    if (std::find(open + 1, sizes.end(), -1) != sizes.end())
+      throw ArgumentError("sizes", "more than one size is -1, expected at most one");
     *open = 1;
     Shape others;
     for (const int64_t n : sizes) others.append(n);
     const int64_t known = others.entries();
     if (known == 0 || x.entries() % known != 0) {
-      throw ArgumentError("sizes", "nothing fits for -1: the others have " + std::to_string(known) +
-                                       " entries, the tensor of shape " + x.shape().text() + " has " +
-                                       std::to_string(x.entries()));
+      throw ArgumentError("sizes", "no size fits in place of -1: the other sizes multiply to " + std::to_string(known) +
+                                       ", but the tensor of shape " + x.shape().text() +
+                                       " has this many entries: " + std::to_string(x.entries()));
     }
     *open = x.entries() / known;
   }
@@ -80,8 +81,8 @@ Broadcast part(const Shape& shape, const Shape& of) {
 Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
   const int d = check::dimension("dim", x, dim);
   if (first < 1 || count < 0 || first - 1 > x.size(d) || count > x.size(d) - (first - 1)) {
-    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within size " +
-                                     std::to_string(x.size(d)));
+    throw ArgumentError("first", std::to_string(count) + " indices from " + std::to_string(first) +
+                                     " exceed the dimension's size " + std::to_string(x.size(d)));
   }
   Shape shape = x.shape();
   shape.set(d, count);
@@ -100,7 +101,8 @@ Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
 }
 
 Tensor at_of(const Tensor& x, int64_t i) {
-  if (x.dims() == 0) throw ArgumentError("i", "a tensor of one number has no parts");
+  if (x.dims() == 0)
+    throw ArgumentError("i", "cannot index a tensor without dimensions; read its number with x:item()");
   if (i < 1 || i > x.size(0))
     throw ArgumentError("i", "index " + std::to_string(i) + ", expected 1 to " + std::to_string(x.size(0)) +
                                  (i == x.size(0) + 1 ? "; a loop over a tensor x is: for i = 1, #x do" : ""));
@@ -113,7 +115,7 @@ Tensor at_of(const Tensor& x, int64_t i) {
 }  // namespace
 
 Tensor rows_of(const Tensor& x, const Tensor& index) {
-  if (x.dims() == 0) throw ArgumentError("self", "a tensor of one number has no rows");
+  if (x.dims() == 0) throw ArgumentError("self", "a tensor without dimensions has no rows");
   if (index.dims() != 1)
     throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected one dimension");
   if (index.device() != x.device())
@@ -144,7 +146,8 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");
   check::index("index", index, n);
   if (x.dims() == 0 || index.dims() != 1 || x.size(0) != index.entries()) {
-    throw ArgumentError("index", "shape " + index.shape().text() + " for rows of shape " + x.shape().text());
+    throw ArgumentError("index", "has shape " + index.shape().text() +
+                                     ", expected one number per row of the tensor of shape " + x.shape().text());
   }
   if (index.device() != x.device())
     throw ArgumentError("index", "index is on another device than the tensor: move one with :to()");

@@ -53,11 +53,11 @@ std::string gain_text(double grade, Gain gain) {
   const float* const grades = lists.relevance().data() + lists.offsets()[list];
   const auto row = std::find(grades, grades + lists.sizes()[list], grade) - grades + 1;
   const std::string id = lists.ids().empty() ? "" : " ('" + lists.ids()[list] + "')";
-  throw std::invalid_argument("list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " +
-                              shown(grade) + " has the gain " + gain_text(grade, gain) + ", expected at most 2^" +
-                              std::to_string(std::ilogb(largest)) +
-                              (largest == largest_gain ? ": relevance alone, or gain = 'linear', takes such grades"
-                                                       : " where scores are float32"));
+  throw std::invalid_argument(
+      "list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " + shown(grade) +
+      " has the gain " + gain_text(grade, gain) + ", expected at most 2^" + std::to_string(std::ilogb(largest)) +
+      (largest == largest_gain ? ": use a metric of binary relevance or gain = 'linear' for such grades"
+                               : " for float32 scores"));
 }
 
 }  // namespace

@@ -40,16 +40,17 @@ std::string quoted(const Metric& metric) { return "'" + metric.name + "'"; }
 
 void set_k(Metric& metric, double k) {
   if (metric.definition->cutoff == MetricDefinition::never)
-    throw ArgumentError("metric", quoted(metric) + " takes no k");
+    throw ArgumentError("metric", quoted(metric) + " does not take a cutoff k");
   if (!(k >= 1 && k <= most_ranks && k == std::floor(k)))
-    throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number from 1: expected at " +
+    throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number, expected at " +
                                  "least 1 and at most 2^63");
   metric.k = static_cast<int64_t>(std::min(k, 0x1p53));
 }
 
 void set_parameter(Metric& metric, double value) {
   const auto& parameter = metric.definition->parameter;
-  if (!parameter) throw ArgumentError("metric", quoted(metric) + " takes no p, found (" + shown(value) + ")");
+  if (!parameter)
+    throw ArgumentError("metric", quoted(metric) + " does not take a parameter, found (" + shown(value) + ")");
   if (!(value > parameter->low && value < parameter->high)) {
     throw ArgumentError(parameter->name, shown(value) + ", expected a number between " + shown(parameter->low) +
                                              " and " + shown(parameter->high));
@@ -61,7 +62,7 @@ Gain to_gain(const std::string& name) {
   if (name == "exp2") return Gain::exp2;
   if (name == "linear") return Gain::linear;
   if (name == "exp2_plus_one") return Gain::exp2_plus_one;
-  throw ArgumentError("gain", "no gain '" + name + "': there are 'exp2', 'linear' and 'exp2_plus_one'");
+  throw ArgumentError("gain", "'" + name + "' is not a gain, expected 'exp2', 'linear' or 'exp2_plus_one'");
 }
 
 bool is_by_cutoff(const std::string& denominator) {
@@ -146,7 +147,7 @@ double to_empty(const std::string& name) {
   if (name == "zero") return 0;
   if (name == "one") return 1;
   if (name == "skip" || name == "nan") return std::numeric_limits<double>::quiet_NaN();
-  throw ArgumentError("empty", "no rule '" + name + "': there are 'skip', 'zero', 'one' and 'nan'");
+  throw ArgumentError("empty", "'" + name + "' is not a rule, expected 'skip', 'zero', 'one' or 'nan'");
 }
 
 float Metric::threshold() const { return graded() ? any_gain() : static_cast<float>(relevant); }
@@ -214,7 +215,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   }
   if (!rest.empty())
     throw ArgumentError("metric",
-                        "'" + text + "' is no metric: found '" + rest + "' after the name, expected @k or (p)");
+                        "'" + text + "' is not a metric: found '" + rest + "' after the name, expected @k or (p)");
   metric.name = name;
   return numbered(std::move(metric));
 }

@@ -64,7 +64,8 @@ std::string denominator_of(const Metric& metric) { return metric.by_cutoff ? "cu
 /// DCG alone: the sum over the rows also where none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "' is a script's own, whose function says its values");
+    throw ArgumentError("metric",
+                        "'" + metric.name + "' is defined by the script: call the script's function for its values");
   return metric.definition->values(ranking, metric, empty == "definition" ? by_definition : to_empty(empty));
 }
 

@@ -35,7 +35,7 @@ void check_first(int64_t first) {
 /// Sorting needs an order: throws if a value is NaN.
 void check_numbers(const char* name, const std::vector<double>& values) {
   for (const double v : values) {
-    if (std::isnan(v)) throw ArgumentError(name, "NaN is among them, expected numbers");
+    if (std::isnan(v)) throw ArgumentError(name, "has a NaN, expected numbers");
   }
 }
 
@@ -142,7 +142,7 @@ class GradeClasses {
   std::vector<double> grades(int64_t number) {
     const std::lock_guard lock(mutex_);
     if (number < 1 || number > static_cast<int64_t>(of_.size()))
-      throw ArgumentError("number", std::to_string(number) + ", expected a number of grade_classes");
+      throw ArgumentError("number", std::to_string(number) + ", expected a number that grade_classes returned");
     const std::vector<float>& found = *of_[static_cast<size_t>(number - 1)];
     return {found.begin(), found.end()};
   }

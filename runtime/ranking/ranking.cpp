@@ -45,7 +45,7 @@ Ranking with_double(const Ranking& ranking) {
 std::string type_of_values(const Ranking& ranking) { return std::string(name_of(ranking.dtype)); }
 
 void need_all(const Ranking& ranking) {
-  if (ranking.relevant_only) throw ArgumentError("ranking", "is of relevant rows only, expected one of all rows");
+  if (ranking.relevant_only) throw ArgumentError("ranking", "ranks only relevant rows, expected a ranking of all rows");
 }
 
 Tensor ranks_of(const Ranking& ranking) {
@@ -65,7 +65,7 @@ Ties to_ties(const std::string& name) {
   if (name == "stable") return Ties::stable;
   if (name == "worst") return Ties::worst;
   if (name == "trec") return Ties::trec;
-  throw ArgumentError("ties", "no tie rule '" + name + "': there are 'mean', 'stable', 'worst' and 'trec'");
+  throw ArgumentError("ties", "'" + name + "' is not a tie rule, expected 'mean', 'stable', 'worst' or 'trec'");
 }
 
 const char* name_of(Ties ties) {

@@ -72,8 +72,8 @@ std::tuple<double, bool> kde_bandwidth(const Tensor& x, const std::string& rule)
   const double sd = stats::standard_deviation(sample.values);
   if (!(sd > stats::least_spread))
     throw ArgumentError("x", std::to_string(sample.count()) +
-                                 " values without spread, expected values that differ "
-                                 "or a bandwidth that is a number");
+                                 " values that are all equal, expected values that differ "
+                                 "or a number as bandwidth");
   return density_bandwidth(sample.values, rule);
 }
 
@@ -200,7 +200,7 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
   if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
     throw ArgumentError("x", std::to_string(pairs.a.size()) +
-                                 " pairs without spread in x, expected values that differ or a bandwidth that is a "
+                                 " pairs with equal x, expected x that differ or a number as "
                                  "number");
   const double range = *ends.second - *ends.first;
   if (floor >= 2 * range) return {floor, true};

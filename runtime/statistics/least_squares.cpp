@@ -91,10 +91,10 @@ void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
 /// rank is defined.
 std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const Tensor& y) {
   if (x.dims() != 2 || x.size(0) != y.entries())
-    throw ArgumentError("x", "shape " + x.shape().text() + " against " + std::to_string(y.entries()) +
-                                 " values, expected a row for each");
+    throw ArgumentError("x", "has shape " + x.shape().text() + ", expected a matrix with one row for each of " +
+                                 std::to_string(y.entries()) + " values");
   const auto n = x.size(0), p = x.size(1);
-  if (p == 0) throw ArgumentError("x", "shape " + x.shape().text() + ", expected a column at least");
+  if (p == 0) throw ArgumentError("x", "has shape " + x.shape().text() + ", expected at least one column");
   const std::vector<double> rows = x.to(Dtype::float64).to_vector<double>();
   const std::vector<double> values = y.to(Dtype::float64).to_vector<double>();
   const Eigen::Map<const Matrix> design(rows.data(), n, p);

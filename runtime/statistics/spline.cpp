@@ -29,7 +29,7 @@ struct Knots {
     std::stable_sort(order.begin(), order.end(), stats::patient(less));
     for (const size_t i : order) add(given.a[i], given.b[i]);
     if (x.size() < 3) {
-      throw ArgumentError("x", std::to_string(x.size()) + " different values, expected at least three");
+      throw ArgumentError("x", std::to_string(x.size()) + " distinct values, expected at least three");
     }
     for (size_t i = 0; i + 1 < x.size(); ++i) h.push_back(x[i + 1] - x[i]);
   }

@@ -22,13 +22,14 @@ std::vector<double> numbers(const Tensor& x) { return x.to(Dtype::float64).to_ve
 void refuse_infinite(const char* name, const std::vector<double>& values) {
   const auto found = std::find_if(values.begin(), values.end(), [](double v) { return std::isinf(v); });
   if (found != values.end())
-    throw ArgumentError(name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected numbers");
+    throw ArgumentError(
+        name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected finite numbers");
 }
 
 void refuse_other_count(const char* name, int64_t found, int64_t expected) {
   if (found != expected)
-    throw ArgumentError(name,
-                        std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
+    throw ArgumentError(
+        name, std::to_string(found) + " values, expected " + std::to_string(expected) + ", as in the other sample");
 }
 
 /// The largest absolute value among the finite values; 0 if there is none.

@@ -20,7 +20,7 @@ std::string gnuplot_of(const std::string& script) {
   if (done.status == 0) return done.output;
   const std::string said = complaint(done.errors);
   throw std::runtime_error("gnuplot failed: " + (!said.empty()     ? said
-                                                 : done.status < 0 ? "a signal ended it"
+                                                 : done.status < 0 ? "it was killed by a signal"
                                                                    : "exit status " + std::to_string(done.status)));
 }
 

@@ -98,7 +98,7 @@ io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_string()) return {value.get<std::string>()};
   if (value.is_null()) return {};
   throw std::runtime_error("has an " + std::string(value.type_name()) + " as " + mr::quoted(name) +
-                           ", expected a number, a string or a truth value");
+                           ", expected a number, a string or a boolean");
 }
 
 using Members = std::vector<std::pair<std::string, io::Cell>>;
@@ -106,7 +106,7 @@ using Members = std::vector<std::pair<std::string, io::Cell>>;
 /// The members of an object; throws what is wrong with the text.
 Members members_of(const std::string& text) {
   const io::Json object = io::parse_json(text);
-  if (!object.is_object()) throw std::runtime_error("is no JSON object");
+  if (!object.is_object()) throw std::runtime_error("is not a JSON object");
   Members out;
   for (const auto& [name, value] : object.items()) out.emplace_back(name, cell_of(name, value));
   return out;

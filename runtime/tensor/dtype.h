@@ -46,7 +46,8 @@ decltype(auto) with_real(Dtype type, F&& f) {
     case Dtype::int64:
       break;
   }
-  throw std::invalid_argument("int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+  throw std::invalid_argument(
+      "int64 tensors hold indices and do not support arithmetic: convert with :double() or :float()");
 }
 
 /// Calls f.operator()<T>() for any type.

@@ -50,8 +50,7 @@ void Tensor::copy_to_host(void* target) const {
 }
 
 double Tensor::item() const {
-  if (entries() != 1)
-    throw std::invalid_argument("a tensor of one entry is needed, this one has shape " + shape().text());
+  if (entries() != 1) throw std::invalid_argument("expected a tensor with one entry, got shape " + shape().text());
   return with_any(dtype(), [&]<class T>() { return static_cast<double>(to_vector<T>()[0]); });
 }
 

@@ -67,7 +67,7 @@ describe("mr.bounds.cache", function()
     local kinds = {
       flipped = whole:sub(1, middle) .. string.char(whole:byte(middle + 1) ~ 1) .. whole:sub(middle + 2), cut = whole:sub(1, middle),
       older = whole:gsub("moonrank tables 2", "moonrank tables 1"), newer = whole:gsub("moonrank tables 2", "moonrank tables 3"),
-      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"), ["of other numerics"] = whole:gsub('"numerics":"2', '"numerics":"1'),
+      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"), ["of another numerics version"] = whole:gsub('"numerics":"2', '"numerics":"1'),
     }
     for kind, bytes in pairs(kinds) do
       check(bytes ~= whole, kind)
@@ -87,7 +87,7 @@ describe("mr.bounds.cache", function()
       overwrite(bytes)
       local count_read, said_out, said_err, ended = run()
       equal({ count_read, said_out, ended }, { nil, "", nil })
-      check(said_err:find("cache: " .. path .. ": the file that is there is no 'moonrank tables'", 1, true), said_err)
+      check(said_err:find("cache: " .. path .. ": the file exists and is not a 'moonrank tables'", 1, true), said_err)
       check(content() == bytes, "as it was")
     end
     os.remove(path)
@@ -120,9 +120,9 @@ describe("mr.bounds.cache", function()
     end
     local changes = {
       ["is damaged: table 18"] = function(_, knots) knots[#knots] = -1 end,
-      ["is damaged: sizes do not fit"] = function(own) own[#own] = own[#own] - 2 end,
-      ["is damaged: numbers of tables differ"] = function(_, _, _, text) return text .. "one more\n" end,
-      ["is damaged: a table is there twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
+      ["is damaged: the sizes of its tables"] = function(own) own[#own] = own[#own] - 2 end,
+      ["is damaged: counts, places and keys disagree"] = function(_, _, _, text) return text .. "one more\n" end,
+      ["is damaged: it holds a table twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
       ["is damaged: table 1"] = function(_, _, places) places[2] = math.huge end,
     }
     for why, change in pairs(changes) do
@@ -132,7 +132,7 @@ describe("mr.bounds.cache", function()
     end
     local count_read, problem, kept = crafted(function() end, core.sha256 "other tables")
     equal({ count_read, kept }, { 0, 0 })
-    check(problem:find("its checksum differs", 1, true), problem)
+    check(problem:find("its checksum does not match", 1, true), problem)
     count_read, problem, kept = crafted(function() end)
     equal({ count_read, problem, kept }, { exact, nil, exact })
     os.remove(path)

@@ -315,7 +315,7 @@ describe("a model in a file", function()
       raises(function() mr.models.load(path) end, "holds 'moonrank checkpoint 1', expected 'moonrank model'")
       for _, text in ipairs{ checkpoint, foreign, "a thesis", "SQLite format 3\0" } do
         write(path, text)
-        raises(function() models[1]:save(path) end, path .. ": cannot write: the file that is there is no 'moonrank model'")
+        raises(function() models[1]:save(path) end, path .. ": cannot write: the file exists and is not a 'moonrank model'")
         equal(read(path), text)
       end
       write(path, "")
@@ -325,7 +325,7 @@ describe("a model in a file", function()
       raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end, "is no 'moonrank checkpoint'")
       raises(function() mr.bounds.cache(path) end, "is no 'moonrank tables'")
       equal(read(path), model)
-      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end, "'format' is the name of")
+      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end, "'format' is reserved")
     end)
   end)
 
