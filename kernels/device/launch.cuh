@@ -58,7 +58,7 @@ class LaneGroup {
     for (int step = warp / 2; step > 0; step /= 2) best = larger(best, __shfl_xor_sync(all_lanes, best, step));
     if constexpr (Warps == 1) {
       barrier();
-      return __shfl_sync(all_lanes, best, 0);  // of -0 and +0 every lane keeps its own: all take the first lane's
+      return __shfl_sync(all_lanes, best, 0);  // lanes may differ in the sign of 0: all take lane 0's
     } else {
       T* const of_strand = reinterpret_cast<T*>(shared_);
       if (lane_ == 0) of_strand[strand_] = best;

@@ -1,4 +1,5 @@
-// By sums over Chebyshev nodes in long double; the exponential and the cosine are our own, in double.
+// Chebyshev coefficients by sums over Chebyshev nodes in long double. The exponential and the cosine are portable ones,
+// in double.
 #include "kernels/smooth/box_table.h"
 
 #include <cmath>
@@ -20,7 +21,7 @@ long double derivative_of(long double t) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// Nodes u_a = cos(pi (a + 1/2) / p) and weights c_m / p T_m(u_a) of the coefficient of T_m, c_0 = 1, else 2.
+/// Nodes u_a = cos(pi (a + 1/2) / p), and the weights c_m / p T_m(u_a) of T_m's coefficient, with c_0 = 1, else 2.
 template <int p>
 struct Nodes {
   long double u[p], weight[p][p];
@@ -35,7 +36,7 @@ struct Nodes {
   }
 };
 
-/// Block of kernel(distance + width / 2 (u_source - u_target)).
+/// The block of coefficients of kernel(distance + width / 2 (u_source - u_target)).
 template <class Real, int p>
 void fill_block(const Nodes<p>& nodes, long double (*kernel)(long double), double distance, Real* block) {
   constexpr long double half = BoxShape<Real>::width / 2;

@@ -1,4 +1,4 @@
-// The CPU's smooth ranks and their derivative by sums over all pairs, also where boxes would be faster: the reference
+// The CPU's smooth ranks and their derivatives by sums over all pairs, even where boxes would be faster: the reference
 // for boxes.
 #pragma once
 
