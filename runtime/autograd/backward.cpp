@@ -15,12 +15,12 @@ struct Later {
   }
 };
 
-/// Derivatives of nodes that were not yet visited. Nodes leave in descending order of their numbers: all users of a
-/// node are done by then.
+/// Derivatives of nodes that were not yet visited. Nodes are taken in descending order of their numbers, so all users
+/// of a node are visited before it.
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
-    // what works on rows, as sums over lists do, takes scores of any shape and returns a vector
+    // operations on rows, such as sums over lists, accept scores of any shape and return a vector
     if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
       gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());
@@ -81,8 +81,8 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
     bool on;
     ~Restore() { set_recording(on); }
   } const restore{was_recording};
-  // All is written last, so that an error on the way leaves every gradient and the graph as they were: what ran out of
-  // memory can be tried again.
+  // Leaves are written last, so that an error on the way changes neither gradients nor the graph. Backward can then be
+  // repeated, for example after an out-of-memory error.
   std::vector<std::pair<std::shared_ptr<Node>, Gradient>> leaves;
   std::vector<std::shared_ptr<Node>> walked;
   while (!agenda.empty()) {

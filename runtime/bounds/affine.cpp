@@ -10,7 +10,7 @@
 
 namespace mr {
 
-// statements about results are those that the named scripts print
+// statements about results come from the named scripts
 const std::vector<AffineBound>& affine_bounds() {
   static const std::vector<AffineBound> all{
       {.name = "none",
@@ -83,7 +83,7 @@ struct LineKey {
   auto operator<=>(const LineKey&) const = default;
 };
 
-/// Kept for each list: a batch asks for no statistics that an earlier epoch asked for.
+/// Cached per list, so that statistics are computed in the first epoch only.
 std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const AffineBound& bound) {
   if (bound.needs != AffineBound::nothing) check_grades(metric, lists);
   return lists.per_list<Line>(LineKey{metric.number, bound.name}, [&](const float* grades, int64_t n) {
@@ -94,7 +94,7 @@ std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const Affin
   });
 }
 
-/// a and b of every list; 0 and 0 for degenerate ones.
+/// Slope a and offset b of every list; 0 and 0 for degenerate lists.
 std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const AffineBound& bound,
                                         const std::string& dtype, const std::string& device) {
   std::vector<double> slope, offset;
@@ -134,7 +134,7 @@ Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& li
   });
 }
 
-/// Slope and offset of a bound from given statistics, for metrics whose statistics are estimated.
+/// Slope and offset of a bound from given statistics, for metrics whose statistics are estimated from samples.
 std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
                                           double sd) {
   const Line line = bound.line({.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});

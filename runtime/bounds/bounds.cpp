@@ -1,4 +1,4 @@
-// Statistics of lists for scripts.
+// Lua functions for the statistics of lists.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace mr {
 namespace {
 
-/// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
-/// else NaN.
+/// min, max, best, expectation and sd of every list; NaN where undefined. sd is computed only on request (AP's takes
+/// O(N P)), else NaN.
 struct BoundTable {
   Tensor min, max, best, expectation, sd;
   static constexpr auto fields =
@@ -47,19 +47,19 @@ std::vector<double> weights_of(const Metric& metric, const Lists& lists) {
   });
 }
 
-/// 1 for lists on which an ordering can matter, 0 for degenerate ones.
+/// 1 for lists on which the order of rows can change the metric, 0 for degenerate lists.
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
 }
 
-/// How many they are.
+/// Number of lists that are not degenerate.
 int64_t count_lists(const Metric& metric, const Lists& lists) {
   int64_t count = 0;
   for (const double weight : weights_of(metric, lists)) count += weight > 0 ? 1 : 0;
   return count;
 }
 
-/// 1-based numbers of the lists on which an ordering can matter.
+/// 1-based numbers of the lists that are not degenerate.
 Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
   const auto& shapes = list_shapes(lists, metric);
@@ -69,7 +69,7 @@ Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string
   return Tensor::from(numbers, to_device(device));
 }
 
-/// min, max, best, expectation, sd of one shape: n and p, or grades.
+/// min, max, best, expectation and sd of one shape, given by n and p or by grades.
 struct BoundNumbers {
   double min, max, best, expectation, sd;
   static constexpr auto fields =

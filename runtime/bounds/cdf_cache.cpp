@@ -1,4 +1,4 @@
-// Smoothed distribution functions, made once per shape and kept.
+// Smoothed distribution functions, computed once per shape and cached.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,11 +14,11 @@
 namespace mr {
 namespace {
 
-// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; if the tables of a pass over the
-// data did not fit, every batch would be sampled anew
+// MovieLens with 300,000 samples and the thesis' steepness needs half of this per metric. If the tables of a pass over
+// the data did not fit, every batch would be sampled again.
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// A key of all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
+/// A cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
 std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
@@ -38,14 +38,14 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
-/// `exact`: not from samples. `checked`: false for a table of a file that was not compared with its moments yet.
+/// `exact`: not from samples. `checked`: false for a table from a file whose moments were not compared yet.
 struct Kept {
   std::string key;
   SmoothCdf cdf;
   bool exact, checked;
 };
 
-/// The least recently used are dropped first.
+/// An LRU cache.
 class Cache {
  public:
   std::optional<Kept> find(const std::string& key) {
@@ -56,7 +56,7 @@ class Cache {
     return *at->second;
   }
 
-  /// Replaces an entry that was not checked.
+  /// Adds an entry, or replaces an unchecked one.
   void put(Kept entry) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(entry.key);
@@ -100,7 +100,8 @@ Cache& cache() {
   return the_cache;
 }
 
-/// True if the distribution of this shape is computed exactly. Throws if it has to be and cannot.
+/// True if the distribution of this shape is computed exactly. Throws if the caller requires that and it is not
+/// feasible.
 bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
   return finding.method != Method::sampled &&
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);
@@ -117,7 +118,8 @@ double series_gain(const Metric& metric, const ListShape& shape, const Smoothing
   return how.gain(sd, stats.max - stats.min);
 }
 
-/// From samples; nothing where another process draws them now and is to be left.
+/// Computes a distribution from samples. Returns nothing if another process draws the same samples now and `busy` says
+/// not to wait.
 std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& shape, const Finding& finding,
                                          const Smoothing& how, Busy busy) {
   const auto listed = sampled_distribution({metric, shape, finding.samples, finding.seed},
@@ -131,7 +133,7 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
   if (!is_exact(metric, shape, finding)) return made_of_samples(metric, shape, finding, how, busy);
-  // a table alone, without the list of values that a RankingDistribution would make
+  // only the table, without the list of values that a RankingDistribution would compute
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, finding);
@@ -139,7 +141,7 @@ std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, cons
   return distribution.table(how);
 }
 
-/// On all threads; what other processes draw now comes last.
+/// Computes distributions on all threads. Those that other processes draw now come last.
 std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                  const Smoothing& how) {
   std::vector<std::optional<SmoothCdf>> found(shapes.size());
@@ -159,8 +161,8 @@ std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListSha
   return out;
 }
 
-/// Makes the distribution functions on the GPU, with all characteristic functions in one batch.
-/// Shapes without a Fourier series are made by `made`, one by one.
+/// Computes distributions on the GPU, with all characteristic functions in one batch. Shapes without a Fourier series
+/// are computed by `made`, one by one.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
@@ -185,7 +187,7 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
 
 std::atomic<int64_t> nanoseconds_of_making = 0, rejected = 0;
 
-/// True if a kept table can be used. A table from a file must have the moments of its shape.
+/// True if a cached table can be used. The moments of a table from a file must match its shape.
 bool is_sound(const Kept& entry, const Metric& metric, const ListShape& shape, const Finding& finding,
               const Smoothing& how) {
   if (entry.checked) return true;
@@ -230,7 +232,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
       missing.push_back(shape);
     }
   }
-  // the costly ones first, so that no thread is still busy with one when the others are done
+  // expensive ones first, so that all threads end at about the same time
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   const auto began = std::chrono::steady_clock::now();
   Finding there = finding;

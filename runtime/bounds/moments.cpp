@@ -11,13 +11,13 @@ namespace mr {
 namespace {
 
 constexpr double unlikely = 1e-24;
-constexpr double least_spread = 1e-3;  // of the range
+constexpr double least_spread = 1e-3;  // as a fraction of the range
 
-/// Probability of a state, and mean and variance of the sums that lead to it.
+/// Probability of a state, with mean and variance of the sums that lead to it.
 struct Part {
   double mass = 0, mean = 0, variance = 0;
 
-  /// Adds the moments of `was` shifted by x, times a probability.
+  /// Adds the moments of `was` shifted by x, weighted by a probability.
   void add(double probability, const Part& was, double x) {
     const double more = probability * was.mass;
     if (more == 0) return;
@@ -28,8 +28,8 @@ struct Part {
   }
 };
 
-/// The recursion of kernels/bounds/characteristic_cpu.h for moments: a state for every choice of counts of the levels'
-/// rows.
+/// The recursion of kernels/bounds/characteristic_cpu.h for moments. There is one state per combination of counts of
+/// the levels' rows.
 class Walk {
  public:
   Walk(const Increments& add, const ListShape& shape)
@@ -44,7 +44,7 @@ class Walk {
   }
 
   Part at_the_end() {
-    int64_t low = 0, high = 0;  // states beyond are empty
+    int64_t low = 0, high = 0;  // range of states with nonzero probability
     for (int64_t r = 0; r < n_; ++r) {
       cpu::check_interrupt();
       high = std::min(states_ - 1, high + strides_[0]);
@@ -61,7 +61,7 @@ class Walk {
  private:
   int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
 
-  /// State s after rank r, from itself and the states with one row less.
+  /// State s after rank r, computed from itself and from the states with one row less.
   Part after(int64_t r, int64_t s) const {
     int64_t sum = 0;
     double weight = 0;
@@ -82,7 +82,7 @@ class Walk {
     return now;
   }
 
-  /// The term that the count-th row of a level adds at rank r.
+  /// What the count-th row of a level adds at rank r.
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
     return (increase_.base + increase_.gain[level]) * add_.d[r];

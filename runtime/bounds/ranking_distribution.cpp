@@ -34,10 +34,10 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
-/// Values given by scripts: finite, with a range that is finite in float64.
+/// A distribution of values from a script. Values must be finite, and their range must be finite in float64.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
-  constexpr double largest = 1e150;  // squares of differences stay finite
+  constexpr double largest = 1e150;  // so that squares of differences are finite
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::fabs(numbers[i]) <= largest) continue;
     char text[120];
@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-/// Like `smooth_of`, read from the table that bounds use.
+/// Like `smooth_of`, but read from the table that bounds use.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
   check::not_nan("smooth", "s", s);

@@ -9,12 +9,12 @@
 namespace mr {
 namespace {
 
-/// With more values than this a Fourier series or a table is faster than the sum over them.
+/// With more values than this, a Fourier series or a table is faster than a sum over them.
 constexpr size_t most_summed = 2048;
-/// An unsmoothed distribution function that cannot be listed is computed with this gain times the deviation.
+/// A distribution function that cannot be listed is approximated by a smoothed one with this kappa.
 constexpr double fine_kappa = 1000;
-/// But with a gain times the range of at most this, where weights make rankings nearly the same, so that the series
-/// still ends.
+/// Largest steepness times range for that approximation: if weights make rankings nearly equal, the series must still
+/// converge.
 constexpr double most_fine = 6e4;
 
 }  // namespace
@@ -114,7 +114,7 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  // the one that bounds read, also where the values are few enough to be summed
+  // use the series that bounds read, even if there are few enough values to sum
   const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
   auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
                      : std::make_shared<const LogitTable>(listed().table(a));

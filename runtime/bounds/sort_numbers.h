@@ -1,12 +1,12 @@
-// Sorting many numbers that are spread over a range, as samples are.
+// Bucket sort for many numbers that are spread over a range, such as samples.
 #pragma once
 
 #include <vector>
 
 namespace mr {
 
-/// Ascending, the order of std::sort: numbers go into buckets of equal width, which are short, and are sorted there.
-/// None may be NaN.
+/// Sorts ascending. Numbers are put into short buckets of equal width, which are sorted by std::sort. NaN is not
+/// allowed.
 void sort_numbers(std::vector<double>& numbers);
 
 }  // namespace mr

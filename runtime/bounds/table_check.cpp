@@ -1,5 +1,5 @@
-// Checks that a table read from a file can be the smoothed distribution function of a shape: its moments are those of
-// the closed forms. A forged table costs the time to make it anew, never a wrong result.
+// Checks that a table read from a file can be the smoothed distribution function of a shape: its moments must match the
+// closed forms. A wrong table is then computed again, so it costs time but gives no wrong result.
 #include "runtime/bounds/table_check.h"
 
 #include <algorithm>
@@ -12,34 +12,34 @@
 namespace mr {
 namespace {
 
-/// Gauss-Legendre on [0, 1].
+/// Gauss-Legendre quadrature on [0, 1].
 constexpr double nodes[4] = {0.06943184420297371, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629};
 constexpr double node_weights[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693};
 
-constexpr double rounding = 1e-9;   // of slopes, relative
-constexpr double slack = 0.1;       // of logits: a Fourier series is inexact where F~ is 1e-10
-constexpr double end_logit = 7.5;   // a table ends where F~ or 1 - F~ is less than this logit's
-constexpr double negligible = 20;   // beyond this logit, tails add nothing to the moments
-constexpr double logit_step = 0.5;  // integration divides intervals in which the logit rises by more
+constexpr double rounding = 1e-9;   // allowed relative error of slopes
+constexpr double slack = 0.1;       // allowed error of logits: a Fourier series is inexact where F~ is 1e-10
+constexpr double end_logit = 7.5;   // a table must extend to where the logit of F~ or of 1 - F~ is below minus this
+constexpr double negligible = 20;   // tails beyond this logit do not change the moments
+constexpr double logit_step = 0.5;  // integration divides intervals in which the logit rises by more than this
 
-/// Limits, about three times what tables of RR, AP, nDCG, RBP and precision for 3 to 20,000 rows have.
+/// Limits, about three times the errors of tables of RR, AP, nDCG, RBP and precision for 3 to 20,000 rows.
 constexpr double mean_error = 1e-5, tail_error = 1e-8, coarse_error = 0.3;
-constexpr double fine = 0.6;  // in 1 / gain; LogitTable makes steps of a half where it can
+constexpr double fine = 0.6;  // largest fine step, in units of 1 / gain
 
-/// Integrals of F and of s F, s measured from a centre; later, a mean and a variance.
+/// Integrals of F and of s F, with s measured from a centre; later, mean and variance.
 struct Pair {
   double zeroth = 0, first = 0;
 };
 
-/// Integrals of F~ below a table, or of 1 - F~ above it, where the logit is linear: t is the distance from the table.
-/// `logit` is far below 0, so that three terms of the dilogarithm are exact to rounding.
+/// Integrals of F~ below a table, or of 1 - F~ above it, where the logit is linear. t is the distance from the table.
+/// `logit` is so small that three terms of the dilogarithm series suffice.
 Pair tail(double logit, double slope) {
   if (logit < -negligible) return {};
   const double e = portable::exp(logit);
   return {portable::log1p(e) / slope, (e - e * e / 4 + e * e * e / 9) / (slope * slope)};
 }
 
-/// Slopes are at most the gain and keep the curve between knots rising; logits lie between those of the least and of
+/// True if slopes are at most the gain, the curve between knots rises, and logits are between those of the smallest and
 /// the largest value alone.
 bool is_possible(const LogitTable& table, double gain, double low, double high) {
   const std::vector<double>& knots = table.knots();
@@ -73,8 +73,8 @@ void add_interval(Pair& sum, const LogitTable& table, size_t k, double centre) {
   }
 }
 
-/// Mean, measured from `centre`, and variance about it, by parts: E(S - c) = (b - c) - int F, and
-/// E(S - c)^2 = (b - c)^2 - 2 int (s - c) F, with the tails below the table and above its end b.
+/// Mean, measured from `centre`, and variance, by integration by parts: E(S - c) = (b - c) - int F, and E(S - c)^2 = (b
+/// - c)^2 - 2 int (s - c) F, including the tails below the table and above its end b.
 Pair moments_about(const LogitTable& table, double centre) {
   const std::vector<double>& knots = table.knots();
   const size_t count = knots.size() / 2;
@@ -101,7 +101,8 @@ bool agrees(const LogitTable& table, double gain, const BoundStats& range, const
   if (table.knots().size() < 4) return false;
   const TableError error = table_error(table, gain, range, moments);
   const double deviations = (range.max - range.min) / moments.sd;
-  // steps are this large only where the number of knots is at its limit; they leave out where F~ rises between knots
+  // Steps are coarse only if the number of knots is at its limit. Then the place between two knots where F~ rises is
+  // unknown.
   const bool is_coarse = gain * table.step() > fine;
   if (is_coarse && static_cast<double>(table.knots().size()) < 2 * LogitTable::most_knots) return false;
   const double coarse = is_coarse ? coarse_error * table.step() / moments.sd : 0;

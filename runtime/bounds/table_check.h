@@ -1,4 +1,4 @@
-// Compares a table with the closed forms of the shape that it is said to be of.
+// Compares a table with the closed forms of the shape that it claims to describe.
 #pragma once
 
 #include "runtime/bounds/logit_table.h"
@@ -6,15 +6,16 @@
 
 namespace mr {
 
-/// How far a table is from the smoothed distribution function of a shape.
+/// The differences between a table and the smoothed distribution function of a shape.
 struct TableError {
-  bool possible = false;          // rises, no steeper than `gain`, and within the range of the metric
-  double mean = 0, variance = 0;  // of the mean, in deviations; of the variance, relative
+  bool possible = false;          // rises, is at most as steep as `gain`, is within the metric's range
+  double mean = 0, variance = 0;  // error of the mean in standard deviations; relative error of the variance
 };
 
 TableError table_error(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
-/// True if the errors are as small as those of tables made here. The error of an integral grows with the step.
+/// True if the errors are as small as those of tables that this program makes. The error of an integral grows with the
+/// step.
 bool agrees(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
 }  // namespace mr

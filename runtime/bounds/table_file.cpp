@@ -1,5 +1,5 @@
-// Tables of smoothed distribution functions on disk: a safetensors file with a version and a checksum, which is made
-// anew where it is damaged, older or newer; a file of another writer is not replaced.
+// Tables of smoothed distribution functions on disk: a safetensors file with a format version and a checksum. A file
+// that is damaged or of another version is made again. A file of another format is not replaced.
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -16,7 +16,7 @@
 namespace mr {
 namespace {
 
-/// Names the layout of the file. The numerics version is stored beside it.
+/// The version of the file's layout. The numerics version is stored, too.
 constexpr const char* format = "moonrank tables 2";
 
 std::string_view bytes_of(const Tensor& x) {
@@ -29,7 +29,7 @@ std::string checksum(const std::string& keys, const std::vector<Tensor>& tensors
   return io::sha256(all);
 }
 
-/// Writes all exact tables that are kept; how many.
+/// Writes all cached exact tables; returns their number.
 int64_t save_tables(const std::string& path) {
   const auto tables = kept_tables();
   std::string keys;
@@ -48,7 +48,7 @@ int64_t save_tables(const std::string& path) {
   return static_cast<int64_t>(tables.size());
 }
 
-/// Knots rise and slopes are not negative, as in every table that was made here.
+/// True if knots rise and slopes are nonnegative, as in every table that this program makes.
 bool is_table(const std::vector<double>& knots, double first, double step) {
   bool good = knots.size() >= 2 && knots.size() % 2 == 0 && std::isfinite(first) && std::isfinite(step) &&
               (step > 0 || knots.size() == 2);
@@ -59,7 +59,7 @@ bool is_table(const std::vector<double>& knots, double first, double step) {
   return good;
 }
 
-/// A file's tables by their keys, all checked; throws what is wrong with the file.
+/// A file's tables by key, all checked. Throws if the file is wrong.
 class TableFile {
  public:
   explicit TableFile(const std::string& path) : path_(path) {
@@ -113,8 +113,8 @@ class TableFile {
   const std::string& path_;
 };
 
-/// How many tables were read, and why none could be, if so: nothing is kept of a file before all of it was checked.
-/// Throws where the file is not one that may be replaced.
+/// Returns the number of tables that were read and, if none could be, the reason. Tables are kept only after the whole
+/// file was checked. Throws if the file is not a table file, which must not be replaced.
 std::tuple<int64_t, std::optional<std::string>> load_tables(const std::string& path) {
   io::need_regular(path);
   std::error_code failed;

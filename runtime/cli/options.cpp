@@ -15,7 +15,7 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "help", "results", "test"};
 
-/// Suggestions for options and commands that other programs have and this one does not.
+/// Suggestions for options and commands that other programs have and moonrank does not.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},
@@ -34,7 +34,7 @@ const std::map<std::string, std::string> instead = {
     {"studies", "moonrank results STORE"},
 };
 
-/// True if a word is meant as an option; a file that is called so is written ./-x.
+/// True if a word looks like an option. A file with such a name can be written as ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
@@ -61,7 +61,7 @@ const std::string& value_after(const std::vector<std::string>& words, size_t* i,
   return words[++*i];
 }
 
-/// One option at words[*i]; moves *i to its last word.
+/// Reads one option at words[*i] and moves *i to its last word.
 void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
   const std::string& word = words[*i];
   const Command::Mode before = command->mode;
@@ -83,13 +83,13 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
   } else {
     unknown("option", word, known_options);
   }
-  if (before == Command::help) command->mode = before;  // whatever else was typed
+  if (before == Command::help) command->mode = before;  // --help ignores all other words
   if (before == Command::version || before == Command::dump_api) {
     if (command->mode != before && command->mode != Command::help) throw UsageError(word + ": unexpected option");
   }
 }
 
-/// Options that would change nothing are mistakes.
+/// Throws for options that have no effect with this command.
 void check_used(const Command& command, const std::string& what) {
   const bool runs = command.mode == Command::repl || command.mode == Command::script;
   if (runs || command.mode == Command::help) return;
@@ -114,7 +114,7 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
   }
 }
 
-/// `doc --html DIR`, which stands alone; false where it is not meant.
+/// Reads `doc --html DIR`, which takes no other words. Returns false if --html is not given.
 bool read_manual(const std::vector<std::string>& rest, Command* command) {
   if (std::find(rest.begin(), rest.end(), "--html") == rest.end()) return false;
   if (rest.front() != "--html" || rest.size() > 2) {
@@ -128,8 +128,7 @@ bool read_manual(const std::vector<std::string>& rest, Command* command) {
   return true;
 }
 
-/// Reads the words after `data`, `test`, `doc` or `results`. Options there are only --help and, for
-/// `doc`, --html.
+/// Reads the words after `data`, `test`, `doc` or `results`. The only options there are --help and, for `doc`, --html.
 void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
   const std::string& name = words[at];
   const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());
@@ -169,7 +168,7 @@ bool is_file(const std::string& path) {
   return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
-/// `help`, `help COMMAND`.
+/// Reads `help` or `help COMMAND`.
 void read_help(const std::vector<std::string>& rest, Command* command) {
   command->mode = Command::help;
   const bool named =
@@ -178,7 +177,7 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
   if (!rest.empty() && !named) throw UsageError("help: expected one command after it: test, doc, results or data");
 }
 
-/// A word that is neither a command nor a file, and does not look like the path of a script.
+/// Throws for a word that is neither a command nor a file and does not look like the path of a script.
 [[noreturn]] void refuse_word(const std::string& word) {
   if (is_file(word + ".lua")) throw UsageError("no command or script '" + word + "', did you mean '" + word + ".lua'?");
   unknown("command or script", word, commands);

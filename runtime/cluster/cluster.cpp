@@ -1,4 +1,4 @@
-// The Lua functions of the ranks that mpirun or srun started together.
+// Lua functions for the processes of one mpirun or srun.
 #include "runtime/cluster/cluster.h"
 
 #include "runtime/lua/bind.h"

@@ -1,4 +1,4 @@
-// Instead of mpi.cpp where MPI was not found.
+// Compiled instead of mpi.cpp if MPI was not found.
 #include <stdexcept>
 
 #include "runtime/cluster/cluster.h"

@@ -1,5 +1,5 @@
-// One model trained by several processes: gradients are added up in the order of ranks, so that each has the same sum,
-// to the bit. Those of a GPU go through the host.
+// Data-parallel training: gradients are summed in the order of ranks, so that every process has the same bits.
+// Gradients on a GPU are copied to the host and back.
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +28,7 @@ std::vector<T> values_of(std::string_view bytes) {
   return values;
 }
 
-/// The values of all ranks, one rank after another.
+/// Gathers the values of all ranks, in order of rank.
 template <class T>
 std::vector<T> gathered(const std::vector<T>& mine) {
   std::string all;
@@ -36,7 +36,7 @@ std::vector<T> gathered(const std::vector<T>& mine) {
   return values_of<T>(all);
 }
 
-/// The sum over ranks times a factor: each rank adds up one piece of it, in double.
+/// The sum over ranks times a factor. Each rank sums one piece of the tensor, in double.
 template <class Real>
 std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ranks) {
   std::vector<std::string> pieces;
@@ -54,11 +54,11 @@ std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ra
   return gathered(share);
 }
 
-/// The form of a parameter's gradient; the sum over ranks has the largest of their forms.
+/// The form of a parameter's gradient. The sum over ranks has the largest form of all ranks.
 enum Form : int64_t { none, rows, dense };
 Form form_of(const Gradient& gradient) { return !gradient.defined() ? none : gradient.sparse() ? rows : dense; }
 
-/// A parameter's gradient becomes the sum over ranks, times a factor.
+/// Replaces a parameter's gradient by the sum over ranks times a factor.
 template <class Real>
 void add_up(const Tensor& parameter, Form form, double factor, size_t ranks) {
   Gradient& gradient = parameter.node()->grad;
@@ -100,7 +100,7 @@ auto with_all(const std::vector<Tensor>& parameters, Work work) {
   }
 }
 
-/// The loss, how many lists count, whether to stop, and each parameter's form.
+/// Sums the loss, the number of lists and the wish to stop over ranks, then the gradients.
 std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& parameters, double loss, double counted,
                                                     bool stop, bool mean) {
   std::vector<double> mine{loss, counted, stop ? 1.0 : 0.0};
@@ -126,12 +126,12 @@ std::tuple<double, double, bool> sum_gradients(const std::vector<Tensor>& parame
   return with_all(parameters, [&] { return sum_gradients_once(parameters, loss, counted, stop, mean); });
 }
 
-/// The values of rank 0.
+/// Returns the values of rank 0.
 std::vector<double> of_first(const std::vector<double>& values) {
   return values_of<double>(cluster::gather(bytes_of(values)).front());
 }
 
-/// All ranks get the parameters of rank 0.
+/// Copies the parameters of rank 0 to all ranks.
 void share_parameters(const std::vector<Tensor>& parameters) {
   with_all(parameters, [&] {
     for (const Tensor& each : parameters) {
@@ -148,7 +148,7 @@ void share_parameters(const std::vector<Tensor>& parameters) {
   });
 }
 
-/// True if all ranks have the same parameters, to the bit.
+/// True if all ranks have bitwise equal parameters.
 bool same_parameters(const std::vector<Tensor>& parameters) {
   return with_all(parameters, [&] {
     std::string sums;

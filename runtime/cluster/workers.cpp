@@ -1,4 +1,4 @@
-// The Lua functions of workers: channels, and how a process ended.
+// Lua functions for workers: channels, and how a process ended.
 #include <csignal>
 
 #include "runtime/cluster/start_worker.h"
@@ -25,7 +25,7 @@ std::optional<std::string> how_it_ended_of(int64_t id, bool wait) {
 }
 
 void signal_process(int64_t id, const std::string& name) {
-  // 0 and numbers below would mean groups of processes
+  // 0 and negative numbers would mean process groups
   if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   if (name != "interrupt" && name != "kill") {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");

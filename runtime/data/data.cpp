@@ -1,4 +1,4 @@
-// Data sets for scripts: readers, generators, folds.
+// Lua functions for data sets: readers, generators, folds.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -66,7 +66,7 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .duplicates = to_duplicates(duplicates),
                                            .placed = std::move(placed).value_or(std::vector<std::string>{}),
                                            .width = width.value_or(0)});
-  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // train and test
+  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // 2: test
   return as_tensors(std::move(read));
 }
 
@@ -131,7 +131,7 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
-/// Lists and rows of several data sets, one after the other.
+/// Concatenates the lists and rows of several data sets.
 Lists join_lists(const std::vector<Lists>& parts) {
   std::vector<int64_t> sizes;
   std::vector<float> relevance;
@@ -166,7 +166,7 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
-/// Parts of files: 0 train, 1 validation, 2 test.
+/// Throws unless the parts of files are 0 (train), 1 (validation) or 2 (test).
 void check_files(const Tensor& file) {
   check::type("file", file, Dtype::int64);
   for (const int64_t part : file.to_vector<int64_t>()) {
@@ -243,7 +243,7 @@ struct RatedTables {
       lua::fields("train", &RatedTables::train, "valid", &RatedTables::valid, "test", &RatedTables::test);
 };
 
-/// Raises where ratings are not those of which the positives are, or lack what the protocol divides by.
+/// Throws if the ratings do not match the positives, or lack what the protocol needs.
 void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item, const RatingDetails& details,
                    SplitBy by) {
   const auto rows = static_cast<size_t>(user.entries());
@@ -317,7 +317,7 @@ std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
-/// How many different items the users have.
+/// Number of distinct items of the users.
 int64_t distinct_items_of(const KeptUsers& kept) {
   std::vector<bool> there(static_cast<size_t>(kept->all_items) + 1);
   for (const int64_t item : kept->items) there[static_cast<size_t>(item)] = true;

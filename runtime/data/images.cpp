@@ -1,4 +1,4 @@
-// Pictures as tensors: files scaled to one size by the mean over areas, and tensors as PNG files.
+// Pictures as tensors: files scaled to one size by area averaging, and tensors as PNG files.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t largest_side = 4096;
 
-/// How much of each pixel lies in each of equally long boxes, in whole numbers: pixels and boxes both begin at 0 and
-/// end at the same place, a pixel is `boxes` long and a box `pixels`.
+/// The overlap of pixels and boxes along one axis, in integer units: the axis has pixels * boxes units, a pixel has
+/// `boxes` units and a box has `pixels` units.
 struct Boxes {
   int64_t pixels, boxes;
 
@@ -30,7 +30,7 @@ struct Boxes {
   }
 };
 
-/// The means of a picture's areas, [height, width, 3].
+/// Area averages of a picture, [height, width, 3].
 std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t width) {
   const Boxes across{picture.width(), width}, down{picture.height(), height}, up{height, picture.height()};
   std::vector<float> row(static_cast<size_t>(3 * picture.width()));
@@ -55,7 +55,7 @@ std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t wid
   return means;
 }
 
-/// Red, green and blue in planes, or their luma (Rec. 601).
+/// Stores red, green and blue as planes, or their luma (Rec. 601).
 void store(const std::vector<double>& means, int64_t area, bool grey, float* out) {
   for (int64_t i = 0; i < area; ++i) {
     const double* const rgb = means.data() + 3 * i;
@@ -67,10 +67,10 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
   }
 }
 
-/// The error of the first task by number, whichever thread met its own first.
+/// Keeps the error of the task with the lowest number, whichever thread fails first.
 class FirstError {
  public:
-  /// True if this task need not run: an earlier one has failed.
+  /// True if the task need not run, because an earlier one has failed.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);

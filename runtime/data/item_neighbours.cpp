@@ -1,5 +1,5 @@
-// Items that the same users have: cosines of the columns of a binary matrix of users and items, by sparse counts, and
-// scores by them. No matrix of items by items is stored, only each item's nearest.
+// Item neighbours: cosines of the columns of a binary matrix of users and items, from sparse counts, and scores from
+// them. Only each item's nearest neighbours are stored, not a matrix of items by items.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,12 +26,12 @@ struct Neighbour {
   int64_t item;
 };
 
-/// Counts of the users that an item shares with each other one: a row of X'X, one at a time.
+/// Counts the users that an item shares with every other item: one row of X'X at a time.
 class SharedUsers {
  public:
   SharedUsers(const Sparse& users, const Sparse& items) : users_(users), items_(items), counts_(items.rows(), 0) {}
 
-  /// Calls f(other item, how many users have both) for all that share any, in the order of first meeting.
+  /// Calls f(other item, number of common users) for all items with a common user, in the order of first occurrence.
   template <class F>
   void each(int64_t item, const F& f) {
     met_.clear();
@@ -63,8 +63,8 @@ Sparse matrix_of(const UserItemTable& table) {
   return matrix;
 }
 
-/// For every item j the items that it is among the nearest of, ascending, and its cosine with them; and which items
-/// each user has.
+/// For every item j: the items whose nearest neighbours include j, ascending, and their cosines. Also the items of each
+/// user.
 struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;
@@ -101,9 +101,9 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
-/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have
-/// both items and n and m users have one of them. Ties: the lower item first. Items without a
-/// common user are never neighbours.
+/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have both items, and n
+/// and m users have each one. Of equal values the lower item is first. Items without a common user are never
+/// neighbours.
 Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
   const Sparse users = matrix_of(table), items = users.transpose();
   const std::vector<int64_t> counts = users_of_items(table);
@@ -134,7 +134,7 @@ ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink)
   return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
 }
 
-/// Scores of all items for one user, those of his items added up in their order.
+/// Computes the scores of all items for one user. The user's items are added in order.
 class Sums {
  public:
   explicit Sums(const NeighbourTable& table)
@@ -164,7 +164,7 @@ void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, in
   check::index("items", items, all_items);
 }
 
-/// For every row the sum of the cosines of its item with those of the user's items that are among its nearest.
+/// The score of every row: the sum of the cosines of its item with those items of the user that are among its nearest.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
   check_rows(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
@@ -181,8 +181,8 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
-/// All that scores need, as a file has it: by user how many items he has, and which; by item how many it is among the
-/// nearest of, which, and the cosines.
+/// The state in a file: per user the number of items, and the items; per item the number of items whose neighbours
+/// include it, these items, and the cosines.
 struct NeighbourState {
   Tensor known_counts, known_items, counts, items, cosines;
   static constexpr auto fields =
@@ -205,7 +205,7 @@ NeighbourState state_of(const ItemNeighbours& table) {
   throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
 }
 
-/// Offsets of so many entries each, which are `entries` together.
+/// Prefix sums of `counts`, whose sum must be `entries`.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {
@@ -218,7 +218,7 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
   return offsets;
 }
 
-/// Items from 1 to `all` that ascend within each piece.
+/// Reads items from 1 to `all` that must ascend within each piece.
 std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
                                int64_t all) {
   std::vector<int64_t> out = items.to_vector<int64_t>();
@@ -234,7 +234,7 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
   return out;
 }
 
-/// The table of such a state, which may come from a file: all of it is checked.
+/// Builds the table from a state, which may come from a file, so everything is checked.
 ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_items, const Tensor& counts,
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),

@@ -1,4 +1,4 @@
-// Runs beside judgments, and as text; what scripts see of files of TREC.
+// Joins runs with judgments, and writes run files: the Lua functions for TREC files.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using Numbers = std::unordered_map<std::string_view, int64_t>;
 
-/// Names and their places, from 0. Throws where one occurs twice.
+/// Maps names to positions from 0. Throws if a name occurs twice.
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
   if (static_cast<int64_t>(ids.size()) != lists.count())
@@ -35,7 +35,7 @@ void check_documents(const char* argument, const Lists& lists) {
     throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-/// The documents of a list and their rows, from 0.
+/// Maps the documents of a list to their rows, from 0.
 Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
   Numbers documents;
   const int64_t at = lists.offsets()[list];
@@ -87,7 +87,7 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 
 namespace {
 
-/// A name as a run file has it; throws where it needs the escape and may not have it.
+/// A name as written in a run file. Throws if it needs an escape and `escape` is false.
 std::string written_word(const char* argument, const std::string& word, bool escape) {
   if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
   if (!needs_escape(word)) return word;
@@ -187,7 +187,7 @@ JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrel
   std::vector<double> retrieved;
   for (int64_t& place : judged.place) {
     retrieved.push_back(place > 0 ? 1 : 0);
-    place = std::max<int64_t>(place, 1);  // an index all the same
+    place = std::max<int64_t>(place, 1);  // a valid index in any case
   }
   return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
           Tensor::from(retrieved)};
