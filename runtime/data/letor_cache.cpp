@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that changed less than this before it was read may have changed again within the resolution of its time.
+/// A file that was modified less than this before it was read may have changed again within the resolution of file
+/// times.
 constexpr int64_t coarsest_clock = 2'000'000'000;
 
 int64_t now() {
@@ -58,7 +59,8 @@ class Reader {
   }
 
  private:
-  /// Nothing where the text file is not that of the cache; its content is read only where its times do not say.
+  /// Reads the cache. Returns nothing if the text file has changed; the text is read only if its times do not decide
+  /// that.
   std::optional<LetorFile> from_cache() const {
     const std::optional<LetorCacheFile> cache = LetorCacheFile::open(cache_, key_);
     if (!cache) return std::nullopt;
@@ -72,7 +74,7 @@ class Reader {
       return std::nullopt;
     }
     LetorFile file = cache->load();
-    // with the current times, which then suffice to recognise it
+    // writes the current times, by which the text file is recognized next time
     if (text.unchanged()) write({key_, text.stamp(), made_from.checksum, read_at}, file);
     return file;
   }

@@ -94,7 +94,7 @@ void LetorCacheFile::read_header() {
   source_ = {{}, {h.size, h.modified, h.changed}, h.source_checksum, h.read_at};
 }
 
-/// Nothing is allocated by a number of the header before it was compared with what the file has.
+/// The sizes in the header are compared with the file's size before memory is allocated by them.
 void LetorCacheFile::need_sizes() const {
   const Header& h = header_;
   const int64_t size = file_.size();

@@ -1,4 +1,4 @@
-// Which files make which fold.
+// Finds the files of each fold of a LETOR data set.
 #include <filesystem>
 #include <stdexcept>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// folder/name, plain, with .txt, or with .txt.gz; empty where there is none.
+/// The path folder/name, plain, with .txt or with .txt.gz; empty if no such file exists.
 std::string find_part(const fs::path& folder, const std::string& name) {
   for (const char* const ending : {"", ".txt", ".txt.gz", ".gz"}) {
     const fs::path path = folder / (name + ending);
@@ -107,7 +107,7 @@ std::vector<FoldPaths> from_test_parts(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
-  std::error_code unknown;  // a name may be too long for the system
+  std::error_code unknown;  // set, for example, if the name is too long
   if (!fs::is_directory(folder, unknown)) throw std::runtime_error(folder + ": no such folder");
   if (fs::exists(fs::path(folder) / "folds.tsv")) return from_table(folder);
   std::vector<FoldPaths> folds = from_folders(folder);

@@ -22,7 +22,7 @@ class Words {
     return line_.substr(begin_, end_ - begin_);
   }
 
-  /// Where it begins, from 1.
+  /// Column where the word begins, from 1.
   int64_t column() const { return static_cast<int64_t>(begin_) + 1; }
 
  private:
@@ -32,7 +32,7 @@ class Words {
   size_t begin_ = 0, end_ = 0;
 };
 
-/// Reads one line at a time; items still have the file's own numbers.
+/// Reads one line at a time; items still have the numbers of the file.
 class LibraryReader {
  public:
   LibraryReader(const std::string& path, Ratings& out) : path_(path), out_(out) {}
@@ -79,7 +79,7 @@ class LibraryReader {
   int64_t line_ = 0;
 };
 
-/// The file's numbers of items become 1, 2, ... in their order.
+/// Renumbers items to 1, 2, ... in ascending order of the file's numbers.
 void number_items(Ratings& out) {
   std::vector<int64_t> known = out.item;
   std::sort(known.begin(), known.end(), cpu::patient(std::less<>()));

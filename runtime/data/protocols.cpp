@@ -55,17 +55,17 @@ void each_user(const Positives& p, const F& f) {
   }
 }
 
-/// A lane of random numbers for a user in a fold.
+/// The lane of the random numbers of a user in a fold.
 uint64_t lane_of(int64_t user, const FoldOptions& o) {
   return static_cast<uint64_t>(user) | static_cast<uint64_t>(o.fold) << 40;
 }
 
-/// The first `test` are test, the next `valid` validation.
+/// Marks the first `test` items as test and the next `valid` items as validation.
 void mark(Parts& part_of, const std::vector<int64_t>& order, int64_t test, int64_t valid) {
   for (int64_t i = 0; i < test + valid; ++i) part_of[order[i]] = i < test ? test_part : valid_part;
 }
 
-/// n of each user, those that come first in the order that `sort` makes.
+/// Divides each user's items by `sort`: the first n are test, the next `valid` validation.
 template <class Sort>
 void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sort& sort) {
   const int64_t valid = o.valid > 0 ? o.n : 0;
@@ -73,7 +73,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
   each_user(p, [&](int64_t user, std::vector<int64_t>& own) {
     const auto count = static_cast<int64_t>(own.size());
     most = std::max(most, count);
-    if (o.n >= count - valid) {  // a sum may overflow
+    if (o.n >= count - valid) {  // compares without a sum, which may overflow
       ++out.whole_users;
       return;
     }
@@ -86,7 +86,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
                               ", but no user has more items: the largest number is " + std::to_string(most));
 }
 
-/// By time; of equal times the later row is first.
+/// Sorts by time, latest first; of equal times the later row is first.
 void latest_first(const Positives& p, std::vector<int64_t>& own) {
   std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
     return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];
@@ -125,7 +125,7 @@ void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
   });
 }
 
-/// Parts of 1 .. n that are shuffled and assigned to the folds in rotation.
+/// Shuffles 1 .. n and assigns them to the folds in rotation; returns the part of each.
 Parts dealt_parts(int64_t n, const FoldOptions& o, const char* stream) {
   std::vector<int64_t> order(static_cast<size_t>(n)), others;
   std::iota(order.begin(), order.end(), int64_t{0});

@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Numbers ids in the order of appearance; `sort` renumbers by value where all are whole numbers.
+/// Numbers ids in the order of appearance. `sort` renumbers them by value if all are integers.
 class Ids {
  public:
   int64_t number_of(const std::string& id) {
@@ -33,7 +33,7 @@ class Ids {
       const auto parsed = std::from_chars(names_[i].data(), end, value[i]);
       if (parsed.ec != std::errc() || parsed.ptr != end) return names_;
     }
-    // stable: 7 and 07 are two ids of one value
+    // a stable sort, because 7 and 07 are two ids with one value
     const auto less = [&](int64_t a, int64_t b) { return value[a] < value[b]; };
     std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     std::vector<int64_t> renumbered(names_.size());
@@ -63,13 +63,13 @@ int64_t whole_number(const CsvReader& file, const CsvRecord& record, size_t colu
   return value;
 }
 
-/// Where in a file each row is.
+/// The file and line of each row.
 struct Origin {
   int64_t line;
   size_t file;
 };
 
-/// User and item in one number.
+/// Packs user and item into one number.
 std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   constexpr int shift = 32;
   std::vector<uint64_t> pairs(ratings.user.size());
@@ -78,7 +78,7 @@ std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   return pairs;
 }
 
-/// Reads files one after the other; ids are numbered in the order of appearance until the end.
+/// Reads files one after the other. Ids are numbered in the order of appearance until the end.
 class RatingsReader {
  public:
   RatingsReader(const std::vector<std::string>& paths, const RatingColumns& columns)
@@ -102,7 +102,7 @@ class RatingsReader {
   }
 
  private:
-  /// The column of this name, or no_column where it may be absent and is.
+  /// The column with this name, or no_column if it is optional and missing.
   static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
                                 bool header) {
     if (name.empty()) return no_column;
@@ -118,7 +118,8 @@ class RatingsReader {
                          ", as in the option columns (write false for a column that is not read)");
   }
 
-  /// Where no rating is read and the caller did not ask for that, throws if a column is left that may hold the rating.
+  /// If no rating column is read although the caller did not ask for that, throws if an unread column may be the
+  /// rating.
   void check_unread(const CsvReader& file, const CsvRecord& first, const std::vector<size_t>& read) const {
     if (columns_.rating_required) return;
     size_t left = 0;
@@ -144,7 +145,7 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    const auto named = [&c](const char* what) {  // else by its number
+    const auto named = [&c](const char* what) {  // columns by number
       return c.header && c.width == 0 && std::find(c.placed.begin(), c.placed.end(), what) == c.placed.end();
     };
     const size_t user = column_of(file, record, c.user, named("user")),
@@ -184,8 +185,8 @@ class RatingsReader {
         "found ratings in some of the files, expected a column " + quoted(columns_.rating) + " in all or none");
   }
 
-  /// Checks that each pair occurs once, or in one file only where others are settled. Sorting packed numbers takes a
-  /// tenth of a hash set's time; the line of a repeated pair is sought only on error.
+  /// Throws if a pair occurs twice, or, if duplicates are merged, if it occurs in two files. Sorting packed numbers
+  /// takes a tenth of the time of a hash set. The line of a repeated pair is looked up only on error.
   void check_pairs() const {
     const bool within = columns_.duplicates == Duplicates::error;
     if (!within && paths_.size() == 1) return;

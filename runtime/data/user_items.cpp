@@ -73,7 +73,7 @@ UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& item
   return user_item_table(std::move(pairs), all_users, all_items);
 }
 
-/// The items of ratings: of all of them, or of those with a value above 0.
+/// The items of ratings: all of them, or only ratings above 0.
 UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor& value, bool all, int64_t all_users,
                            int64_t all_items) {
   check_totals(all_users, all_items);
@@ -104,7 +104,7 @@ UserItems together(const UserItems& a, const UserItems& b) {
   return user_item_table(std::move(pairs), a->all_users(), a->all_items);
 }
 
-/// The items of some users; all others have none.
+/// A table with the items of the given users only.
 UserItems only(const UserItems& table, const Tensor& users) {
   check::index("users", users, table->all_users());
   std::vector<UserItem> pairs;
@@ -129,7 +129,7 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   return user_item_table(std::move(pairs), all_users, all_items);
 }
 
-/// How many pairs of these users are in `table` and not in `other`.
+/// Number of pairs of the given users that are in `table` but not in `other`.
 int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
   if (table->all_users() != other->all_users())
     throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +
@@ -145,7 +145,7 @@ int64_t count_without(const UserItems& table, const UserItems& other, const Tens
   return count;
 }
 
-/// Users with any item, counted from 1.
+/// Numbers of the users with at least one item, from 1.
 Tensor active_users(const UserItems& table) {
   std::vector<int64_t> users;
   for (int64_t u = 0; u < table->all_users(); ++u) {

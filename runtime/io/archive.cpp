@@ -60,14 +60,14 @@ class Unpacking {
         limit_(RegularFile(archive.string()).size(), max_bytes),
         reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
-    // the seeking reader needs the directory at the end, so a truncated file is refused before anything is written
+    // the seekable reader needs the directory at the end, so a truncated file fails before anything is written
     libarchive().archive_read_support_format_zip_seekable(reader_.get());
     if (libarchive().archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK)
       fail("", reason());
   }
 
   void all() {
-    const CharacterSet of_names("C.UTF-8");  // libarchive converts names that are UTF-8 to those of the locale
+    const CharacterSet of_names("C.UTF-8");  // libarchive converts UTF-8 names to the locale's encoding
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);
@@ -87,7 +87,7 @@ class Unpacking {
     return text != nullptr ? text : "unknown error";
   }
 
-  /// The entry's path below the folder.
+  /// The path of the entry's file in the target folder.
   std::filesystem::path target_of(const std::string& path) const {
     const std::filesystem::path relative(path);
     if (path.empty() || relative.is_absolute() || path.find('\\') != std::string::npos)

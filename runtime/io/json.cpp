@@ -7,7 +7,7 @@
 namespace mr::io {
 namespace {
 
-/// Brackets outside of strings, as the parser sees them, up to the first error of syntax.
+/// True if brackets outside of strings are nested too deeply. The scan stops at the first syntax error.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -27,7 +27,7 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-/// Children first, which are not nested deeper than what was parsed.
+/// Frees the children first. The recursion is bounded by the limit on nesting.
 void take_apart(nlohmann::json& value) noexcept {
   if (value.is_structured()) {
     for (nlohmann::json& each : value) take_apart(each);

@@ -39,7 +39,8 @@ std::string random_name() {
   return text.data();
 }
 
-/// A file that nobody writes: old, and not locked. On some network folders locks say nothing, so age alone has to do.
+/// True if no process writes the file: it is old and not locked. Locks do not work on some network folders, so both are
+/// checked.
 bool is_abandoned(const std::string& path, int file) {
   constexpr std::chrono::seconds oldest{60};
   std::error_code unknown;
@@ -49,8 +50,8 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Removes abandoned temporary files of a folder. Looks at the first `most_names` names only, since
-/// listing huge folders is slow.
+/// Removes abandoned temporary files of a folder. Only the first `most_names` names are checked, because listing huge
+/// folders is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }
@@ -134,8 +135,8 @@ void NewFile::open_temporary() {
     temporary_.clear();
     fail_by_errno();
   }
-  flock(descriptor_, LOCK_EX | LOCK_NB);     // while it is held nobody takes it for abandoned
-  if (replaces) fchmod(descriptor_, mode_);  // as open as what it replaces
+  flock(descriptor_, LOCK_EX | LOCK_NB);     // a locked file does not count as abandoned
+  if (replaces) fchmod(descriptor_, mode_);  // keeps the permissions of the replaced file
 }
 
 NewFile::~NewFile() {

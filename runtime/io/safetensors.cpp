@@ -24,7 +24,8 @@ constexpr int64_t largest_header = int64_t{100} << 20;
 
 constexpr size_t checksum_digits = 16;
 
-/// Where the digits of the checksum are in a header, which is nowhere else: quotes within a JSON text are escaped.
+/// The position of the checksum's digits in a header. The search is unambiguous, because quotes in JSON strings are
+/// escaped.
 std::optional<size_t> checksum_place(const std::string& header) {
   const std::string before = "\"" + std::string(checksum_key) + "\":\"";
   const size_t found = header.find(before), at = found + before.size();
@@ -32,8 +33,7 @@ std::optional<size_t> checksum_place(const std::string& header) {
   return at;
 }
 
-/// Checksum of the header, with the digits at `place` taken as 0, and of the tensors in the order
-/// of their bytes.
+/// Checksum of the header, with the digits at `place` replaced by 0, and of the tensors in the order of their bytes.
 std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
   header.replace(place, checksum_digits, checksum_digits, '0');
   std::vector<uint64_t> parts{io::checksum(header)};
@@ -74,12 +74,12 @@ std::string header_of(const TensorFile& file) {
   return text;
 }
 
-/// A header's entry for one tensor.
+/// The header's entry for one tensor.
 struct TensorEntry {
   std::string name;
   Dtype type;
   Shape shape;
-  int64_t first, last;  // bytes of the data
+  int64_t first, last;  // offsets in the data
 };
 
 struct HeaderText {
@@ -105,8 +105,7 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-/// Describes the type of a value in JSON's terms, for errors; for arrays with the number of
-/// entries.
+/// Describes the type of a JSON value, for error messages; for arrays with the number of entries.
 std::string kind_of(const Json& value) {
   if (value.is_array()) return "an array of " + std::to_string(value.size());
   if (value.is_null()) return "null";
@@ -128,7 +127,7 @@ Texts metadata_of(const std::string& path, const Json& header) {
   return texts;
 }
 
-/// The header of a file, checked against the size of its data before anything of it is read.
+/// The parsed header of a file. It is checked against the size of the file before data is read.
 class Header {
  public:
   Header(const io::RegularFile& file, const HeaderText& text)
@@ -145,18 +144,18 @@ class Header {
     return out;
   }
 
-  std::vector<TensorEntry> entries;  // by name
+  std::vector<TensorEntry> entries;  // sorted by name
 
  private:
   int64_t integer(const std::string& name, const Json& value, const char* what) const {
-    // beyond int64 the parser makes an unsigned number or a float
+    // the parser represents larger integers as unsigned or float
     if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
       return value.get<int64_t>();
     fail(path_, "tensor " + mr::quoted(name) + " has " + (value.is_number() ? value.dump() : kind_of(value)) + " as " +
                     what + ", expected an integer of 64 bits");
   }
 
-  /// A tensor's member, of a kind that `fits` says.
+  /// A tensor's member; `fits` checks its type.
   template <class Fits>
   const Json& member(const std::string& name, const Json& tensor, const char* key, const char* expected,
                      Fits fits) const {
@@ -185,7 +184,7 @@ class Header {
     try {
       for (const Json& n : member(name, tensor, "shape", "an array of sizes", is_array))
         shape.append(integer(name, n, "a size"));
-      shape.entries();  // throws where they are too many
+      shape.entries();  // throws if there are too many entries
     } catch (const std::invalid_argument& error) {
       fail(path_, "tensor " + mr::quoted(name) + ": " + error.what());
     }
@@ -208,7 +207,7 @@ class Header {
     return out;
   }
 
-  /// As the format requires: every byte of the data belongs to one tensor.
+  /// Throws unless every byte of the data belongs to exactly one tensor, as the format requires.
   void need_one_after_another() const {
     std::vector<const TensorEntry*> order;
     for (const TensorEntry& each : entries) order.push_back(&each);
@@ -230,7 +229,7 @@ class Header {
   const int64_t data_start_, data_bytes_;
 };
 
-/// Throws where a file says its checksum, and what was read has another.
+/// Throws if a file has a checksum and it does not match.
 void check_sum(const std::string& path, const HeaderText& text, const Header& header, TensorFile& file) {
   const auto found = file.metadata.find(checksum_key), marked = file.metadata.find(checked_key);
   if (found == file.metadata.end() && marked == file.metadata.end()) return;
@@ -250,10 +249,10 @@ void check_sum(const std::string& path, const HeaderText& text, const Header& he
   file.metadata.erase(marked);
 }
 
-/// "moonrank model" of "moonrank model 1": a writer replaces what it wrote in other versions.
+/// The format without its version: "moonrank model" for "moonrank model 1". Files of other versions may be replaced.
 std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
 
-/// The writer's format of a file, damaged or not; "" where it is unknown.
+/// The format of a file, damaged or not; "" if it is unknown.
 std::string format_of_file(const std::string& path) {
   const io::RegularFile file(path);
   try {

@@ -1,4 +1,4 @@
-// Boosted trees for scripts: rows of features, rounds of trees by XGBoost's objectives or by given gradients, scores,
+// Boosted trees by XGBoost, for Lua: data, boosting rounds by XGBoost's objectives or by given gradients, scores,
 // importances, and trees as tensors.
 #include <cmath>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-/// The booster's handle, when no round is being grown any more.
+/// The booster's handle, after waiting for a round that is still being grown.
 void* settled(const Booster& booster) {
   booster->growing.settle();
   return booster->handle;
@@ -21,7 +21,7 @@ void* settled(const Booster& booster) {
 
 Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
 
-/// Grades and the sizes of lists, which tell XGBoost where queries end; empty lists have no rows to it.
+/// Passes grades and list sizes to XGBoost. Empty lists are skipped, because XGBoost sees only rows.
 void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   const Xgboost& library = xgboost();
   if (lists.rows() != matrix.rows)
@@ -37,7 +37,7 @@ void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   library.check(library.matrix_counts(matrix.handle, "group", sizes.data(), sizes.size()));
 }
 
-/// More would be begun, and where the system refuses one, OpenMP ends the program.
+/// Limits the threads: OpenMP ends the program if the system refuses a thread.
 void check_threads(int64_t threads) {
   constexpr int64_t most = 1024;
   if (threads < 0 || threads > most)
@@ -70,7 +70,7 @@ Booster make_booster(const TreeData& data, const std::vector<std::string>& names
   auto booster = std::make_shared<TreeBooster>();
   void* const handles[] = {data->handle};
   xgboost().check(xgboost().create(handles, 1, &booster->handle));
-  // else XGBoost counts them when it first scores, and by then the data may be gone
+  // set now, because XGBoost would otherwise count features when it first scores, when the data may be freed
   xgboost().check(xgboost().set(booster->handle, "num_feature", std::to_string(data->columns).c_str()));
   set_all(booster, names, values);
   return booster;
@@ -106,7 +106,7 @@ void boost(const Booster& booster, const TreeData& data, const Tensor& gradient,
   });
 }
 
-/// By the first `rounds` rounds (0: all).
+/// Scores by the first `rounds` rounds (0: all).
 Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, bool transformed) {
   const std::string config = R"({"type": )" + std::string(transformed ? "0" : "1") +
                              R"(, "training": false, "iteration_begin": 0, "iteration_end": )" +
@@ -130,14 +130,14 @@ std::string text_of(const TreeBooster& booster) {
   return {bytes, static_cast<size_t>(size)};
 }
 
-/// The first rounds alone, or all.
+/// A booster with the first rounds only, or all.
 std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
   auto part = std::make_shared<TreeBooster>();
   xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
   return part;
 }
 
-/// int64: number of bytes, their checksum, the bytes of XGBoost's JSON, of the first rounds.
+/// The first rounds as an int64 tensor: number of bytes, checksum, and the bytes of XGBoost's JSON.
 Tensor to_tensor(const Booster& booster, int64_t rounds) {
   const std::string text = text_of(rounds < rounds_of(booster) ? *first_rounds(booster, rounds) : *booster);
   std::vector<int64_t> words(2 + (text.size() + 7) / 8, 0);
@@ -168,7 +168,7 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   return booster;
 }
 
-/// Numbers of the features that the first rounds split by, from 1, and what they are worth.
+/// The features that the first rounds use, from 1, and their importances.
 std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booster& booster, const std::string& kind,
                                                                     int64_t rounds) {
   const Booster part = rounds < rounds_of(booster) ? first_rounds(booster, rounds) : booster;
@@ -180,7 +180,7 @@ std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booste
   xgboost().check(xgboost().importance(settled(part), config.c_str(), &count, &names, &dims, &shape, &scores));
   std::tuple<std::vector<int64_t>, std::vector<double>> found;
   for (uint64_t i = 0; i < count; ++i) {
-    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // "f0"
+    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // XGBoost names features "f0", "f1", ...
     std::get<1>(found).push_back(scores[i]);
   }
   return found;

@@ -1,4 +1,4 @@
-// Gradients made shorter: all of a model's together, so that their direction stays.
+// Gradient clipping by the norm of all gradients of a model together, which keeps their direction.
 #include <cmath>
 #include <utility>
 #include <vector>

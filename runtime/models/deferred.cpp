@@ -34,7 +34,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// As it was when it was kept; `off` is checked.
+  /// Restores a state; `off` has passed `check`.
   DeferredOf(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int32_t now)
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
         shape_(parameter.shape()),
@@ -74,7 +74,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if (gone_ || all_shown_ == log_.now()) return;
     show(count(), [](int64_t row) { return row; });
     all_shown_ = log_.now();
-    // no optimiser goes on, and no snapshot needs what is stored
+    // neither the optimizer nor a snapshot needs the stored rows any more
     if (this->weak_from_this().use_count() == 1) end();
   }
 
@@ -151,7 +151,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return tensor;
   }
 
-  // what snapshots look at
+  // the log of steps, for snapshots
   const StepLog& log() const override { return log_; }
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
@@ -168,12 +168,12 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
  private:
   struct Times {
-    int32_t stored, shown;  // the steps that the stored row, and the one that is shown, are after; 0: as it began
+    int32_t stored, shown;  // steps after which the stored and the shown row are valid; 0: initial values
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
   StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
-  /// A row that begins to move.
+  /// Initializes a row before its first step.
   void begin_row(const StoredRow<Real>& row, const Real* values) const {
     std::copy_n(values, width_, row.base);
     std::fill_n(row.mean, width_, Real(0));
@@ -186,8 +186,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return glides_.of(log_, stored);
   }
 
-  /// Brings rows row(0) to row(n - 1) up to date where others see them. What lack of memory or Ctrl-C stops is not
-  /// counted as shown.
+  /// Updates the rows row(0) to row(n - 1) of the parameter's visible bytes. Rows that are not finished because of lack
+  /// of memory or Ctrl-C are not marked as shown.
   template <class Row>
   void show(int64_t n, Row row) {
     batch_.make_room(n);
@@ -211,7 +211,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Stores the rows whose step is chosen as they are now.
+  /// Applies deferred updates to the stored rows whose step is chosen.
   template <class Choose>
   void store(Choose choose) {
     std::vector<int64_t> rows;
@@ -254,7 +254,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   Real* shown_;
   Shape shape_;
   int64_t width_;
-  Tensor stored_, values_;  // a StoredRow per row; the gradient of the step that was prepared
+  Tensor stored_, values_;  // one StoredRow per row; the gradient of the prepared step
   Moments moments_;
   StepLog log_;
   std::vector<Times> times_;
