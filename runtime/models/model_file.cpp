@@ -1,4 +1,4 @@
-// Models and other files.
+// Lua functions for model files and other files.
 #include <filesystem>
 
 #include "kernels/core/numerics.h"
@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// The metadata that says by which numerics a file was made.
+/// The metadata entry with the numerics version.
 constexpr const char* numerics_key = "numerics";
 
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
@@ -31,7 +31,7 @@ void save_tensors(const std::string& path, const std::string& format, const std:
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
 load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
-  // files of older versions do not say
+  // files of older versions have no format entry
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
     if (format->second.rfind(writer + " ", 0) != 0)
@@ -48,7 +48,7 @@ load_tensors(const std::string& path, const std::string& writer) {
 
 bool file_exists(const std::string& path) {
   io::need_path(path);
-  std::error_code unknown;  // what cannot be looked at, as a name that is too long, is not there
+  std::error_code unknown;  // a path that cannot be queried, for example because it is too long, counts as missing
   return std::filesystem::exists(path, unknown);
 }
 bool is_file(const std::string& path) {

@@ -77,7 +77,7 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 
 namespace {
 
-/// True if a check that runs on the GPU notes an entry: one word comes to the host, not the tensor.
+/// True if a check that runs on the GPU finds an entry. Only one word is copied to the host, not the tensor.
 template <class Launch>
 bool notes(Device device, Launch launch) {
   const Tensor word = Tensor::zeros({1}, Dtype::int64, device);
@@ -134,7 +134,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
     return;
   const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  uint64_t outside = 0;  // its highest bit: that of the differences that are below 0
+  uint64_t outside = 0;  // its highest bit is set if any difference is negative
   for (int64_t i = 0; i < x.entries(); ++i) {
     const auto value = static_cast<uint64_t>(values[i]);
     outside |= (value - 1) | (static_cast<uint64_t>(n) - value);

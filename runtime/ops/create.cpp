@@ -1,4 +1,4 @@
-// Making tensors from numbers, tables and random numbers; taking them apart again.
+// Lua functions that create tensors from numbers, tables and random numbers, and read tensors back.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -27,7 +27,7 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// The shortest text that is read back as this number.
+/// The shortest decimal text that parses to this number.
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   std::array<char, 32> text{};
@@ -40,8 +40,8 @@ std::string number_text(double x) {
                       number + " does not fit dtype int64, expected an integer with an absolute value below 2^53");
 }
 
-/// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
-/// 2^53.
+/// Throws if a number does not fit. int64 accepts integers below 2^53 in size, because larger ones may have been
+/// rounded: 2^53 + 1 becomes 2^53 in float64.
 void fits(const char* name, double x, Dtype type) {
   if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) {
     refuse_number(name, number_text(x));
@@ -54,7 +54,7 @@ Shape to_shape(const std::vector<int64_t>& sizes) {
   return shape;
 }
 
-/// Reads a nested table of numbers; every level must have one length.
+/// Reads a nested table of numbers. All tables of a level must have the same length.
 class NestedReader {
  public:
   explicit NestedReader(const lua::Table& table) : L_(table.L) {
@@ -66,13 +66,12 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
-  /// The first number that int64 does not hold exactly as it was given, in words, or nothing.
+  /// The text of the first number that int64 does not represent exactly, or nothing.
   const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:
-  /// The text of the number on top of the stack if float64 does not hold it exactly as a whole
-  /// number; else nothing. 2^53 is accepted as a Lua integer, but not as a Lua float, which may
-  /// have been rounded from 2^53 + 1.
+  /// The text of the number on top of the stack if it is not exactly an integer in float64; else nothing. 2^53 is
+  /// accepted as a Lua integer, but not as a Lua float, which may have been rounded from 2^53 + 1.
   std::optional<std::string> refused() const {
     if (lua_isinteger(L_, -1) != 0) {
       constexpr int64_t limit = int64_t{1} << 53;

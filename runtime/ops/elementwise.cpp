@@ -1,4 +1,4 @@
-// Elementwise operations: one entry, two broadcast operands, a choice between two.
+// Elementwise operations: functions of one entry, of two broadcast operands, and selection.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -11,7 +11,7 @@ namespace {
 
 using ops::Operand;
 
-// A row names a function's kernels, for both types of entry.
+// Defines a row that names a function's kernels for both floating types.
 #define MR_ROW(function, Function)                                      \
   struct function##_row {                                               \
     template <class Real>                                               \
@@ -49,7 +49,7 @@ Tensor unary(const Tensor& x) {
   });
 }
 
-/// Both operands as tensors of one kind; a number takes the type of the other.
+/// Both operands as tensors of the same type and device. A number gets the type of the other operand.
 std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
   if (std::holds_alternative<double>(a)) {
     if (std::holds_alternative<double>(b))
@@ -154,7 +154,7 @@ Tensor where_of(const Tensor& condition, const Operand& a, const Operand& b) {
       });
 }
 
-/// 1 where NaN: alone unequal to itself.
+/// 1 for NaN, which is the only value that differs from itself.
 Tensor isnan_of(const Tensor& x) {
   check::floating("self", x);
   return forward_of<sub_row>(Tensor::full({}, 1, x.dtype(), x.device()), forward_of<eq_row>(x, x));

@@ -1,4 +1,4 @@
-// The Lua functions of gradients.
+// Lua functions for gradients.
 #include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -7,14 +7,14 @@
 namespace mr {
 namespace {
 
-/// This handle becomes a leaf; others that share its bytes do not change.
+/// Makes this handle a leaf. Other handles that share its bytes do not change.
 void track_of(Tensor& x) { x = requires_grad(x); }
 
 void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {
   backward(loss, seed.value_or(Tensor()), keep.value_or(false));
 }
 
-/// Gradients are collected by leaves alone.
+/// Throws unless x is a leaf, because only leaves collect gradients.
 void check_leaf(const char* name, const Tensor& x) {
   if (x.node() == nullptr || x.node()->leaf) return;
   throw ArgumentError(name,
@@ -29,7 +29,7 @@ std::optional<Tensor> grad_of(const Tensor& x) {
   return to_dense(x.node()->grad, x.shape());
 }
 
-/// The gradient of a leaf is this one from now on, or none.
+/// Replaces or clears the gradient of a leaf.
 void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
   if (x.node() == nullptr || !x.node()->leaf)
     throw ArgumentError("x", "it collects no gradients: call requires_grad() on it first");

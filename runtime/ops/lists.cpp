@@ -1,4 +1,4 @@
-// The Lua functions of judged lists, and reductions over the rows of each list.
+// Lua functions for judged lists, and reductions over the rows of each list.
 #include "runtime/ops/lists.h"
 
 #include "kernels/tensor/rows.h"
@@ -47,9 +47,9 @@ Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
   return lists.take_rows(x, list_numbers(lists, index));
 }
 
-/// Returns a minibatch on `device`: the lists with the numbers order[first] to order[first + count
-/// - 1], the rows of `features` and `items` that belong to them, and their entries of `users`.
-/// Optional tensors that are not given stay absent.
+/// Returns a minibatch on `device`: the lists with the numbers order[first] to order[first + count - 1], the rows of
+/// `features` and `items` that belong to them, and their entries of `users`. Optional tensors that are not given stay
+/// absent.
 std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Tensor>> batch_of(
     const Lists& lists, const Tensor& order, int64_t first, int64_t count, const std::optional<Tensor>& features,
     const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
@@ -87,7 +87,7 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
-/// Returns these lists with their relevance shown to scripts as `dtype`, float32 or float64.
+/// Returns these lists; scripts then see their relevance as `dtype`, float32 or float64.
 Lists to_of(const Lists& lists, const std::string& dtype) {
   if (dtype != "float32" && dtype != "float64")
     throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");
@@ -114,7 +114,7 @@ Tensor summed(const Tensor& x, const Lists& lists, bool mean) {
   return out;
 }
 
-/// One number, or one row of a matrix, for each row of the lists.
+/// Throws unless x has one number, or one matrix row, for each row of the lists.
 void check_rows(const Tensor& x, const Lists& lists) {
   check::floating("x", x);
   if (x.dims() < 2 || x.size(0) != lists.rows()) check::per_row("x", x, lists);
@@ -194,7 +194,7 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-/// A copy: lists never change, and an optimizer may change a tensor that a script has.
+/// A copy, because lists are immutable and an optimizer may change a tensor that a script holds.
 Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }

@@ -1,4 +1,4 @@
-// log of sums of e^x, and log of softmax, in one pass each: exact where e^x would overflow or vanish.
+// logsumexp and log_softmax, without overflow or underflow of e^x.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"

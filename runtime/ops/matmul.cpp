@@ -1,4 +1,4 @@
-// Products of matrices, one or many: on the CPU by kernels/tensor/matmul.h, on the GPU by cuBLAS.
+// Matrix products, single or batched: on the CPU by kernels/tensor/matmul.h, on the GPU by cuBLAS.
 #include "runtime/ops/matmul.h"
 
 #include "kernels/device/gpu.h"
@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// op(a) op(b) of matrices of m x k and k x n entries, which begin at these.
+/// op(a) op(b) of matrices with m x k and k x n entries at the given pointers.
 template <class Real>
 struct MatrixProduct {
   Device device;
@@ -28,7 +28,7 @@ struct MatrixProduct {
   }
 };
 
-/// The sizes before those of the matrices.
+/// The batch dimensions: all but the last two.
 Shape batch_of(const Shape& shape) {
   Shape batch;
   for (int d = 0; d + 2 < shape.dims(); ++d) batch.append(shape[d]);
@@ -51,7 +51,7 @@ Shape common_batch(const Tensor& a, const Tensor& b) {
   }
 }
 
-/// Products of the matrices in the last two dimensions; those before them are broadcast.
+/// Products of the matrices in the last two dimensions. Dimensions before them are broadcast.
 Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
   const Shape batch = common_batch(a, b);
   Shape shape = batch;
@@ -83,7 +83,7 @@ Tensor multiplied(const Tensor& a, const Tensor& b) {
                 });
 }
 
-/// A vector is a row on the left and a column on the right; the dimension that this adds is taken away again.
+/// A vector counts as a row on the left and as a column on the right; the added dimension is removed from the result.
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   check::floating("self", a);
   check::same_kind("other", b, "self", a);
@@ -93,7 +93,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   Shape shape = common_batch(x, y);
   if (a.dims() > 1) shape.append(rows(a));
   if (b.dims() > 1) shape.append(columns(b));
-  // one product where all matrices on the left meet the same one
+  // one large product if all matrices on the left are multiplied by the same matrix
   const bool fold = x.dims() > 2 && y.dims() == 2;
   const Tensor left = fold ? ops::reshape(x, {x.shape().without(x.dims() - 1).entries(), columns(x)}) : x;
   const Tensor out = multiplied(left, y);

@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-/// Differences to the mean, the sum of their squares over what it is divided by, and the shape that stretches over x.
+/// Differences from the mean, the variance, and the shape by which it is broadcast to x.
 struct Moments {
   Tensor differences, variance;
   Shape kept;

@@ -1,4 +1,5 @@
-// Functions of single numbers for Lua, whose own come from the C library and may differ between systems.
+// Portable functions of single numbers for Lua. Lua's own functions come from the C library and may differ between
+// systems.
 #include "kernels/core/powers.h"
 #include "runtime/lua/bind.h"
 

@@ -21,7 +21,7 @@ Reduction reduction(const Tensor& x, std::optional<int64_t> dim) {
   return {runs_along(x.shape(), d), x.shape().without(d)};
 }
 
-/// The derivative of a sum: every entry gets that of its run.
+/// Backward of a sum: every entry gets the derivative of its run.
 Tensor stretched(const Tensor& g, const Shape& shape, std::optional<int64_t> dim, double scale) {
   Shape kept = shape;
   if (dim) kept.set(static_cast<int>(*dim) - 1, 1);
@@ -58,7 +58,7 @@ Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
   return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
 }
 
-/// The sum of all entries over a number: a loss of a batch from those of its lists.
+/// Sum of all entries divided by a number: a batch's loss from its lists' losses.
 Tensor sum_over(const Tensor& x, double divisor) {
   const Reduction by = reduction(x, std::nullopt);
   const Tensor total = Tensor::empty(by.out, x.dtype(), x.device());
@@ -85,7 +85,7 @@ Tensor sum_over(const Tensor& x, double divisor) {
   });
 }
 
-/// The largest entries, or the smallest, and where they are.
+/// The largest or smallest entries, and their positions.
 std::pair<Tensor, Tensor> extreme_and_index(const Tensor& x, const Reduction& by, bool largest) {
   if (by.runs.length == 0)
     throw ArgumentError("self",
@@ -136,7 +136,7 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
     kernels<ArithmeticKernels<Real>>(x.device())
         .softmax(runs, {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs});
   });
-  // saves a copy of the values, not the output itself, whose node would then own it
+  // saves a copy of the values: if the node owned its own output, there would be a reference cycle
   return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {

@@ -1,4 +1,4 @@
-// Other shapes, parts and rows of tensors.
+// Reshaping, slices and rows of tensors.
 #include <algorithm>
 
 #include "kernels/tensor/rows.h"
@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// One size may be -1: what the others leave for it.
+/// Reshape. One size may be -1; it is computed from the others.
 Tensor reshape_of(const Tensor& x, std::vector<int64_t> sizes) {
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
@@ -52,7 +52,7 @@ Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, 
   return out;
 }
 
-/// Dimensions d and e change places.
+/// Swaps dimensions d and e.
 Tensor transposed(const Tensor& x, int d, int e) {
   Shape shape = x.shape();
   shape.set(d, x.size(e));
@@ -71,7 +71,7 @@ Tensor transpose_of(const Tensor& x, int64_t dim, int64_t other) {
   return ops::transpose(x, check::dimension("dim", x, dim), check::dimension("other", x, other));
 }
 
-/// `count` indices of dimension d from `first`, both of the original.
+/// How `count` indices from `first` of dimension d are stored in the original tensor.
 Broadcast part(const Shape& shape, const Shape& of) {
   std::vector<int64_t> strides;
   for (int d = 0; d < shape.dims(); ++d) strides.push_back(of.stride(d));
@@ -124,7 +124,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Shape shape = x.shape();
   shape.set(0, index.entries());
   const int64_t width = x.shape().stride(0);
-  // bytes of indices that the host has are kept
+  // keeps the host's copy of indices
   if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
     return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
@@ -140,7 +140,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
 
 namespace {
 
-/// A tensor of `n` rows that are zero but for these: the counterpart of rows(index).
+/// A tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   check::floating("x", x);
   if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");
@@ -164,7 +164,7 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   return record("put_rows", out, {x}, [index](const Tensor& g) -> Gradients { return {rows_of(g, index)}; });
 }
 
-/// Row i of a times row i of b, summed: the scores of a factor model without a matrix of products in between.
+/// Inner product of row i of a and row i of b: the scores of a factor model, without storing the products.
 Tensor row_dot_of(const Tensor& a, const Tensor& b) {
   check::floating("a", a);
   check::same_kind("b", b, "a", a);

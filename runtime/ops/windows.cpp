@@ -1,4 +1,4 @@
-// Windows of pictures as columns; convolutions and pooling are composed of it in stdlib/moonrank/operations.lua.
+// Unfolds windows of pictures into columns. stdlib/moonrank/operations.lua composes convolutions and pooling from it.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"

@@ -26,7 +26,7 @@ std::string shown(double number) {
   return text;
 }
 
-/// The number that a text is as a whole, or none.
+/// Parses a whole text as a number; nothing if it is not one.
 std::optional<double> number_in(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -104,7 +104,7 @@ void set_text(Metric& metric, const std::string& option, const std::string& valu
   }
 }
 
-/// A number for each text, the same for equal ones.
+/// A number for each distinct text; equal texts get the same number.
 int64_t number_of(const std::string& text) {
   static std::mutex mutex;
   static std::map<std::string, int64_t> known;
@@ -120,7 +120,7 @@ Metric numbered(Metric metric) {
   return metric;
 }
 
-/// Takes "(0.95)" and "@10" off a text, in this order.
+/// Removes "(0.95)" or "@10" from the start of a text and returns the number.
 std::optional<double> taken_off(std::string& rest, char open, const std::string& until) {
   if (rest.empty() || rest[0] != open) return std::nullopt;
   const size_t end = std::min(rest.find_first_of(until, 1), rest.size());
@@ -130,7 +130,7 @@ std::optional<double> taken_off(std::string& rest, char open, const std::string&
   return number;
 }
 
-/// The shortest text that reads back as this number: "0.950" and "0.95" are one metric.
+/// The shortest text that parses to this number, so that "0.950" and "0.95" name the same metric.
 std::string shortest(double number) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
@@ -200,7 +200,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
   if (definition == nullptr) throw ArgumentError("metric", "no metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
-  // errors name it as it was written
+  // error messages use the name as the script wrote it
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
   metric.empty = definition->empty;

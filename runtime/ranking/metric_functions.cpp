@@ -1,4 +1,4 @@
-// Metrics for scripts: the registry, handles, and exact values per list.
+// Lua functions for metrics: the registry, handles, and exact values per list.
 #include "runtime/ops/check.h"
 #include "runtime/ranking/closed_forms.h"
 #include "runtime/ranking/ideal.h"
@@ -19,7 +19,7 @@ int64_t define_in(MetricRegistry& registry, const std::string& name, bool minimi
 }
 std::vector<std::string> names_of(const MetricRegistry& registry) { return registry.names(); }
 
-/// Names of the options that a metric takes besides those of all.
+/// Names of the options that the metric has in addition to those of all metrics.
 std::vector<std::string> option_names(const Metric& metric) {
   std::vector<std::string> names = metric.definition->options;
   if (metric.definition->cutoff != MetricDefinition::never) names.emplace_back("k");
@@ -60,8 +60,8 @@ std::string gain_name(const Metric& metric) {
 }
 std::string denominator_of(const Metric& metric) { return metric.by_cutoff ? "cutoff" : "relevant"; }
 
-/// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows. "definition" is for
-/// DCG alone: the sum over the rows also where none is relevant.
+/// One value per list. `empty` replaces the metric's own rule for lists without relevant rows. "definition" is for DCG
+/// only: the sum over rows, even if none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
     throw ArgumentError("metric",
@@ -69,12 +69,12 @@ Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string
   return metric.definition->values(ranking, metric, empty == "definition" ? by_definition : to_empty(empty));
 }
 
-/// For graded metrics, whose gains must be numbers that can be added up.
+/// Throws if a graded metric's gains are too large to be summed.
 void check_gains_of(const Metric& metric, const Lists& lists) {
   if (sums_gains(metric)) check_gains(lists, metric.gain);
 }
 
-/// Values made elsewhere, with the rule for lists without relevant rows applied.
+/// Applies the rule for lists without relevant rows to values that a script computed.
 Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& empty) {
   check::per_list("values", values, r.lists);
   const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);

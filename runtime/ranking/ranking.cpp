@@ -14,7 +14,7 @@ struct DocumentKey {
   auto operator<=>(const DocumentKey&) const = default;
 };
 
-/// A number per row that grows with its document id, for the rule of trec_eval.
+/// Per row, a number that increases with the document id, for the tie rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)
@@ -35,7 +35,7 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, to_ties(ties), static_cast<float>(relevant));
 }
 
-/// A copy of the ranking for which metrics give float64 values.
+/// A copy of the ranking for which metrics return float64 values.
 Ranking with_double(const Ranking& ranking) {
   Ranking out = ranking;
   out.dtype = Dtype::float64;

@@ -1,4 +1,4 @@
-// Describes this program: its version and the hardware that it can use.
+// Lua functions that describe this program: its version and the hardware that it can use.
 #include "kernels/core/numerics.h"
 #include "kernels/core/simd.h"
 #include "kernels/core/threads.h"

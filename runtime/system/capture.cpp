@@ -1,4 +1,4 @@
-// Work of the GPU, recorded once and run again: what an epoch queues when every epoch is the same.
+// Lua functions for recordings of GPU work, which is run again if every epoch queues the same work.
 #include <memory>
 
 #include "kernels/device/gpu.h"

@@ -1,4 +1,4 @@
-// The end of the program as scripts raise it.
+// Lua functions for the object that ends the program with a status.
 #include "runtime/lua/exit.h"
 
 #include "runtime/lua/bind.h"

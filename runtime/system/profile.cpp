@@ -1,5 +1,5 @@
-// Profiles for Lua: mr.profile starts them, the standard library names their phases; and traces of them for browsers,
-// in the Trace Event Format of Chrome ("Trace Event Format", Google, 2016): complete events, in microseconds.
+// Lua functions for profiles: mr.profile starts them, and the standard library names their phases. Traces use Chrome's
+// Trace Event Format ("Trace Event Format", Google, 2016): complete events, in microseconds.
 #include <cstdio>
 #include <memory>
 
@@ -14,7 +14,7 @@ namespace {
 
 using SharedProfiler = std::shared_ptr<Profiler>;
 
-/// A profile runs while one of these lives.
+/// A profile that runs until this object is destroyed.
 class RunningProfile {
  public:
   explicit RunningProfile(SharedProfiler profiler) : profiler_(std::move(profiler)) { profiler_->start(); }
@@ -28,7 +28,7 @@ class RunningProfile {
   SharedProfiler profiler_;
 };
 
-/// A phase lasts while one of these lives.
+/// A phase that lasts until this object is destroyed.
 class Phase {
  public:
   explicit Phase(uint64_t number) : number_(number) {}

@@ -1,4 +1,5 @@
-// Stores of results: SQL with bound parameters, and the content of fields (numbers of tensors, JSON of parameters).
+// Lua functions for the stores of sweeps: SQL with bound parameters, and the encoding of fields (tensors as bytes,
+// parameters as JSON).
 #include <cstring>
 #include <map>
 
@@ -12,7 +13,7 @@
 
 namespace mr::io {
 
-/// Found by the binder's templates when they push columns of fields.
+/// The binder's templates call this to push columns of fields.
 void push_value(lua_State* L, const Cell& cell) {
   if (const auto* const truth = std::get_if<bool>(&cell.value)) {
     lua_pushboolean(L, *truth ? 1 : 0);
@@ -47,7 +48,7 @@ io::Database open_database(const std::string& path, const std::string& mode) {
   throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write', 'claim' or 'memory'");
 }
 
-/// The value on top of the stack.
+/// Converts the value on top of the stack.
 io::Cell cell_at(lua_State* L) {
   switch (lua_type(L, -1)) {
     case LUA_TNIL:
@@ -67,7 +68,7 @@ io::Cell cell_at(lua_State* L) {
 
 std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& database, const std::string& sql,
                                                                lua::Table given, int64_t count) {
-  constexpr int64_t most = 250'000;  // that SQLite takes at most as Debian builds it
+  constexpr int64_t most = 250'000;  // SQLite's limit of parameters in Debian's build
   if (count < 0 || count > most)
     throw ArgumentError("count", std::to_string(count) + ", expected 0 to " + std::to_string(most));
   std::vector<io::Cell> parameters;
@@ -91,7 +92,7 @@ int64_t changed_of(const io::Database& database) { return database.changed(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
-  // what is beyond int64 the parser takes for an unsigned number
+  // the parser represents integers beyond int64 as unsigned
   if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
     return {value.get<int64_t>()};
   if (value.is_number()) return {value.get<double>()};
@@ -103,7 +104,7 @@ io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
 
 using Members = std::vector<std::pair<std::string, io::Cell>>;
 
-/// The members of an object; throws what is wrong with the text.
+/// The members of a JSON object. Throws if the text is not an object.
 Members members_of(const std::string& text) {
   const io::Json object = io::parse_json(text);
   if (!object.is_object()) throw std::runtime_error("is not a JSON object");
@@ -112,8 +113,8 @@ Members members_of(const std::string& text) {
   return out;
 }
 
-/// Objects as columns, by name; what an object does not have is nil. For each text what is wrong with it, "" where
-/// nothing is: such an object has no members.
+/// Turns JSON objects into columns by name; a member that an object does not have is nil. Also returns for each text
+/// its error, or "". A wrong text counts as an object without members.
 std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_columns(
     const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<io::Cell>> columns;

@@ -1,5 +1,4 @@
-// System functions for the standard library: time, the terminal, the user's folders, memory, cores,
-// locks.
+// Lua functions of the system: time, the terminal, the user's folders, memory, cores, locks.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -55,8 +54,7 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) {
   return io::FileLock::take(path, io::FileLock::End::remove);
 }
-/// The file that a symbolic link leads to. Other paths, and links that lead nowhere, are returned
-/// unchanged.
+/// The target of a symbolic link. Other paths and dangling links are returned unchanged.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_symlink(path, unknown)) return path;
@@ -66,7 +64,7 @@ std::string followed_of(const std::string& path) {
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 int64_t interrupts_of() { return lua::interrupts(); }
 
-/// From /proc, in kB; from getrusage where there is none.
+/// Peak memory in bytes, from /proc, or from getrusage if there is no /proc.
 int64_t highest_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
