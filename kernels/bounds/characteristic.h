@@ -17,7 +17,7 @@ struct CharacteristicFunction {
   double weight = 1;              // sampling weight of a relevant row; other rows have weight 1
   bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
   Span<const int32_t> low, high;  // [n]: range of likely counts of relevant rows in the first r + 1 ranks
-  Span<const double> angle;       // [n]: what a relevant row at rank r adds, times the step of t
+  Span<const double> angle;       // [n]: the term of a relevant row at rank r, times the step of t
   int64_t first = 1, frequencies = 0;
   Span<double> state;  // [p + 2][2][frequencies]
   Span<double> re, im;

@@ -18,11 +18,11 @@ constexpr int64_t frequency_lanes = 16;
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
-  const int64_t* rows_of = nullptr;  // [levels]: weight of the rows of each level; level 0 has 1; null: all have 1
-  const double* weights = nullptr;   // [levels]: of their rows; those of level 0 have 1; null: all have 1
-  bool cumulative = false;           // [n]: with one level, least likely count of relevant rows up to rank r
-  const int32_t* low = nullptr;      // [n]: with one level, the range of likely counts of relevant rows
-  const int32_t* high = nullptr;     // [n]: largest likely count, like `low`
+  const int64_t* rows_of = nullptr;  // [levels]: number of rows of level 1, 2, ...
+  const double* weights = nullptr;   // [levels]: weight of the rows of each level; level 0 has 1; null: all have 1
+  bool cumulative = false;           // the c-th relevant row adds c times the angle (average precision); one level only
+  const int32_t* low = nullptr;      // [n]: smallest likely count of relevant rows up to rank r (one level)
+  const int32_t* high = nullptr;     // [n]: largest likely count of relevant rows up to rank r (one level)
   /// exp(i angle) of lane j at rank r and level l is start[r][l] * powers[r][l][j]; complex numbers as real parts, then
   /// imaginary ones: start [n][levels][2], powers [n][levels][2][frequency_lanes].
   const double* start = nullptr;

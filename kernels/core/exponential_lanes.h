@@ -22,7 +22,7 @@ inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Ve
 /// exp(x) for |x| <= 350 to 1e-15: 2^k times the Taylor polynomial of degree 13 of the remainder, which is at most
 /// ln(2)/2.
 inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
-  typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // adding it leaves k in the lowest bits
+  typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits
   // ln 2 in two parts, the first short enough that k times it is exact
   constexpr double

@@ -12,7 +12,7 @@
 
 #include "kernels/core/hd.h"
 
-// A function of one argument for both types, on both processors.
+// Declares a function of one argument for float and double, on both processors.
 #ifdef __CUDA_ARCH__
 #define MR_PORTABLE(name)                                            \
   static inline MR_HD double name(double x) { return std::name(x); } \

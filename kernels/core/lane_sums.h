@@ -8,7 +8,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The lanes of a sum.
+/// The accumulator lanes of a sum.
 template <class Real>
 using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
 

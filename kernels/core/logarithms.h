@@ -6,8 +6,8 @@
 namespace mr::portable {
 namespace plain {
 
-/// k ln 2 + log(1 + f) + low for 1 + f in [sqrt(1/2), sqrt(2)]: f - f^2 / 2 + s (f^2 / 2 + ...), s = f / (2 + f), by
-/// the series of the area tangent, log(1 + f) = 2 (s + s^3 / 3 + s^5 / 5 + ...).
+/// k ln 2 + log(1 + f) + low for 1 + f in [sqrt(1/2), sqrt(2)], by the series of the inverse hyperbolic tangent: log(1
+/// + f) = 2 (s + s^3 / 3 + s^5 / 5 + ...) = f - f^2 / 2 + s (f^2 / 2 + ...) with s = f / (2 + f).
 static inline MR_HD double log_of(double k, double f, double low) {
   const TimesLn2 whole = times_ln2(k);
   const double s = f / (2 + f), half = 0.5 * f * f, z = s * s, z2 = z * z, z4 = z2 * z2;

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Names one sequence of random numbers: the script's seed and what the numbers are for.
+/// Names one sequence of random numbers: the script's seed and a text for the purpose of the numbers.
 struct RandomKey {
   uint64_t value = 0;
 };

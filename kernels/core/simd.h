@@ -25,7 +25,7 @@ Form for_this_simd(Form scalar, Form avx2, Form avx512) {
 template <class Loops, Simd set>
 Loops loops_of();
 
-/// The loops for this processor.
+/// The loops of a family for this processor.
 template <class Loops>
 const Loops& chosen_loops() {
   static const Loops loops =

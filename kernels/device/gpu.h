@@ -34,7 +34,7 @@ class Gpu {
   /// Allocates device memory from the pool, in the order of the stream. Throws std::bad_alloc if there is none left.
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
-  /// Bytes that the pool keeps for the next requests.
+  /// Number of bytes that the pool keeps for later requests.
   int64_t kept_bytes() const { return pool_.kept(); }
   /// Device copy of a host table that never changes. It is uploaded on first use.
   const void* constant(const void* table, int64_t bytes);

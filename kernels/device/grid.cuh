@@ -36,7 +36,7 @@ __device__ T* shared_memory() {
   return reinterpret_cast<T*>(dynamic_shared);
 }
 
-/// 1 / x to about the last digit, for x whose reciprocal is a normal number.
+/// Approximates 1 / x to about the last digit, for x whose reciprocal is a normal number.
 __device__ inline float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -42,7 +42,7 @@ struct Moments {
   }
 };
 
-/// Entries of a row that fill a vector.
+/// A vector of entries of a row.
 template <class Real>
 void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Vector gradient,
              const Rates<Real>& rates) {

@@ -29,7 +29,7 @@ Real softmax(Real* x, int64_t n) {
   Real top = x[0], any = 0;
   for (int64_t j = 0; j < n; ++j) {
     top = x[j] > top ? x[j] : top;
-    any += x[j] - x[j];  // NaN where an entry is not finite
+    any += x[j] - x[j];  // becomes NaN if an entry is not finite
   }
   if (any != 0) {
     fill(x, n, any);

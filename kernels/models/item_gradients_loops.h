@@ -5,7 +5,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// to += weight * from, a cache line at a time.
+/// Adds weight * from to `to`, one cache line at a time.
 template <class Real>
 void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, int64_t n) {
   constexpr auto part = static_cast<int64_t>(64 / sizeof(Real));

@@ -29,7 +29,7 @@ struct EntriesOfRows {
   MR_HD int64_t operator()(int64_t i) const { return rows == nullptr ? i : rows[i / width] * width + i % width; }
 };
 
-/// p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
+/// SGD: p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
 template <class Real>
 struct SgdStep {
   Real* parameter;

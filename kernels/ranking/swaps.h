@@ -110,7 +110,7 @@ struct ApSwaps {
     });
   }
   struct Delta {
-    double of_each;  // 1 / P
+    double of_each;  // 1 / P for P relevant rows
     double last;     // 1 / (k + 1/2): a rank whose inverse is smaller is beyond the cutoff
     MR_HD double operator()(const Row& i, const Row& j) const {
       const double sum = i.share + j.share;

@@ -53,7 +53,7 @@ struct BoxChunk {
 };
 constexpr int64_t box_chunk = 8192;
 
-/// One thread's plan.
+/// The assignment of a list's rows to boxes. Each thread reuses one.
 template <class Real>
 struct BoxPlan {
   int64_t reach = 0;  // boxes further apart than this count as infinitely far apart

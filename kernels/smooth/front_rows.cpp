@@ -17,7 +17,7 @@ constexpr double share = sizeof(Real) == 4 ? 0x1p-32 : 0x1p-60;
 /// If a (s_i - s_j) is at least this, row i counts as infinitely far above row j.
 constexpr double reach = 350;
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 struct FrontArrays {
   std::vector<double> near, front;             // exponentials of near rows and of the front, padded as sources are
   std::vector<double> weights, front_weights;  // weights of near rows and of the front

@@ -1,4 +1,4 @@
-// Sums over the pairs of one list, for its targets: smooth ranks and their derivative.
+// Smooth ranks and their derivatives as sums over the pairs of one list, for its targets.
 #pragma once
 
 #include "kernels/smooth/pair_sums.cuh"

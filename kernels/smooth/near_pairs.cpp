@@ -43,7 +43,7 @@ struct Window {
   int64_t size() const { return last - first; }
 };
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 template <class Real>
 struct NearScratch {
   std::vector<std::pair<Real, int32_t>> keys;  // negated score and row

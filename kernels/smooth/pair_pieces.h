@@ -59,7 +59,7 @@ auto targets_of(const auto& work) {
   return [&work](int64_t list) { return work.targets.size(list); };
 }
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 template <class Real>
 struct Scratch {
   std::vector<Real> sources, targets, weights;

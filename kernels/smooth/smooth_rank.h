@@ -20,7 +20,7 @@ MR_HD Real score_difference(Real s_j, Real s_i, Real gain) {
   return s_j == s_i ? Real(0) : gain * (s_j - s_i);
 }
 
-/// k(t) = sigma(t) sigma(-t).
+/// Derivative of the sigmoid: k(t) = sigma(t) sigma(-t).
 template <class Real>
 MR_HD Real logistic_kernel(Real t) {
   const Real e = portable::exp(-std::fabs(t));

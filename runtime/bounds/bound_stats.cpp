@@ -22,7 +22,7 @@ struct ShapeKey {
   auto operator<=>(const ShapeKey&) const = default;
 };
 
-/// The divisor of the sum: its largest possible value, unless the metric defines another one.
+/// The divisor of a metric's sum: its largest possible value, unless the metric defines another one.
 double norm_of(const Metric& metric, const ListShape& shape, const std::vector<double>& gains,
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);

@@ -25,7 +25,7 @@ class Distribution {
   /// there are no values.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// A distribution of values that have different probabilities.
+  /// From values with given probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }
@@ -39,9 +39,9 @@ class Distribution {
   /// The steepness of Eq. 3.13; infinite for a single value.
   double sample_gain() const { return static_cast<double>(values().size()) / (max() - min()); }
 
-  /// Share of values <= s.
+  /// The probability of values <= s.
   double cdf(double s) const;
-  /// The least value with cdf >= q.
+  /// The smallest value with cdf >= q.
   double quantile(double q) const;
   /// F~ and its derivative at s with steepness `gain`; 1/2 for a single value.
   Smoothed smooth(double s, double gain) const;

@@ -132,7 +132,7 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric&
   return by_tables(score, tables, form, metric.minimize());
 }
 
-/// Like `distribution_bound`, for lists that share one distribution, e.g. of a metric that a script defined.
+/// Like `distribution_bound`, for lists that share one distribution, for example of a metric that a script defines.
 Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
                              bool minimize) {
   check::floating("score", score);

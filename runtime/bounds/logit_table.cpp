@@ -14,7 +14,7 @@ constexpr double reach = 40;          // a sigmoid further away than this, in un
 constexpr double margin = 8;          // how far the table extends beyond the values, in units of 1 / gain
 constexpr double density = 2;         // knots per 1 / gain, between `fewest_knots` and LogitTable::most_knots
 constexpr double fewest_knots = 512;  // least number of knots
-constexpr double tail = 1e-10;        // the relative accuracy of a Fourier series
+constexpr double tail = 1e-10;        // a Fourier series is accurate between the quantiles tail and 1 - tail
 
 int64_t knots_for(double gain, double span, double fewest) {
   return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, LogitTable::most_knots));

@@ -24,8 +24,7 @@ class Spectrum {
   /// `gain` is the steepness a. Throws if that takes too many frequencies. The recursion over ranks runs on `device`.
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
-  /// Spectra of many shapes, each with its own gain. On the GPU all recursions share the same
-  /// launches.
+  /// Spectra of many shapes, each with its own steepness. On the GPU all recursions share the same launches.
   static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
                                   const std::vector<double>& gains, Device device);
 

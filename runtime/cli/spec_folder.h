@@ -1,4 +1,4 @@
-// The temporary folder of a spec.
+// A temporary folder for a spec, a file of tests.
 #pragma once
 
 #include <memory>

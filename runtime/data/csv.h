@@ -44,7 +44,7 @@ constexpr size_t no_column = static_cast<size_t>(-1);
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// Like `find_column`, but throws ParseError with the existing columns if there is none.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// The names in the first line and the delimiter, for messages.
+/// The column names of the first line and the delimiter as text, for messages.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);
 /// Throws ParseError unless the record has as many fields as the first line.
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width);

@@ -14,7 +14,7 @@ namespace mr {
 class Dice {
  public:
   Dice(RandomKey key, uint64_t lane) : key_(key), lane_(lane) {}
-  /// Uniform in [0, n).
+  /// Uniform integer in [0, n).
   int64_t below(int64_t n) {
     return static_cast<int64_t>(bounded(philox(key_, next_++, lane_).low(), static_cast<uint64_t>(n)));
   }

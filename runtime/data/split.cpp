@@ -64,9 +64,9 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
 /// The known items of one user.
 struct Known {
   int64_t user;
-  std::vector<int64_t> items;         // ascending
+  std::vector<int64_t> items;         // items of the user, ascending
   size_t at;                          // index of the first item in the positives
-  std::vector<int64_t> no_negatives;  // ascending
+  std::vector<int64_t> no_negatives;  // items that are never negatives, ascending
 };
 
 using Three = std::array<Rows, 3>;  // for train, valid, test

@@ -16,7 +16,7 @@ struct DataSet {
     std::string sha256;
   };
   std::string name;                   // name on the command line
-  std::string summary;                // one line
+  std::string summary;                // description in one line
   std::string url;                    // address of a zip file
   std::string folder;                 // the single folder in the zip file, and its name in the user's data folder
   std::vector<File> files;            // the files to unpack; all are required

@@ -1,4 +1,5 @@
-// Attention within lists, layer normalisation, dropout: for networks in which a row's score depends on the other rows.
+// Attention within lists, layer normalisation and dropout, for networks in which a row's score depends on the other
+// rows.
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"

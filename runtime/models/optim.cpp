@@ -349,7 +349,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
   }
 }
 
-/// A copy that later steps do not change, and restoring it.
+/// Copies a parameter's numbers into a snapshot that later steps do not change; `restore_of` copies them back.
 Tensor snapshot_of(const Tensor& parameter, const std::optional<Tensor>& into) {
   if (into) {
     check::same_kind("into", *into, "parameter", parameter);

@@ -35,7 +35,7 @@ Shape batch_of(const Shape& shape) {
   return batch;
 }
 
-/// Size of the last dimension, or of the one before it.
+/// Number of columns: the size of the last dimension. `rows` is the size of the dimension before it.
 int64_t columns(const Tensor& x) { return x.size(x.dims() - 1); }
 int64_t rows(const Tensor& x) { return x.size(x.dims() - 2); }
 

@@ -55,7 +55,7 @@ struct ClosedForms {
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
     return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});
   }
-  /// Discounts of ranks 1 .. n.
+  /// The discounts of ranks 1 .. n of a metric.
   std::vector<double> discounts_of(const Metric& metric, const ListShape& shape) const {
     std::vector<double> d(static_cast<size_t>(shape.n), 0.0);
     for (int64_t r = 1, last = counted_ranks(metric, shape); r <= last; ++r) {

@@ -43,7 +43,7 @@ class RandomOrder {
 
   void sort(uint64_t sample) {
     for (size_t i = 0; i < keys_.size(); ++i) {
-      const double share = (static_cast<double>(bits(sample, i) >> 12) + 0.5) * 0x1p-52;  // uniform in (0, 1)
+      const double share = (static_cast<double>(bits(sample, i) >> 12) + 0.5) * 0x1p-52;  // a uniform draw in (0, 1)
       keys_[i] = pulls_[i] - portable::log(-portable::log(share));
     }
     std::sort(order_.begin(), order_.end(),

@@ -66,7 +66,7 @@ struct PivotedQr {
     return out;
   }
 
-  /// The first entries of Q' y.
+  /// The leading entries of Q' y, where Q is the orthogonal factor.
   Eigen::MatrixXd rotated(Eigen::VectorXd y) const {
     double scratch = 0;
     for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k) {

@@ -39,7 +39,7 @@ struct Knots {
   /// The three entries of column j of Q.
   std::array<double, 3> column(size_t j) const { return {1 / h[j], -1 / h[j] - 1 / h[j + 1], 1 / h[j + 1]}; }
 
-  /// Q' v.
+  /// The second differences Q' v.
   Vector second_differences(const Vector& v) const {
     Vector found(inner());
     for (size_t j = 0; j < inner(); ++j) {
@@ -48,7 +48,7 @@ struct Knots {
     }
     return found;
   }
-  /// Q v.
+  /// The product Q v.
   Vector spread(const Vector& v) const {
     Vector found(x.size(), 0.0);
     for (size_t j = 0; j < inner(); ++j) {

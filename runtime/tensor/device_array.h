@@ -19,7 +19,7 @@ requires(std::is_trivially_copyable_v<T>) class DeviceArray {
   DeviceArray() = default;
   /// Uninitialized values.
   DeviceArray(int64_t size, Device device) : storage_(std::make_shared<Storage>(size * width, device)), size_(size) {}
-  /// Copied from host memory.
+  /// Copies the values from host memory.
   DeviceArray(const T* values, int64_t size, Device device) : DeviceArray(size, device) {
     copy_bytes(storage_->data(), device, values, Device::cpu, size * width);
   }

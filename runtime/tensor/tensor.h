@@ -88,7 +88,7 @@ class Tensor {
   /// the first dimension (`slice`).
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;
-  /// A tensor that shares the bytes and has no graph edge.
+  /// This tensor without its graph edge; it shares the bytes.
   Tensor data() const;
 
   const std::shared_ptr<Node>& node() const { return body_->node; }

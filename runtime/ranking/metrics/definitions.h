@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// The definitions of all families.
+/// The definitions of all metric families.
 std::vector<MetricDefinition> metric_definitions();
 
 }  // namespace mr
