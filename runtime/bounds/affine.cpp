@@ -169,12 +169,12 @@ extern const lua::OpTable affine_getters{
     lua::OpTable::getters,
     &lua::push_metatable<AffineBound>,
     {
-        op<&name_of_bound>("name", "self", "Its name."),
-        op<&formula_of>("formula", "self", "The bounded value."),
+        op<&name_of_bound>("name", "self", "The bound's name."),
+        op<&formula_of>("formula", "self", "The formula of the bounded value."),
         op<&source_of>("source", "self", "Paper and equation."),
-        op<&text_of>("text", "self", "What it does to a list, and when it helps."),
+        op<&text_of>("text", "self", "The bound's effect on a list, and when it helps."),
         op<&needs_of>("needs", "self",
-                      "Which statistics it is made of: \"nothing\", \"range\", \"mean\" or \"variance\"."),
+                      "The statistics that the bound uses: \"nothing\", \"range\", \"mean\" or \"variance\"."),
     }};
 
 }  // namespace mr

@@ -93,10 +93,11 @@ extern const lua::OpTable bound_functions{
         op<&bound_table>("bound_table", "metric, lists, dtype, device, sd",
                          "min, max, best, expectation, sd per list."),
         op<&list_weights>("list_weights", "metric, lists, dtype, device",
-                          "1 for lists on which an ordering can matter, else 0."),
-        op<&count_lists>("count_lists", "metric, lists", "How many lists there are on which an ordering can matter."),
+                          "1 for lists on which the order of rows can change the metric, else 0."),
+        op<&count_lists>("count_lists", "metric, lists",
+                         "Number of lists on which the order of rows can change the metric."),
         op<&counted_lists>("counted_lists", "metric, lists, device",
-                           "Numbers of the lists on which an ordering can matter."),
+                           "Numbers of the lists on which the order of rows can change the metric."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),
     }};
 

@@ -154,13 +154,14 @@ extern const lua::OpTable distribution_bound_functions{
     nullptr,
     {
         op<&spec_of>("distribution_spec", "form, method, samples, seed, gain, amount, beta",
-                     "A bound by distribution with its options."),
-        op<&with_samples_of>("distribution_spec_also", "spec, metric",
-                             "The same where rankings that are drawn are of use to this metric too."),
+                     "A distribution bound with its options."),
+        op<&with_samples_of>(
+            "distribution_spec_also", "spec, metric",
+            "A copy of the spec that draws samples for this metric, too, if it needs the same rankings."),
         op<&distribution_bound>("distribution_bound", "score, lists, metric, spec",
-                                "F~ of the score of every list, its logarithm or logit."),
+                                "F~ of every list's score, or its logarithm or logit."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",
-                                   "The same under one distribution for all entries."),
+                                   "Like `distribution_bound`, with one distribution for all entries."),
     }};
 
 }  // namespace mr

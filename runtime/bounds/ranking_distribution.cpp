@@ -114,26 +114,24 @@ extern const lua::OpTable distribution_functions{
     {
         op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
                           "The distribution of a metric over random rankings."),
-        op<&distribution_of>("distribution_of", "values, method?",
-                             "The distribution of values that are equally likely."),
+        op<&distribution_of>("distribution_of", "values, method?", "The distribution of equally likely values."),
         op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",
                        "F~ and its derivative at every entry of s."),
         op<&tabled_of>("distribution_tabled", "distribution, s, gain, amount",
-                       "The same from the table that bounds read."),
+                       "Like `distribution_smooth`, read from the table that bounds use."),
     }};
 extern const lua::OpTable distribution_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedDistribution>,
     {
-        op<&cdf_of>("cdf", "self, s", "Probability of at most s."),
-        op<&quantile_of>("quantile", "self, q", "The least value with cdf of at least q."),
+        op<&cdf_of>("cdf", "self, s", "Probability of values <= s."),
+        op<&quantile_of>("quantile", "self, q", "The smallest value with cdf >= q."),
         op<&mean_of>("mean", "self", "Mean."),
         op<&sd_of>("sd", "self", "Standard deviation."),
-        op<&min_of>("min", "self", "Least value."),
+        op<&min_of>("min", "self", "Smallest value."),
         op<&max_of>("max", "self", "Largest value."),
-        op<&method_of>("method", "self",
-                       "How it was computed: enumerated, characteristic function, sampled or values."),
-        op<&sample_gain_of>("sample_gain", "self", "Distinct values over range (Eq. 3.13)."),
+        op<&method_of>("method", "self", "The method: enumerated, characteristic function, sampled or values."),
+        op<&sample_gain_of>("sample_gain", "self", "Number of distinct values divided by the range (Eq. 3.13)."),
         op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
     }};
 extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,

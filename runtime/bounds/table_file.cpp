@@ -140,14 +140,17 @@ extern const lua::OpTable table_file_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&save_tables>("save_tables", "path", "Writes all tables of exact distributions that are kept; how many."),
+        op<&save_tables>("save_tables", "path",
+                         "Writes all cached tables of exact distributions; returns their number."),
         op<&load_tables>("load_tables", "path",
-                         "Reads such a file: how many tables, or 0 and why; an error where it is another's."),
-        op<&count_tables>("count_tables", "", "How many tables of exact distributions are kept."),
-        op<&rejected_tables>("rejected_tables", "",
-                             "How many tables of files had other moments than their shapes and were made anew."),
+                         "Reads a file of tables. Returns their number, or 0 and the reason. Raises an error for a "
+                         "file of another format."),
+        op<&count_tables>("count_tables", "", "Number of cached tables of exact distributions."),
+        op<&rejected_tables>(
+            "rejected_tables", "",
+            "Number of tables from files that did not match their shapes' moments and were computed again."),
         op<&distribution_seconds>("distribution_seconds", "",
-                                  "How long this process has been making distributions that lists share."),
+                                  "Seconds that this process has spent computing distributions."),
     }};
 
 }  // namespace mr

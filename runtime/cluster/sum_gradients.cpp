@@ -169,10 +169,11 @@ extern const lua::OpTable gradient_sum_functions{
     nullptr,
     {
         once<&sum_gradients>("sum_gradients", "parameters, loss, counted, stop, mean",
-                             "Adds up gradients over all ranks; loss, counted lists and whether any wants to stop."),
-        op<&of_first>("of_first", "values", "The numbers that rank 0 gives."),
+                             "Sums gradients over all ranks. Returns the summed loss and number of lists, and true if "
+                             "a rank wants to stop."),
+        op<&of_first>("of_first", "values", "Returns the numbers that rank 0 passes."),
         op<&share_parameters>("share_parameters", "parameters", "Copies the parameters of rank 0 to every rank."),
-        op<&same_parameters>("same_parameters", "parameters", "Whether all ranks have the same, to the bit."),
+        op<&same_parameters>("same_parameters", "parameters", "True if all ranks have bitwise equal parameters."),
     }};
 
 }  // namespace mr

@@ -203,10 +203,10 @@ extern const lua::OpTable candidate_functions{
     nullptr,
     {
         op<&catalogue_lists>("catalogue_lists", "users, targets, excluded, device",
-                             "For each user all items but the excluded, ascending; targets are relevant."),
+                             "For each user, all items but the excluded ones, ascending. Targets are relevant."),
         op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed, counted",
-                           "For each user, or each of its targets, the targets and sampled items; `counted`: of which "
-                           "table popularity is, by default of the excluded."),
+                           "For each user, or each of its targets, the targets with sampled items. `counted` is the "
+                           "table that defines popularity, by default `excluded`."),
     }};
 
 }  // namespace mr

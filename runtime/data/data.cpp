@@ -356,27 +356,30 @@ extern const lua::OpTable data_functions{
                              "paths, user, item, rating, rating_required, time, time_required, header, delimiter, "
                              "duplicates, width, placed",
                              "Users, items, ratings and times of tables, numbered, and what the tables call them."),
-        op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
-        op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
-        op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
+        op<&read_libraries_of>("read_libraries", "path",
+                               "Ratings from lines \"count item item ...\", one line per user. All ratings are 1."),
+        op<&read_pairs_of>("read_pairs", "path, key, value", "Pairs of fields from two columns of a table."),
+        op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Synthetic ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null, qid_optional",
                            "Lists and features of a LETOR file."),
-        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null, qid_optional, folder",
-                                  "The same by way of a binary file in a folder, and what was wrong with that file."),
+        op<&read_letor_cached_of>(
+            "read_letor_cached", "path, features, any_order, null, qid_optional, folder",
+            "Like `read_letor`, with a cache file in a folder. Also returns why the cache could not be used."),
         op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
-                             "Made-up queries: lists and features."),
-        op<&join_lists>("join_lists", "parts", "Lists one after the other."),
+                             "Synthetic queries: lists and features."),
+        op<&join_lists>("join_lists", "parts", "Concatenates lists."),
         op<&letor_folds_of>("letor_folds", "folder",
-                            "Files of train, valid and test of each fold, separated by line ends."),
+                            "Paths of the train, valid and test files of each fold, separated by newlines."),
         op<&positives>("positives", "user, item, value, time, file, users, items, threshold, min_relevant, graded",
-                       "Relevant items of the users that have enough."),
+                       "Relevant items of the users with at least `min_relevant` of them."),
         op<&make_fold_of>("make_fold", "positives, by, folds, fold, nsr, valid, seed, n, test, at",
                           "Lists, users and items of train, valid and test."),
         op<&rated_by_part>(
             "rated_by_part", "positives, user, item, time, file, users, by, folds, fold, valid, seed, n, test, at",
-            "What each user rated, in tables of train, valid and test; also ratings that are in no list."),
-        op<&unrated_negatives>("unrated_negatives", "positives, user, item, users",
-                               "The positives, with negatives drawn from items that the user has not rated."),
+            "The rated items of each user, as tables of train, valid and test. Includes ratings that are in no list."),
+        op<&unrated_negatives>(
+            "unrated_negatives", "positives, user, item, users",
+            "A copy of `positives` whose negatives are drawn from items that the user has not rated."),
         op<&time_span>("time_span", "time", "The first and the last timestamp."),
         op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};
@@ -387,8 +390,8 @@ extern const lua::OpTable positives_getters{
         op<&count_of>("count", "self", "Number of users."),
         op<&rows_of>("rows", "self", "Number of relevant items of all users."),
         op<&users_of>("users", "self", "The users; int64."),
-        op<&distinct_items_of>("distinct_items", "self", "Number of different items that users have."),
-        op<&longest_of>("longest", "self", "Most items of one user."),
+        op<&distinct_items_of>("distinct_items", "self", "Number of distinct items of all users."),
+        op<&longest_of>("longest", "self", "Largest number of items of a user."),
     }};
 
 }  // namespace mr

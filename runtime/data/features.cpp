@@ -210,14 +210,17 @@ extern const lua::OpTable feature_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&scale_lists>("scale_lists", "x, lists, columns, how", "Columns scaled within each list."),
-        op<&typical_values>("typical_values", "x, columns, what", "Mean or median of columns without NaN; float64."),
-        op<&fill_missing>("fill_missing", "x, columns, with", "Columns with a number of each for NaN."),
-        op<&first_not_finite>("first_not_finite", "x, may_miss",
-                              "Row, column and value of the first entry that is infinite, or NaN unless it may miss."),
-        op<&take_columns>("take_columns", "x, columns", "These columns, in this order."),
-        op<&levels_of>("levels_of", "x, column", "The different values of a column, ascending."),
-        op<&level_numbers>("level_numbers", "x, columns, levels", "Numbers of the levels of columns; int64."),
+        op<&scale_lists>("scale_lists", "x, lists, columns, how", "Scales columns within each list."),
+        op<&typical_values>("typical_values", "x, columns, what", "Mean or median of columns, without NaN; float64."),
+        op<&fill_missing>("fill_missing", "x, columns, with",
+                          "Replaces NaN in columns, each column by its own number."),
+        op<&first_not_finite>(
+            "first_not_finite", "x, may_miss",
+            "Row, column and value of the first infinite entry, or of the first NaN unless `may_miss`."),
+        op<&take_columns>("take_columns", "x, columns", "Selects columns in the given order."),
+        op<&levels_of>("levels_of", "x, column", "The distinct values of a column, ascending."),
+        op<&level_numbers>("level_numbers", "x, columns, levels",
+                           "Indices of the columns' values among their levels; int64."),
     }};
 
 }  // namespace mr

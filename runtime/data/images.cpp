@@ -141,10 +141,11 @@ extern const lua::OpTable image_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&read_images>(
-            "read_images", "paths, height, width, grey",
-            "PNG and JPEG files as [images, 1 or 3, height, width], 0 to 1, scaled by the mean over areas."),
-        op<&encode_png>("encode_png", "x", "A PNG file's bytes of [height, width] or [1 or 3, height, width], 0 to 1."),
+        op<&read_images>("read_images", "paths, height, width, grey",
+                         "Reads PNG and JPEG files as [images, 1 or 3, height, width] with values 0 to 1, scaled by "
+                         "area averaging."),
+        op<&encode_png>("encode_png", "x",
+                        "The bytes of a PNG file from [height, width] or [1 or 3, height, width] with values 0 to 1."),
     }};
 
 }  // namespace mr

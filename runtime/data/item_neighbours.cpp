@@ -285,22 +285,23 @@ extern const lua::OpTable neighbour_functions{
     nullptr,
     {
         op<&item_neighbours>("item_neighbours", "known, k, shrink",
-                             "Of every item the k nearest by the cosine of the users that have them."),
+                             "For every item, the k nearest items by the cosine of their users."),
         op<&neighbours_of>("neighbours_of", "known_counts, known_items, counts, items, cosines",
-                           "The neighbours that :state wrote; checked."),
-        op<&pair_noise>("pair_noise", "users, items, lists, seed", "A uniform number for each pair; float64."),
+                           "Restores neighbours from the tensors of :state. Raises an error if these are wrong."),
+        op<&pair_noise>("pair_noise", "users, items, lists, seed",
+                        "A uniform random number for each pair of user and item; float64."),
     }};
 extern const lua::OpTable neighbour_methods{
     lua::OpTable::methods,
     &lua::push_metatable<ItemNeighbours>,
     {
         op<&neighbour_scores>("scores", "self, users, items, lists",
-                              "Sums of the cosines of each row's item with the user's items that are near it."),
-        op<&state_of>("state", "self", "All that scores need as tensors, for a file."),
+                              "Score of each row: the sum of the cosines of its item with the user's items near it."),
+        op<&state_of>("state", "self", "The neighbours as tensors, for a file."),
     }};
 extern const lua::OpTable neighbour_getters{
     lua::OpTable::getters,
     &lua::push_metatable<ItemNeighbours>,
-    {op<&pairs_of>("pairs", "self", "Number of pairs of an item and one of its nearest.")}};
+    {op<&pairs_of>("pairs", "self", "Number of pairs of an item and one of its nearest items.")}};
 
 }  // namespace mr

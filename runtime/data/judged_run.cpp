@@ -206,14 +206,15 @@ extern const lua::OpTable trec_functions{
     nullptr,
     {
         op<&read_trec_run_of>("read_trec_run", "path", "Lists and scores of a run file."),
-        op<&read_trec_qrels_of>("read_trec_qrels", "path", "Lists of a qrels file; grades below 0 are left out."),
+        op<&read_trec_qrels_of>("read_trec_qrels", "path",
+                                "Lists of a qrels file. Rows with grades below 0 are left out."),
         op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter, placed",
                             "Lists and scores of a table."),
         op<&judge_of>("judge", "run, scores, qrels, queries",
-                      "These queries of a run with grades, their scores in float64, all that is judged of them, and "
-                      "which row each judgment is of, if it is retrieved (1 or 0)."),
+                      "The given queries of a run with grades, their scores in float64, all judgments of these "
+                      "queries, and for each judgment its row in the run (0 if it is not retrieved)."),
         op<&write_trec_run>("write_trec_run", "path, run, scores, tag, escape",
-                            "Writes a run file, over any regular file of that name."),
+                            "Writes a run file. An existing regular file is replaced."),
     }};
 
 }  // namespace mr

@@ -106,7 +106,7 @@ extern const lua::OpTable sampled_rank_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&sampled_estimates>("sampled_estimates", "values, sampled, gamma",
-                                 "What a metric is among all items by how many of the sampled ones are above; of least "
-                                 "squares of bias and, times gamma, variance.")}};
+                                 "Estimates of a metric among all items, for each number of sampled items above the "
+                                 "relevant item. They minimize squared bias plus gamma times variance.")}};
 
 }  // namespace mr

@@ -172,20 +172,20 @@ extern const lua::OpTable user_items_functions{
     lua::OpTable::functions,
     nullptr,
     {op<&user_items>("user_items", "lists, users, items, all_users, all_items",
-                     "The items of each user whose grade is above 0."),
+                     "The items of each user with a grade above 0."),
      op<&items_of_ratings>("items_of_ratings", "user, item, value, all, all_users, all_items",
-                           "The items that each user rated: all, or those with a value above 0.")}};
+                           "The items that each user rated: all, or only those with a value above 0.")}};
 extern const lua::OpTable user_items_methods{
     lua::OpTable::methods,
     &lua::push_metatable<UserItems>,
     {
-        op<&together>("with", "self, other", "The items of both."),
-        op<&sized>("sized", "self, all_users, all_items", "The same pairs among so many users and items."),
-        op<&only>("only", "self, users", "The items of some users; all others have none."),
+        op<&together>("with", "self, other", "A table with the pairs of both tables."),
+        op<&sized>("sized", "self, all_users, all_items", "The same pairs, for other numbers of users and items."),
+        op<&only>("only", "self, users", "A table with the items of the given users only."),
         op<&count_without>("count_without", "self, other, users",
-                           "How many pairs of these users are here and not in the other table."),
-        op<&active_users>("active_users", "self", "The users with any item; int64."),
-        op<&item_counts>("item_counts", "self", "How many users have each item; int64."),
+                           "Number of pairs of the given users that are in this table but not in `other`."),
+        op<&active_users>("active_users", "self", "Numbers of the users with at least one item; int64."),
+        op<&item_counts>("item_counts", "self", "Number of users of each item; int64."),
     }};
 extern const lua::OpTable user_items_getters{lua::OpTable::getters,
                                              &lua::push_metatable<UserItems>,

@@ -129,9 +129,9 @@ extern const lua::OpTable interrupt_functions{
     nullptr,
     {
         op<&defer_of>("defer_interrupt", "on",
-                      "While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns "
-                      "what it was."),
-        op<&asked_of>("interrupted", "", "Whether Ctrl-C came while deferred; clears it."),
+                      "While on, the first Ctrl-C raises no error; code must check `interrupted()` and end by itself. "
+                      "Returns the previous setting."),
+        op<&asked_of>("interrupted", "", "True if Ctrl-C was pressed while errors were deferred. Clears the flag."),
     }};
 
 }  // namespace mr

@@ -196,30 +196,30 @@ extern const lua::OpTable booster_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&xgboost_version>("xgboost_version", "", "Version of XGBoost's library; an error where there is none."),
+        op<&xgboost_version>("xgboost_version", "",
+                             "Version of XGBoost's library. Raises an error if the library is missing."),
         op<&tree_data>("tree_data", "features, lists?, threads",
-                       "Rows of features for trees, float32, NaN for what is missing; with grades and lists."),
-        op<&make_booster>("booster", "data, names, values", "No trees yet, to be grown on these data; parameters."),
+                       "Feature rows for trees, float32 with NaN for missing values, with the grades of lists."),
+        op<&make_booster>("booster", "data, names, values", "A booster without trees for these data, with parameters."),
         op<&read_booster>("read_booster", "tensor, features, classes, objective, threads",
-                          "Trees that :to_tensor wrote, checked before XGBoost sees them."),
+                          "Restores trees from the tensor of :to_tensor. They are checked before XGBoost reads them."),
     }};
 extern const lua::OpTable booster_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Booster>,
     {
         op<&set_all>("set", "self, names, values", "Sets parameters."),
-        once<&update>("update", "self, data, round", "Another round by XGBoost's objective."),
+        once<&update>("update", "self, data, round", "Adds a round of trees by XGBoost's objective."),
         once<&boost>("boost", "self, data, gradient, hessian",
-                     "Another round by these derivatives, one of each per row."),
+                     "Adds a round of trees by the given derivatives, one of each per row."),
         op<&scores_of>("scores", "self, data, rounds, transformed",
-                       "Scores [rows] or [rows, classes] by the first rounds (0: all), before or after the objective's "
+                       "Scores [rows] or [rows, classes] by the first rounds (0: all), with or without the objective's "
                        "transformation."),
-        op<&to_tensor>("to_tensor", "self, rounds", "The first rounds as an int64 vector."),
+        op<&to_tensor>("to_tensor", "self, rounds", "The trees of the first rounds as an int64 vector."),
         op<&importance_of>("importance", "self, kind, rounds",
-                           "Features that the first rounds split by, from 1, and their gain, cover or weight."),
+                           "Features that the first rounds use, from 1, with their gain, cover or weight."),
     }};
-extern const lua::OpTable booster_getters{lua::OpTable::getters,
-                                          &lua::push_metatable<Booster>,
-                                          {op<&rounds_of>("rounds", "self", "Number of rounds that it has.")}};
+extern const lua::OpTable booster_getters{
+    lua::OpTable::getters, &lua::push_metatable<Booster>, {op<&rounds_of>("rounds", "self", "Number of rounds.")}};
 
 }  // namespace mr

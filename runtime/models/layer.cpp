@@ -77,6 +77,6 @@ extern const lua::OpTable layer_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&layer>("layer", "x, weight, bias, activation",
-                     "x weight + bias, through 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'.")}};
+                     "f(x weight + bias), where f is 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'.")}};
 
 }  // namespace mr

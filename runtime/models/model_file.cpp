@@ -68,20 +68,19 @@ extern const lua::OpTable model_file_functions{
     {
         lua::op<&save_tensors>(
             "save_tensors", "path, format, names, tensors, keys, values",
-            "Writes a safetensors file with metadata, among them the numerics and the format, 'moonrank WHAT VERSION'; "
-            "replaces a file of this format, in any version, alone."),
+            "Writes a safetensors file with metadata, which include the numerics version and the format, 'moonrank "
+            "WHAT VERSION'. An existing file is replaced only if it has this format, in any version."),
         lua::op<&write_file_of>("write_file", "path, bytes",
-                                "Writes a file, whole or not at all; any regular file is replaced, nothing else is."),
-        lua::op<&io::need_regular>(
-            "check_file", "path",
-            "An error where something is there that is no file: a folder, a pipe, a device, a link to nothing."),
-        lua::op<&is_file>("is_file", "path", "Whether there is a regular file of this name."),
-        lua::op<&file_exists>("file_exists", "path", "Whether there is a file or folder of this name."),
-        lua::op<&io::make_folder_of>("make_folder", "path",
-                                     "Makes the folder that the file would be in, and those above it."),
+                                "Writes a whole file atomically. An existing regular file is replaced."),
+        lua::op<&io::need_regular>("check_file", "path",
+                                   "Raises an error if the path exists but is not a regular file: a folder, a pipe, a "
+                                   "device, or a dangling link."),
+        lua::op<&is_file>("is_file", "path", "True if a regular file of this name exists."),
+        lua::op<&file_exists>("file_exists", "path", "True if a file or folder of this name exists."),
+        lua::op<&io::make_folder_of>("make_folder", "path", "Makes the file's folder and its parents."),
         lua::op<&load_tensors>("load_tensors", "path, writer",
-                               "Names and tensors, metadata keys and values (but the format) of a safetensors file; an "
-                               "error where its format is another writer's than 'moonrank WHAT'."),
+                               "Names, tensors, metadata keys and values (without the format) of a safetensors file. "
+                               "Raises an error if its format is not 'moonrank WHAT'."),
     }};
 
 }  // namespace mr

@@ -379,20 +379,20 @@ extern const lua::OpTable optim_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&optimizer_state>("optimizer_state", "parameters",
-                             "What an optimiser remembers of the parameters that it moves."),
+        op<&optimizer_state>("optimizer_state", "parameters", "The state that an optimizer keeps for its parameters."),
         op<&put_off_from>("put_off_from", "entries?",
-                          "From which number on, entries of a parameter times its rows for each one with a gradient, "
-                          "its steps are put off; changed where given; what it was."),
+                          "Threshold for deferred updates, in entries of a parameter times (rows / rows with a "
+                          "gradient). Sets it, if given, and returns the previous one."),
         once<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
         once<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled?",
-                         "One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW."),
-        op<&snapshot_of>("snapshot", "parameter, into?",
-                         "A copy that later steps do not change, in the place of an earlier one if given."),
-        op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),
+                         "One step of Adam. sparse: only rows with a gradient are updated. decoupled: AdamW."),
+        op<&snapshot_of>(
+            "snapshot", "parameter, into?",
+            "A copy of a parameter that later steps do not change. `into`: an earlier snapshot to overwrite."),
+        op<&restore_of>("restore", "parameter, snapshot", "Copies the numbers of a snapshot into the parameter."),
     }};
 extern const lua::OpTable optim_operators{lua::OpTable::metamethods,
                                           &lua::push_metatable<OptimizerState>,
-                                          {op<&text_of>("__tostring", "self", "How many parameters it is of.")}};
+                                          {op<&text_of>("__tostring", "self", "The number of parameters as text.")}};
 
 }  // namespace mr

@@ -183,12 +183,13 @@ extern const lua::OpTable optim_state_functions{
     nullptr,
     {
         op<&optimizer_numbers>("optimizer_numbers", "state",
-                               "Names and tensors of all that an optimiser remembers, steps put off among it."),
+                               "Names and tensors of an optimizer's state, including deferred updates."),
         op<&check_optimizer>("check_optimizer", "state, names, tensors",
-                             "An error where `restore_optimizer` would raise one; nothing changes."),
-        op<&restore_optimizer>("restore_optimizer", "state, names, tensors",
-                               "What `optimizer_numbers` gave, to an optimiser whose parameters have their numbers of "
-                               "then; an error, and no change, where it is not of these parameters."),
+                             "Raises the error that `restore_optimizer` would raise. Changes nothing."),
+        op<&restore_optimizer>(
+            "restore_optimizer", "state, names, tensors",
+            "Restores the state of `optimizer_numbers`. The parameters must have their numbers of that time. Raises an "
+            "error, without changes, if the state does not belong to these parameters."),
     }};
 
 }  // namespace mr

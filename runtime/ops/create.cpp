@@ -227,14 +227,15 @@ extern const lua::OpTable create_functions{
     {
         op<&tensor_of>("tensor", "values, dtype, device?", "A tensor from a nested table of numbers."),
         op<&full_of>("full", "shape, value, dtype, device?", "A tensor of one value."),
-        op<&arange_of>("arange", "first, last, step, dtype, device?", "first, first + step, ... up to last."),
+        op<&arange_of>("arange", "first, last, step, dtype, device?",
+                       "The numbers first, first + step, ... up to last."),
         op<&uniform_of>("uniform", "shape, low, high, seed, stream, dtype, device?",
                         "Uniform random numbers in [low, high)."),
         op<&normal_of>("normal", "shape, mean, sd, seed, stream, dtype, device?", "Normal random numbers."),
         op<&numbers_of>("numbers", "x", "All entries as a flat table of numbers."),
         op<&integers_of>("integers", "x", "All entries as a flat table of integers."),
         op<&shape_of>("shape", "x", "The sizes as a table."),
-        op<&default_device_of>("device", "name?", "Sets, if a name is given, and returns the default device."),
+        op<&default_device_of>("device", "name?", "Sets the default device, if a name is given, and returns it."),
     }};
 
 extern const lua::OpTable create_methods{
@@ -242,12 +243,12 @@ extern const lua::OpTable create_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&size_of_dim>("size", "self, dim", "Size of a dimension, counted from 1."),
-        op<&item_of>("item", "self", "The only entry as a number."),
+        op<&item_of>("item", "self", "The single entry as a number."),
         op<&to_of>("to", "self, where",
-                   "The same numbers on a device ('cpu', 'cuda') or as a type ('float32', 'float64', 'int64')."),
-        op<&double_of>("double", "self", "The same numbers as float64."),
-        op<&float_of>("float", "self", "The same numbers as float32."),
-        op<&long_of>("long", "self", "The same numbers truncated to int64."),
+                   "A copy on a device ('cpu', 'cuda') or of a type ('float32', 'float64', 'int64')."),
+        op<&double_of>("double", "self", "A copy as float64."),
+        op<&float_of>("float", "self", "A copy as float32."),
+        op<&long_of>("long", "self", "A copy truncated to int64."),
     }};
 
 extern const lua::OpTable create_getters{lua::OpTable::getters,
@@ -257,11 +258,12 @@ extern const lua::OpTable create_getters{lua::OpTable::getters,
                                              op<&device_name>("device", "self", "'cpu' or 'cuda'."),
                                          }};
 
-extern const lua::OpTable create_operators{lua::OpTable::metamethods,
-                                           &lua::push_metatable<Tensor>,
-                                           {
-                                               op<&length_of>("__len", "self", "Size of the first dimension."),
-                                               op<&text_of>("__tostring", "self", "Short text: values, shape, type."),
-                                           }};
+extern const lua::OpTable create_operators{
+    lua::OpTable::metamethods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&length_of>("__len", "self", "Size of the first dimension."),
+        op<&text_of>("__tostring", "self", "Short text with values, shape and type."),
+    }};
 
 }  // namespace mr

@@ -168,14 +168,14 @@ extern const lua::OpTable gather_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&gather_of>("gather", "self, dim, index",
-                       "Entries along a dimension at the numbers in index (int64, counted from 1), which has as many "
-                       "dimensions: x:gather(2, i)[r][c] is x[r][i[r][c]]."),
+                       "Entries along a dimension at the positions in index (int64, counted from 1, with as many "
+                       "dimensions as the tensor): x:gather(2, i)[r][c] is x[r][i[r][c]]."),
         op<&scatter_add_of>("scatter_add", "self, dim, index, values",
-                            "A copy with values added along a dimension where index says, the counterpart of gather; "
-                            "numbers may repeat and add up, in the same order every time."),
+                            "A copy with values added along a dimension at the positions in index, the reverse of "
+                            "gather. Repeated positions add up, always in the same order."),
         op<&embedding_of>("embedding", "self, index",
-                          "Rows of a matrix at the numbers in index (int64, counted from 1, any shape), whose shape "
-                          "the result has with one dimension more; its derivative is sparse."),
+                          "Rows of a matrix at the numbers in index (int64, counted from 1, any shape). The result has "
+                          "the index's shape and one more dimension. The derivative is sparse."),
     }};
 
 }  // namespace mr

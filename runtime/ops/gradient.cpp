@@ -67,28 +67,28 @@ extern const lua::OpTable gradient_functions{
     nullptr,
     {
         once<&backward_of>("backward", "loss, seed?, keep?",
-                           "Adds the derivatives of loss to the leaves it was computed from."),
-        op<&set_grad_of>("set_grad", "x, grad?", "Sets the gradient that a leaf has collected, or clears it."),
+                           "Adds the derivatives of loss to the gradients of its leaves."),
+        op<&set_grad_of>("set_grad", "x, grad?", "Replaces or clears the gradient of a leaf."),
         op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
         op<&detect_anomalies_of>("detect_anomalies", "wanted",
-                                 "From here on operations and their derivatives raise what is 'nan', or also what is "
-                                 "'infinite', or 'none'; returns what was on."),
-        op<&has_gradient_of>("has_gradient", "x", "Whether a leaf has collected a gradient."),
-        op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
+                                 "Makes operations and derivatives raise an error on NaN ('nan'), also on infinity "
+                                 "('infinite'), or not at all ('none'). Returns the previous setting."),
+        op<&has_gradient_of>("has_gradient", "x", "True if a leaf has a gradient."),
+        op<&recording_of>("recording", "on",
+                          "Turns the recording of operations on or off; returns the previous setting."),
     }};
-extern const lua::OpTable gradient_methods{
-    lua::OpTable::methods,
-    &lua::push_metatable<Tensor>,
-    {
-        op<&detach_of>("detach", "self", "The same numbers without graph."),
-        op<&zero_grad_of>("zero_grad", "self", "Clears the gradient collected so far."),
-    }};
+extern const lua::OpTable gradient_methods{lua::OpTable::methods,
+                                           &lua::push_metatable<Tensor>,
+                                           {
+                                               op<&detach_of>("detach", "self", "The same tensor without its graph."),
+                                               op<&zero_grad_of>("zero_grad", "self", "Clears the gradient."),
+                                           }};
 extern const lua::OpTable gradient_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Tensor>,
     {
-        op<&grad_of>("grad", "self", "The gradient collected so far, or nil."),
-        op<&tracked_of>("tracked", "self", "Whether operations on it are recorded."),
+        op<&grad_of>("grad", "self", "The collected gradient, or nil."),
+        op<&tracked_of>("tracked", "self", "True if operations on the tensor are recorded."),
     }};
 
 }  // namespace mr

@@ -149,8 +149,8 @@ extern const lua::OpTable join_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&cat_of>("cat", "tensors, dim", "Tensors one after the other along a dimension; they differ in it only."),
-        op<&stack_of>("stack", "tensors, dim", "Tensors of one shape along a new dimension."),
+        op<&cat_of>("cat", "tensors, dim", "Joins tensors along a dimension. Their shapes may differ only in it."),
+        op<&stack_of>("stack", "tensors, dim", "Joins tensors of equal shape along a new dimension."),
     }};
 
 }  // namespace mr

@@ -214,23 +214,23 @@ extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
     {
-        op<&sum_of>("sum", "self, x", "Sum of the rows of each list; of a matrix, column by column."),
+        op<&sum_of>("sum", "self, x", "Sum over the rows of each list; for a matrix, of each column."),
         op<&mean_of>("mean", "self, x",
-                     "Mean of the rows of each list, of a matrix column by column; 0 for an empty list."),
+                     "Mean over the rows of each list; for a matrix, of each column; 0 for an empty list."),
         op<&max_of>("max", "self, x",
-                    "Largest row of each list, of a matrix column by column; -inf for an empty list."),
-        op<&softmax_of>("softmax", "self, x", "e^x over its sum within the list; of a matrix, column by column."),
+                    "Largest row of each list; for a matrix, of each column; -inf for an empty list."),
+        op<&softmax_of>("softmax", "self, x", "Softmax over the rows of each list; for a matrix, of each column."),
         op<&spread_of>(
             "spread", "self, v",
-            "The list's value for each of its rows, of any type: of users their numbers, of a matrix its rows."),
+            "Copies each list's value, or matrix row, to all rows of the list. Any type, for example user numbers."),
         op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
         op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
         op<&numbers_of_rows>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
         op<&take_rows_of>("take_rows", "self, x, index",
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
         op<&batch_of>("batch", "self, order, first, count, features, items, users, device",
-                      "The lists with the numbers of a part of `order`, and their features, items and users."),
-        op<&to_of>("to", "self, dtype", "The same lists; their relevance reads as 'float32' or 'float64'."),
+                      "The lists order[first] to order[first + count - 1], with their features, items and users."),
+        op<&to_of>("to", "self, dtype", "The same lists, whose relevance is read as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
     }};
 extern const lua::OpTable lists_getters{
@@ -239,9 +239,9 @@ extern const lua::OpTable lists_getters{
     {
         op<&count_of>("count", "self", "Number of lists."),
         op<&all_rows_of>("rows", "self", "Number of rows of all lists."),
-        op<&sizes_of>("sizes", "self", "Rows per list; int64."),
-        op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() says otherwise."),
-        op<&relevant_of>("relevant", "self", "Rows per list with relevance of at least 1; int64."),
+        op<&sizes_of>("sizes", "self", "Number of rows per list; int64."),
+        op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() was called."),
+        op<&relevant_of>("relevant", "self", "Number of rows per list with relevance of at least 1; int64."),
         op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
         op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),
     }};
@@ -249,7 +249,7 @@ extern const lua::OpTable lists_operators{lua::OpTable::metamethods,
                                           &lua::push_metatable<Lists>,
                                           {
                                               op<&count_of>("__len", "self", "Number of lists."),
-                                              op<&text_of>("__tostring", "self", "How many lists and rows."),
+                                              op<&text_of>("__tostring", "self", "Number of lists and rows, as text."),
                                           }};
 
 }  // namespace mr

@@ -62,7 +62,8 @@ extern const lua::OpTable log_sum_methods{
     {
         op<&log_sum_of>("logsumexp", "self, dim?",
                         "log of the sum of e^x, of all entries or along a dimension, without overflow."),
-        op<&log_softmax_of>("log_softmax", "self, dim", "log of e^x over its sum along a dimension, without overflow."),
+        op<&log_softmax_of>("log_softmax", "self, dim",
+                            "Logarithm of the softmax along a dimension, without overflow."),
     }};
 
 }  // namespace mr

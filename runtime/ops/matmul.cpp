@@ -110,7 +110,7 @@ extern const lua::OpTable matmul_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {lua::op<&matmul_of>("matmul", "self, other",
-                         "Product of matrices, those in the last two dimensions; dimensions before them are broadcast. "
-                         "A vector is a row on the left and a column on the right.")}};
+                         "Product of the matrices in the last two dimensions; dimensions before them are broadcast. A "
+                         "vector counts as a row on the left and as a column on the right.")}};
 
 }  // namespace mr

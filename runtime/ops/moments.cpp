@@ -60,10 +60,10 @@ extern const lua::OpTable moment_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&var_of>("var", "self, dim?, correction?",
-                    "Variance of all entries or along a dimension: squared differences to the mean over the number of "
-                    "entries less the correction, 1 unless given."),
+                    "Variance of all entries or along a dimension: the sum of squared differences from the mean, "
+                    "divided by (number of entries - correction). The default correction is 1."),
         op<&std_of>("std", "self, dim?, correction?",
-                    "Standard deviation, the square root of `var`; where it is 0, so is its derivative."),
+                    "Standard deviation, the square root of `var`. If it is 0, its derivative is 0."),
     }};
 
 }  // namespace mr

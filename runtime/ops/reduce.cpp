@@ -158,16 +158,17 @@ extern const lua::OpTable reduce_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
-        op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension. Adds in float64."),
-        op<&sum_over>("sum_over", "self, divisor", "Sum of all entries over a number."),
+        op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension, with float64 accumulators."),
+        op<&sum_over>("sum_over", "self, divisor", "Sum of all entries, divided by a number."),
         op<&mean_of>("mean", "self, dim?", "Mean of all entries, or along a dimension."),
         op<&max_of>("max", "self, dim?",
-                    "Largest entry, of all or along a dimension; its derivative goes to the first of equals."),
-        op<&min_of>("min", "self, dim?",
-                    "Smallest entry, of all or along a dimension; its derivative goes to the first of equals."),
-        op<&argmax_of>("argmax", "self, dim?", "Where the largest entry is, counted from 1; int64."),
-        op<&argmin_of>("argmin", "self, dim?", "Where the smallest entry is, counted from 1; int64."),
-        op<&softmax_of>("softmax", "self, dim", "e^x over its sum along a dimension."),
+                    "Largest of all entries, or along a dimension. Its derivative goes to the first of equal entries."),
+        op<&min_of>(
+            "min", "self, dim?",
+            "Smallest of all entries, or along a dimension. Its derivative goes to the first of equal entries."),
+        op<&argmax_of>("argmax", "self, dim?", "Position of the largest entry, counted from 1; int64."),
+        op<&argmin_of>("argmin", "self, dim?", "Position of the smallest entry, counted from 1; int64."),
+        op<&softmax_of>("softmax", "self, dim", "Softmax along a dimension."),
     }};
 
 }  // namespace mr

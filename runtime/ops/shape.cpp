@@ -208,9 +208,10 @@ extern const lua::OpTable shape_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&t_of>("t", "self", "Transpose of a matrix."),
-        op<&transpose_of>("transpose", "self, dim, other", "The tensor with two dimensions in each other's place."),
-        op<&narrow_of>("narrow", "self, dim, first, count",
-                       "`count` indices of a dimension from `first`; along the first it shares memory."),
+        op<&transpose_of>("transpose", "self, dim, other", "Swaps two dimensions."),
+        op<&narrow_of>(
+            "narrow", "self, dim, first, count",
+            "`count` indices of a dimension from `first` on. Along the first dimension the result shares memory."),
         op<&rows_of>("rows", "self, index",
                      "The rows with these numbers (int64, counted from 1); its derivative is sparse."),
         op<&row_dot_of>("row_dot", "self, other", "Inner product of each row with the same row of other."),
@@ -221,7 +222,7 @@ extern const lua::OpTable shape_functions{
     {
         op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
         op<&put_rows_of>("put_rows", "x, index, n",
-                         "n rows, zero but for those of x, at the indices of index, which are all different."),
+                         "A tensor of n rows that are 0 except for the rows of x, at the distinct positions in index."),
     }};
 extern const lua::OpTable shape_getters{lua::OpTable::getters,
                                         &lua::push_metatable<Tensor>,

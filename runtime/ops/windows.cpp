@@ -71,7 +71,7 @@ extern const lua::OpTable window_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&unfold>("unfold", "x, size, stride, padding, outside",
-                      "Windows of pictures: of {pictures, channels, height, width} a tensor of {pictures, channels, "
-                      "entries of a window, windows}; `outside` is what stands beyond the edges.")}};
+                      "Unfolds windows of pictures {pictures, channels, height, width} to {pictures, channels, entries "
+                      "of a window, windows}. `outside` is the value of the padding.")}};
 
 }  // namespace mr

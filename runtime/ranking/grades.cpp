@@ -42,8 +42,8 @@ Tensor values_of_grades(const Lists& lists, const std::vector<double>& values) {
 extern const lua::OpTable grade_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&grades_of>("grades", "lists", "Every grade that some row has, ascending."),
+    {lua::op<&grades_of>("grades", "lists", "Every grade that occurs, ascending."),
      lua::op<&values_of_grades>("values_of_grades", "lists, values",
-                                "float64, per row the value of its grade, from one for each of `grades`.")}};
+                                "Maps each row's grade to a value; `values` has one per entry of `grades`. float64.")}};
 
 }  // namespace mr

@@ -183,16 +183,16 @@ extern const lua::OpTable order_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&random_ranks>("random_ranks", "rows, first, count, seed",
-                          "Ranks of random orders, one order after another."),
+        op<&random_ranks>("random_ranks", "rows, first, count, seed", "Ranks of random orders, laid end to end."),
         op<&drawn_ranks>("drawn_ranks", "pulls, first, count, seed",
-                         "The same of rows that are drawn with weights e^pull, without replacement."),
+                         "Like `random_ranks`, for rows that are drawn with weights e^pull, without replacement."),
         op<&arrangement_ranks>("arrangement_ranks", "grades, most",
-                               "Ranks of all orders of the grades, or nil where there are more than `most`."),
-        op<&grade_classes>("grade_classes", "lists", "A number per list: the same where the grades are, in any order."),
-        op<&grade_class>("grade_class", "grades", "The number of lists with these grades."),
-        op<&grades_of_class>("grades_of_class", "number", "The grades of such a number, descending."),
-        op<&copies>("list_copies", "grades, count", "So many copies of one list."),
+                               "Ranks of all distinct orders of the grades, or nil if there are more than `most`."),
+        op<&grade_classes>("grade_classes", "lists",
+                           "A number per list that is equal for lists whose grades are permutations of each other."),
+        op<&grade_class>("grade_class", "grades", "The number of grade_classes for these grades."),
+        op<&grades_of_class>("grades_of_class", "number", "The grades of a number of grade_classes, descending."),
+        op<&copies>("list_copies", "grades, count", "`count` copies of a list with these grades."),
     }};
 
 }  // namespace mr

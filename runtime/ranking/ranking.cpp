@@ -112,17 +112,18 @@ extern const lua::OpTable ranking_functions{
     nullptr,
     {
         op<&ranking_of>("ranking", "scores, lists, ties, relevant",
-                        "Where every row stands in its list, under a tie rule."),
-        op<&ranks_of>("ranks", "ranking", "Rank of every row; under 'mean' the middle of its run."),
-        op<&order_of>("order", "ranking", "Row numbers of each list from first to last; of tied rows the lower first."),
+                        "The place of every row in its list, under a tie rule."),
+        op<&ranks_of>("ranks", "ranking",
+                      "Rank of every row; under the tie rule 'mean', the middle of its run of ties."),
+        op<&order_of>("order", "ranking", "Row numbers of each list by rank; of tied rows the lower number is first."),
     }};
 extern const lua::OpTable ranking_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Ranking>,
-    {op<&with_double>("double", "self", "The same ranking, of which metrics give float64 values.")}};
+    {op<&with_double>("double", "self", "The same ranking, for which metrics return float64 values.")}};
 extern const lua::OpTable ranking_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Ranking>,
-    {op<&type_of_values>("dtype", "self", "The type of the scores, which metrics' values have.")}};
+    {op<&type_of_values>("dtype", "self", "The type of the scores and of metric values.")}};
 
 }  // namespace mr

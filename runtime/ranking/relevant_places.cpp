@@ -121,6 +121,6 @@ extern const lua::OpTable relevant_ranking_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&relevant_ranking>("relevant_ranking", "scores, lists, relevant",
-                                "Where the relevant rows stand in their lists; for metrics that read no others.")}};
+                                "A ranking with the places of relevant rows only, for metrics that need no others.")}};
 
 }  // namespace mr

@@ -286,7 +286,7 @@ using lua::op;
 extern const lua::OpTable smooth_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Metric>,
-    {op<&smooth_of>("smooth", "self, scores, lists, steepness", "Its smooth form, one value per list.")}};
+    {op<&smooth_of>("smooth", "self, scores, lists, steepness", "The metric's smooth form, one value per list.")}};
 extern const lua::OpTable smooth_functions{
     lua::OpTable::functions,
     nullptr,
@@ -299,11 +299,12 @@ extern const lua::OpTable smooth_functions{
         op<&smooth_ap>("smooth_ap", "scores, lists, steepness, relevant", "Smooth AP per list (Eq. 2.11)."),
         op<&smooth_rr>("smooth_rr", "scores, lists, steepness, relevant",
                        "Smooth RR per list (Li et al. 2021, Eq. 16)."),
-        op<&smooth_log_rr>("smooth_log_rr", "scores, lists, steepness, relevant",
-                           "Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without."),
-        op<&smooth_first>(
-            "smooth_first", "scores, lists, steepness, relevant",
-            "Product over other relevant rows j of sigma(steepness (s_i - s_j)) for every relevant row; else 0."),
+        op<&smooth_log_rr>(
+            "smooth_log_rr", "scores, lists, steepness, relevant",
+            "Logarithm of smooth RR per list. 0 for lists with only relevant rows or without relevant rows."),
+        op<&smooth_first>("smooth_first", "scores, lists, steepness, relevant",
+                          "For every relevant row i, the product over the other relevant rows j of sigma(steepness "
+                          "(s_i - s_j)); 0 for other rows."),
         op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, steepness, relevant",
                               "Smooth nRBP loss per list (Eq. 2.12)."),
     }};

@@ -64,8 +64,8 @@ extern const lua::OpTable sort_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&sort_of>("sort", "x, dim?, descending", "Entries in order along a dimension, and their numbers."),
-        op<&topk_of>("topk", "x, k, dim?, largest", "The first k entries of that order, and their numbers."),
+        op<&sort_of>("sort", "x, dim?, descending", "Entries sorted along a dimension, and their positions."),
+        op<&topk_of>("topk", "x, k, dim?, largest", "The first k entries in sorted order, and their positions."),
     }};
 
 }  // namespace mr

@@ -92,6 +92,6 @@ extern const lua::OpTable top_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&top_rows>("top_rows", "scores, lists, k",
-                        "Rows and scores of the first k of every list; of tied rows the lower first.")}};
+                        "Rows and scores of the top k of every list; of tied rows the lower number is first.")}};
 
 }  // namespace mr

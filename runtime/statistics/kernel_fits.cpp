@@ -329,19 +329,24 @@ extern const lua::OpTable kernel_fit_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&kde_bandwidth>("kde_bandwidth", "x, rule", "silverman, scott or lscv; whether the search hit an end."),
+        lua::op<&kde_bandwidth>(
+            "kde_bandwidth", "x, rule",
+            "Bandwidth by silverman, scott or lscv, and true if the search ended at an end of its range."),
         lua::op<&kde>("kde", "x, at, bandwidth", "Gaussian kernel density of x at the points."),
-        lua::op<&regression_bandwidth>(
-            "regression_bandwidth", "x, y, degree, rule, nearest, floor",
-            "By cross validation (cv) or information (aicc); whether the search hit an end."),
-        lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree, nearest",
-                                    "Kernel regression at the points, its standard error, the cross validation error."),
+        lua::op<&regression_bandwidth>("regression_bandwidth", "x, y, degree, rule, nearest, floor",
+                                       "Bandwidth by cross validation (cv) or corrected AIC (aicc), and true if the "
+                                       "search ended at an end of its range."),
+        lua::op<&kernel_regression>(
+            "kernel_regression", "x, y, at, bandwidth, degree, nearest",
+            "Kernel regression at the points, its standard error, and the cross validation error."),
         lua::op<&normal_cdf>("normal_cdf", "x", "The standard normal distribution function."),
-        lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),
-        lua::op<&ecdf>("ecdf", "x", "Different values in order, shares at most as large, values, left out."),
-        lua::op<&ecdf_compare>(
-            "ecdf_compare", "a, b",
-            "Signs of F_a - F_b by region, the areas between them, their largest distance and where."),
+        lua::op<&normal_quantile>("normal_quantile", "p", "Quantile of the standard normal distribution."),
+        lua::op<&ecdf>("ecdf", "x",
+                       "Distinct values in ascending order, shares of values at most as large, number of values, "
+                       "number left out."),
+        lua::op<&ecdf_compare>("ecdf_compare", "a, b",
+                               "Regions with the sign of F_a - F_b, the areas between the functions, their largest "
+                               "distance and its position."),
     }};
 
 }  // namespace mr

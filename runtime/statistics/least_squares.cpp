@@ -130,7 +130,7 @@ extern const lua::OpTable least_squares_functions{
         lua::op<&least_squares>("least_squares", "x, y",
                                 "Coefficients, inverse of X'X, sum of squared residuals, rank of X."),
         lua::op<&student_p>("student_p", "t, df", "Two-sided p of Student's t."),
-        lua::op<&student_quantile>("student_quantile", "p, df", "Of Student's distribution."),
+        lua::op<&student_quantile>("student_quantile", "p, df", "Quantile of Student's distribution."),
     }};
 
 }  // namespace mr

@@ -288,17 +288,20 @@ extern const lua::OpTable resampling_functions{
     nullptr,
     {
         lua::op<&permutation>("permutation_test", "a, b, orders, seed",
-                              "Sign-flip test of pairs; error is that of p from random signs."),
-        lua::op<&bootstrap>("bootstrap", "x, statistic, samples, seed",
-                            "A statistic of the values, of samples with replacement, and without each value."),
+                              "Sign-flip test of paired values. `error` is the Monte Carlo error of p."),
+        lua::op<&bootstrap>(
+            "bootstrap", "x, statistic, samples, seed",
+            "A statistic of the values, of samples with replacement, and of the values without each one."),
         lua::op<&bootstrap_sample>("bootstrap_sample", "x, sample, seed",
-                                   "One sample with replacement, from number 0."),
+                                   "One sample with replacement; samples count from 0."),
         lua::op<&leave_out>("leave_out", "x, which", "The values without one of them."),
-        lua::op<&bootstrap_interval>("bootstrap_interval", "samples, estimate, jackknife, level",
-                                     "Low and high end, standard error; percentiles where the jackknife is empty."),
-        lua::op<&without_nan>("without_nan", "x", "The values that are not NaN, and how many are."),
-        lua::op<&first_beyond>("first_beyond", "x, size", "Index and value of the first entry larger in size, or nil."),
-        lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and how many have one."),
+        lua::op<&bootstrap_interval>(
+            "bootstrap_interval", "samples, estimate, jackknife, level",
+            "Low and high end of the interval, and the standard error. Percentile interval if the jackknife is empty."),
+        lua::op<&without_nan>("without_nan", "x", "The values without NaN, and the number of NaNs."),
+        lua::op<&first_beyond>("first_beyond", "x, size",
+                               "Index and value of the first entry with absolute value above `size`, or nil."),
+        lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and the number of pairs with NaN."),
     }};
 
 }  // namespace mr

@@ -33,6 +33,7 @@ int64_t sobol_bits(int64_t index, int64_t dimension) {
 extern const lua::OpTable sobol_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&sobol_bits>("sobol_bits", "index, dimension", "Coordinate of a point of Sobol's sequence, 32 bits.")}};
+    {lua::op<&sobol_bits>("sobol_bits", "index, dimension",
+                          "A coordinate of a point of Sobol's sequence, as 32 bits.")}};
 
 }  // namespace mr

@@ -234,8 +234,9 @@ extern const lua::OpTable spline_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&spline_penalty>("spline_penalty", "x, y",
-                                 "By generalised cross validation; whether the search hit an end."),
+        lua::op<&spline_penalty>(
+            "spline_penalty", "x, y",
+            "Penalty by generalized cross validation, and true if the search ended at an end of its range."),
         lua::op<&smoothing_spline>("smoothing_spline", "x, y, at, lambda",
                                    "Spline at the points, its standard error, degrees of freedom, score."),
     }};

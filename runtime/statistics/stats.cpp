@@ -293,11 +293,12 @@ extern const lua::OpTable stats_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&paired_t>("paired_t", "a, b", "Student's t-test of pairs."),
-        lua::op<&wilcoxon>("wilcoxon", "a, b", "Wilcoxon's signed-rank test; n are the unequal pairs."),
+        lua::op<&paired_t>("paired_t", "a, b", "Student's t-test of paired values."),
+        lua::op<&wilcoxon>("wilcoxon", "a, b", "Wilcoxon's signed-rank test. n is the number of unequal pairs."),
         lua::op<&effect_size>("effect_size", "a, b",
-                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b."),
-        lua::op<&summary>("summary", "x", "Mean, standard deviation, count, left out; NaN is left out."),
+                              "Effect sizes of paired values: d_z, Hedges' g, shares of a > b, a = b and a < b."),
+        lua::op<&summary>("summary", "x",
+                          "Mean, standard deviation, number of values, and number of NaNs, which are left out."),
     }};
 
 }  // namespace mr

@@ -30,6 +30,6 @@ using lua::op;
 extern const lua::OpTable gnuplot_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&gnuplot_of>("gnuplot", "script", "Runs gnuplot on a script; what it wrote to standard output.")}};
+    {op<&gnuplot_of>("gnuplot", "script", "Runs gnuplot on a script and returns its standard output.")}};
 
 }  // namespace mr

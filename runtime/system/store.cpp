@@ -167,15 +167,14 @@ extern const lua::OpTable store_functions{
     nullptr,
     {
         op<&open_database>("open_database", "path, mode",
-                           "Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in "
-                           "'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead."),
-        op<&json_columns>(
-            "json_columns", "texts",
-            "JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''."),
+                           "Opens an SQLite database to 'read' or to 'write' (creates it), or creates one in 'memory'. "
+                           "'claim' takes the locks for writing but does not change the file before `write_ahead`."),
+        op<&json_columns>("json_columns", "texts",
+                          "Turns JSON objects into columns: names, values by name, and for each text its error or ''."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
         op<&float64_bytes>("float64_bytes", "values", "The numbers of a tensor as 8 bytes each."),
-        op<&float64_tensor>("float64_tensor", "bytes", "The tensor of such bytes."),
+        op<&float64_tensor>("float64_tensor", "bytes", "A tensor from the bytes of float64_bytes."),
     }};
 extern const lua::OpTable store_methods{
     lua::OpTable::methods,
@@ -183,15 +182,15 @@ extern const lua::OpTable store_methods{
     {
         once<&run_sql>(
             "run", "database, sql, parameters, count",
-            "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
-            "they have."),
+            "Runs one statement with `count` parameters. Returns names of columns, columns, and the number of rows."),
         once<&write_ahead_of>("write_ahead", "database",
-                              "Completes 'claim' to 'write': switches to the write-ahead log."),
-        op<&exclusive_of>("exclusive", "database", "Whether no other process can read the file: readers need a copy."),
-        op<&note_of>("note", "database", "What is read instead of the file, and why; nil where it is the file itself."),
+                              "Turns 'claim' into 'write': switches to the write-ahead log."),
+        op<&exclusive_of>("exclusive", "database",
+                          "True if no other process can read the file, so that readers need a copy."),
+        op<&note_of>("note", "database", "If a copy is read instead of the file: which one and why; else nil."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
-        op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
-        op<&changed_of>("changed", "database", "How many rows the last statement changed."),
+        op<&moved_of>("moved", "database", "True if the file was renamed, removed or replaced since it was opened."),
+        op<&changed_of>("changed", "database", "Number of rows that the last statement changed."),
     }};
 
 }  // namespace mr
