@@ -19,7 +19,7 @@ struct CharacteristicFunction {
   Span<const int32_t> low, high;  // [n]: range of likely counts of relevant rows in the first r + 1 ranks
   Span<const double> angle;       // [n]: the term of a relevant row at rank r, times the step of t
   int64_t first = 1, frequencies = 0;
-  Span<double> state;  // [p + 2][2][frequencies]
+  Span<double> state;  // layout of the states: [p + 2][2][frequencies]
   Span<double> re, im;
 
   MR_HD void operator()(int64_t f) const {

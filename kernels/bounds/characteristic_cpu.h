@@ -29,9 +29,9 @@ struct RankingTransform {
   const double* powers = nullptr;
 };
 
-/// How many doubles of scratch `characteristic` needs.
+/// Number of doubles that `characteristic` needs as scratch memory.
 int64_t characteristic_scratch(const RankingTransform& transform);
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct FrequencyLoops {
   /// Writes re[j], im[j] for one block of frequencies.
   void (*characteristic)(const RankingTransform& transform, double* scratch, double* re, double* im);

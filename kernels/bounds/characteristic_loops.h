@@ -228,7 +228,7 @@ void fourier_sums(const double* coefficients, int64_t terms, const double* w_re,
       w.re[v] = L::load(w_re + lane + v * L::count);
       w.im[v] = L::load(w_im + lane + v * L::count);
     }
-    for (int64_t k = terms - 1; k >= 0; --k) {  // Horner's rule
+    for (int64_t k = terms - 1; k >= 0; --k) {  // evaluates the polynomial by Horner's rule
       const double* const c = coefficients + 4 * k;
       for (int64_t v = 0; v < parts; ++v) {
         a.re[v] += c[0];

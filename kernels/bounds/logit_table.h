@@ -43,7 +43,7 @@ MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
 /// The form of the bound: F~ itself; its logarithm (for metrics to be minimized, -log(1 - F~)); or its logit.
 enum class DistributionForm : int8_t { cdf, log, logit };
 
-/// 1 / (1 + exp(-t)) without overflow.
+/// The logistic function 1 / (1 + exp(-t)), without overflow.
 MR_HD inline double logistic(double t) {
   const double e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);

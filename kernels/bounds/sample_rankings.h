@@ -23,7 +23,7 @@ constexpr int64_t most_levels = 8;
 struct RankingSampler {
   int64_t n = 0, p = 0;
   Increment increment = Increment::linear;
-  const double* d = nullptr;  // d[0] for rank 1
+  const double* d = nullptr;  // discounts of ranks; d[0] belongs to rank 1
   RandomKey key;
   /// For `graded` only, from the highest gain down. at_least[c] rows gain at least as much as level c. step[c] is the
   /// difference between the gains of levels c and c + 1; for the last level, its gain. A row's gain is then the sum of
@@ -61,11 +61,11 @@ struct SampleRankings {
       if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
       return bits.word[r % 4];
     }
-    /// Uniform integer in 0 .. left - 1.
+    /// A random integer, uniform in 0 .. left - 1.
     MR_HD int64_t below(int64_t r, int64_t left) {
       return static_cast<int64_t>(word(r) * static_cast<uint64_t>(left) >> 32);
     }
-    /// Uniform in (0, 1).
+    /// A random number, uniform in (0, 1).
     MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
 

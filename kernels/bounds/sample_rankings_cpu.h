@@ -11,7 +11,7 @@ namespace mr::cpu {
 /// Number of samples drawn together; `first` and `count` below are multiples of it.
 constexpr int64_t sample_lanes = 16;
 
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct SampleLoops {
   /// Writes values[s] for samples first .. first + count - 1.
   void (*sample)(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
@@ -24,7 +24,7 @@ inline void sample_rankings(const RankingSampler& sampler, int64_t first, int64_
 /// Largest number of metrics that one call sums up.
 constexpr int64_t most_several = 8;
 
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct SampleSeveralLoops {
   /// Writes values[m][s] for samples s in first .. first + count - 1. The bits equal those of `sample_rankings` with
   /// samplers[m]. The samplers differ in d and increment only, and none is weighted or graded.

@@ -69,7 +69,7 @@ struct Walk {
     for (int64_t v = 0; v < vectors; ++v) draw(key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
   }
 
-  /// Uniform in 0 .. left - 1, for rank r.
+  /// Random integers, uniform in 0 .. left - 1, for rank r.
   Whole below(int64_t v, int64_t r, Bits left) const {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
@@ -165,7 +165,7 @@ void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// Rows without gain are the `others`.
+/// Draws rows of several levels with sampling weights. Rows without gain are the `others`.
 void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
   Reals left[most_levels][vectors], others[vectors], total[vectors] = {};
@@ -197,7 +197,7 @@ void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* v
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// The loop for a kind of increment.
+/// Selects the sampling loop for a kind of increment.
 template <bool Weighted>
 auto loop_of(Increment kind) {
   switch (kind) {

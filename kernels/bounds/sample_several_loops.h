@@ -13,7 +13,7 @@ struct Hits {
   Whole at[block_ranks][vectors];
 };
 
-/// Running sums of one metric.
+/// Running sums of one metric over the ranks.
 struct Sums {
   Reals found[vectors] = {}, total[vectors] = {};
 };

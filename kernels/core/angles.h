@@ -6,7 +6,7 @@
 namespace mr::portable {
 namespace plain {
 
-/// x = quarters pi / 2 + r + low, |r| <= pi / 4.
+/// An angle split by quarter turns: x = quarters pi / 2 + r + low, |r| <= pi / 4.
 struct Angle {
   double quarters, r, low;
 };

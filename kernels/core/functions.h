@@ -38,12 +38,12 @@ static inline MR_HD double from_bits(uint64_t bits) {
   return x;
 }
 
-/// a + b x + c x^2 + d x^3, where x2 is x^2.
+/// The cubic polynomial a + b x + c x^2 + d x^3, where x2 is x^2.
 static inline MR_HD double cubic(double a, double b, double c, double d, double x, double x2) {
   return (a + b * x) + (c + d * x) * x2;
 }
 
-/// The nearest integer, for |x| < 2^51.
+/// Rounds to the nearest integer, for |x| < 2^51.
 static inline MR_HD double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
 /// x 2^k for integers |k| < 2046, in two steps, because 2^k itself may be subnormal or infinite.

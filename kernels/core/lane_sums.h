@@ -43,7 +43,7 @@ inline float sum_of_eight(__m256 v) {
 }
 #endif
 
-/// Two sums of the lanes: one in double, one in Real.
+/// Sums of the lanes, with a double or a Real result.
 #if defined(__AVX512F__)
 inline double sum_of(const Parts<double>& v) {
   return sum_of_four(_mm256_add_pd(_mm512_castpd512_pd256(v[0]), _mm512_extractf64x4_pd(v[0], 1)));

@@ -16,7 +16,7 @@ static inline MR_HD double log_of(double k, double f, double low) {
   return whole.high - ((half - (s * (half + series) + (whole.low + low))) - f);
 }
 
-/// x = 2^k m, m in [sqrt(1/2), sqrt(2)], for normal x > 0.
+/// The binary exponent and mantissa of a normal x > 0: x = 2^k m, m in [sqrt(1/2), sqrt(2)].
 struct Parts {
   double k, m;
 };

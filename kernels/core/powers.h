@@ -10,7 +10,7 @@ namespace plain {
 /// The leading 26 bits of x: products of two such numbers are exact.
 static inline MR_HD double leading(double x) { return from_bits(bits_of(x) & 0xFFFFFFFFF8000000); }
 
-/// high + low, where high has 26 bits.
+/// A number as a sum high + low, where high has 26 significant bits.
 struct Two {
   double high, low;
 };

@@ -48,7 +48,7 @@ MR_HD inline Random128 philox(RandomKey key, uint64_t block, uint64_t lane = 0) 
   return c;
 }
 
-/// Uniform in [0, 1) with 53 bits.
+/// A random number, uniform in [0, 1), with 53 bits.
 MR_HD inline double uniform(RandomKey key, uint64_t index) {
   return static_cast<double>(philox(key, index).low() >> 11) * 0x1p-53;
 }

@@ -34,7 +34,7 @@ const Table* cuda_table();
   };
 
 namespace mr {
-/// For families without vectorized forms.
+/// The OVERRIDES of families without vectorized forms.
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 

@@ -12,7 +12,7 @@
 
 namespace mr {
 
-/// total += factor * value, in double.
+/// Adds to a sum on the device: total += factor * value, in double.
 template <class Real>
 struct AddLoss {
   Span<const Real> value;

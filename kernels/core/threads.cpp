@@ -175,7 +175,7 @@ class Pool {
 
   std::atomic<uint32_t> calls_{0};   // incremented at every new job and at the end
   std::atomic<uint32_t> inside_{0};  // number of threads in the job, and a flag that lets more threads enter
-  Job* job_ = nullptr;               // valid for threads that are in the job
+  Job* job_ = nullptr;               // may be used only by threads that have entered the job
   std::atomic<bool> closing_{false};
   std::atomic<int> size_{1};
   bool spin_ = false;  // false if there are more threads than cores: polling would take time from working threads

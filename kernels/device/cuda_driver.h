@@ -41,7 +41,7 @@ using DeviceBytes = std::unique_ptr<char, FreeDevice>;
 /// Page-locked memory for uploads, with events that tell when its pieces are free again.
 class Staging {
  public:
-  /// Queues an upload and returns how often it had to wait.
+  /// Queues an upload and returns the number of times it had to wait.
   int64_t upload(Gpu& gpu, char* to, const char* from, int64_t bytes);
 
  private:

@@ -17,7 +17,7 @@ struct Recordings::Node {
   Node& operator=(const Node&) = delete;
 
   Pool& pool;
-  uint64_t memory = 0;  // 0: nothing was recorded
+  uint64_t memory = 0;  // the recording's number in the pool; 0: nothing was recorded
   std::unique_ptr<Capture> work;
   std::unique_ptr<Node> next;
 };

@@ -29,7 +29,7 @@ class StagingPlaces {
     }
     place.at = piece_ * piece_bytes + used_;
     place.bytes = std::min(bytes, piece_bytes - used_);
-    // keeps copies aligned
+    // rounds up, so that copies stay aligned
     used_ += (place.bytes + alignment - 1) / alignment * alignment;
     return place;
   }

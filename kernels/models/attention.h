@@ -45,7 +45,7 @@ struct AttentionInputs {
 template <class Real>
 struct Attention {
   AttentionInputs<Real> in;
-  Span<Real> out, log_sums;  // log_sums[row * heads + head] is l
+  Span<Real> out, log_sums;  // log_sums[row * heads + head] is l of the row and head
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t index) const {
     const AttentionHead h = in.at(index);

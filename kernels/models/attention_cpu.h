@@ -14,7 +14,7 @@ struct NetworkLoops {
   Real (*softmax)(Real* x, int64_t n);
   /// Like `softmax`, but with l passed as `log_sum`.
   void (*weights)(Real* x, int64_t n, Real log_sum);
-  /// slopes[j] = scale weights[j] (slopes[j] - shift).
+  /// Derivative of softmax: slopes[j] = scale weights[j] (slopes[j] - shift).
   void (*score_slopes)(const Real* weights, Real* slopes, int64_t n, Real shift, Real scale);
 };
 

@@ -31,8 +31,8 @@ struct GlideSums {
 /// + place).
 template <class Real>
 struct Glide {
-  Real reach, top[3], bottom[3];  // (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
-  Real mean_left, square_left;    // factors by which the means decay
+  Real reach, top[3], bottom[3];  // coefficients of (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
+  Real mean_left, square_left;    // factors by which the row's means decay
   int64_t first = 0, terms = 0;
   bool low = false;  // degrees are at most 2: scaling both by R^2 saves a division
 };

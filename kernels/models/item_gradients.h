@@ -34,10 +34,10 @@ struct ItemGradients {
   IndexView user_of, item_of;
   Ragged lists;
   int64_t width;
-  const uint64_t* bits;  // bits of an ItemSet
+  const uint64_t* bits;  // the bits of an ItemSet
   const int32_t* before;
   Span<const Real> upstream;
-  Span<Real> out;  // one row for every item that occurs
+  Span<Real> out;  // gradients, one row for every item that occurs
 };
 
 template <class Real>
@@ -46,7 +46,7 @@ struct ItemGradientLoops {
   void (*add)(const ItemGradients<Real>& work, int64_t first, int64_t last);
 };
 
-/// Computes all items, on all threads.
+/// Computes the gradients of all items, on all threads.
 template <class Real>
 void item_gradients(const ItemGradients<Real>& work);
 

@@ -46,7 +46,7 @@ struct SoftplusActivation {
   static MR_HD Real derivative(Real y) { return -portable::expm1(-y); }
 };
 
-/// Calls run(activation), instantiated for each activation.
+/// Calls run(activation) with the activation's type.
 template <class Real, class Run>
 MR_HD void with_activation(Activation kind, Run run) {
   switch (kind) {

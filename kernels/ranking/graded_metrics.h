@@ -38,7 +38,7 @@ struct ExpectedReciprocalRank {
   MetricViews<Real> v;
   Span<const int64_t> order;
   double top;
-  Span<double> scratch;  // four per row, used only if there can be ties
+  Span<double> scratch;  // four numbers per row, used only if there can be ties
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -59,7 +59,7 @@ struct ExpectedReciprocalRank {
   }
 
  private:
-  /// `whole`: 2^top.
+  /// The factor 1 - R of a grade; `whole` is 2^top.
   MR_HD double missed(int64_t slot, double whole) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / whole; }
 
   /// The sum over the ranks of a run of t tied rows below r others, for a user who reaches the run.
@@ -70,7 +70,7 @@ struct ExpectedReciprocalRank {
     double* products = scratch.data + 4 * at;
     const double largest =
         group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i, whole) < 1 ? missed(at + r + i, whole) : 0; });
-    // products of more rows than this are below 1e-30
+    // products over more rows than this are below 1e-30 and are skipped
     const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
     const int64_t graded = mean_products(group, at + r, t, limit, whole, products, spare);

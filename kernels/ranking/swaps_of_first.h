@@ -54,11 +54,11 @@ struct FirstSwaps {
 struct CascadeSwaps {
   struct Row {
     double level;                  // R
-    double share;                  // left / rank, or 0 beyond rank k
+    double share;                  // remaining probability / rank, or 0 beyond rank k
     double inverse_rank, brought;  // brought: sum of R left / rank over the ranks above
   };
   int64_t k;
-  double top;  // R = (2^y - 1) / 2^top
+  double top;  // largest grade, in R = (2^y - 1) / 2^top
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> by_rank) const {

@@ -66,7 +66,7 @@ struct FindSpreads {
     constexpr double width = BoxShape<typename Work::Number>::width;
     const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
     BinSpread out;
-    if (!(span <= width * static_cast<double>(n))) return out;  // false for infinities, too
+    if (!(span <= width * static_cast<double>(n))) return out;  // true for infinite and NaN spans, too
     if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
     const double one = std::rint(work.gain() * (low - out.shift) / width),
                  other = std::rint(work.gain() * (high - out.shift) / width);

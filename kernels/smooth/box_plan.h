@@ -64,7 +64,7 @@ struct BoxPlan {
   std::vector<Real> u;        // for every position: the score's offset in [-1, 1]; padded with 16 zeros
   std::vector<int32_t> item;  // for every position: the index among the marked rows, or the row number
 
-  const BoxLoops<Real>* loops = nullptr;  // loops for code that uses the plan
+  const BoxLoops<Real>* loops = nullptr;  // the loops that read this plan
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
   int64_t bytes() const {

@@ -28,8 +28,8 @@ struct BoxSums {
 
   BoxPlan<Real> plan;
   std::vector<Real> scores;  // scores of the marked rows, if other rows are not used
-  std::vector<Real> g, h;    // for every marked position
-  std::vector<Sums> sums;    // for every chunk
+  std::vector<Real> g, h;    // derivatives g and h for every marked position
+  std::vector<Sums> sums;    // moments for every chunk
   std::vector<Real> q, expansion;
   std::vector<double> above;
   int weights = 0;

@@ -20,8 +20,8 @@ struct BoxShape {
   static constexpr bool single = sizeof(Real) == 4;
   static constexpr double width = single ? 2 : 1.5, cutoff = single ? 17 : 34;
   static constexpr int terms = single ? 9 : 16;
-  static constexpr int padded = 16;     // terms, padded with zeros to whole vectors
-  static constexpr int max_reach = 40;  // boxes on either side, enough for 2^31 rows
+  static constexpr int padded = 16;     // number of terms, padded to whole vectors
+  static constexpr int max_reach = 40;  // largest number of boxes within reach on either side
 
   /// In a list of the given number of rows, boxes further apart than this count as infinitely far apart.
   static MR_HD int64_t reach(int64_t rows) {

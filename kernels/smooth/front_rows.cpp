@@ -33,7 +33,7 @@ FrontArrays& front_arrays() {
 
 void fill_up(std::vector<double>& v) { v.resize(static_cast<size_t>(filled_up(static_cast<int64_t>(v.size()))), 0.0); }
 
-/// Some near rows, by their numbers.
+/// A subset of the near rows, by their indices.
 struct Part {
   const int32_t* rows;
   int64_t size;

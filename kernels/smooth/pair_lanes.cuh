@@ -8,9 +8,9 @@
 
 namespace mr::cuda {
 
-constexpr int pair_lanes = 128;  // lanes of a block
+constexpr int pair_lanes = 128;  // number of lanes of a block
 
-/// Least and greatest score.
+/// Lowest and highest score of some rows.
 struct ScoreRange {
   double low, high;
 

@@ -12,7 +12,7 @@
 
 namespace mr::cuda {
 
-constexpr int sources_per_lane = 8;  // kept in shared memory at a time
+constexpr int sources_per_lane = 8;  // number of sources per lane in shared memory at a time
 
 /// Values of two sources.
 template <class Real>
@@ -77,7 +77,7 @@ struct RatioScale {
   }
 };
 
-/// sigma(x_j - x_i).
+/// The term sigma(x_j - x_i) of a smooth rank.
 template <class Real>
 struct RankTerms {
   static constexpr int weights = 0;
@@ -89,7 +89,7 @@ struct RankTerms {
   static __device__ Real one(Real difference, Real) { return sigmoid(difference); }
 };
 
-/// w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
+/// The terms of a derivative: w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
 template <class Real, int Weights>
 struct KernelTerms {
   static constexpr int weights = Weights;

@@ -26,7 +26,7 @@ const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const 
   std::vector<uint8_t>& flags = the_flags.get();
   flags.assign(static_cast<size_t>(count), 0);
   uint8_t* const done = flags.data();           // the calling thread's flags, used by all threads
-  constexpr double of_list = 100, of_row = 10;  // nanoseconds
+  constexpr double of_list = 100, of_row = 10;  // estimated times in nanoseconds
   const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
     const bool is_long = work.lists.size(list) >= long_list;

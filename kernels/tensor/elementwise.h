@@ -18,7 +18,7 @@ MR_HD Real sigmoid(Real t) {
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// log(1 + e^t) without overflow.
+/// softplus: log(1 + e^t) without overflow.
 template <class Real>
 MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
@@ -50,7 +50,7 @@ struct SqrtOf {
   static MR_HD Real derivative(Real x) { return Real(0.5) / std::sqrt(x); }
 };
 
-/// |x|. Its derivative is 0 at 0 and NaN at NaN.
+/// Absolute value. Its derivative is 0 at 0 and NaN at NaN.
 template <class Real>
 struct AbsOf {
   static MR_HD Real value(Real x) { return std::fabs(x); }

@@ -71,7 +71,7 @@ void tile(const Block<Real>& block_of, int64_t n) {
   }
 }
 
-/// The remaining rows, at most `rows`.
+/// Computes the last rows of a product, fewer than `rows`.
 template <class Real, int rows, int vectors>
 void last_rows(const Block<Real>& w, int64_t m, int64_t n) {
   if constexpr (rows > 0) {

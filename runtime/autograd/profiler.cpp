@@ -103,7 +103,7 @@ void Profiler::stop_all() noexcept {
 uint64_t Profiler::begin_phase(const std::string& name, bool outermost) {
   if (Timed::running == nullptr) return 0;
   for (Profiler* each = Timed::running; each != nullptr; each = each->outer_) {
-    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;  // the begin of this call
+    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;  // do not count this call
   }
   if (outermost && !Timed::running->phases_.empty()) return 0;
   const uint64_t number = ++last_phase;

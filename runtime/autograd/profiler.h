@@ -67,7 +67,7 @@ class Profiler {
   struct Open {
     const char* name;
     Timed::Kind kind;
-    uint64_t number;  // number of a phase
+    uint64_t number;  // the phase's number
     Sums* sums;       // null if the span does not count
     int64_t begin, bytes, nested, nested_bytes;
   };
@@ -92,10 +92,10 @@ class Profiler {
   bool runs_ = false, waited_ = false;
   int64_t begin_ = 0, elapsed_ = 0, in_operations_ = 0, left_out_ = 0;
   size_t most_events_;
-  Stack operations_, phases_;  // open spans
+  Stack operations_, phases_;  // stacks of open spans
   std::vector<Event> events_;
   std::unordered_map<Key, Sums, Hash> sums_;
-  std::deque<std::string> names_;  // names of phases
+  std::deque<std::string> names_;  // storage for names of phases
 };
 
 }  // namespace mr

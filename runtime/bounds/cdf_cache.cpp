@@ -45,7 +45,7 @@ struct Kept {
   bool exact, checked;
 };
 
-/// An LRU cache.
+/// An LRU cache of smoothed distribution functions.
 class Cache {
  public:
   std::optional<Kept> find(const std::string& key) {

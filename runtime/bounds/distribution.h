@@ -12,7 +12,7 @@ namespace mr {
 
 /// Equally likely values, sorted, with counts of repeated values.
 struct CountedValues {
-  std::vector<double> distinct = {};  // ascending
+  std::vector<double> distinct = {};  // distinct values, ascending
   std::vector<uint32_t> before =
       {};                   // how many values are smaller than each one, then the total; empty if no value is repeated
   int64_t total = 0;        // number of values, with repeats
@@ -25,7 +25,7 @@ class Distribution {
   /// there are no values.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// From values with given probabilities.
+  /// A distribution from values with given probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }
@@ -33,7 +33,7 @@ class Distribution {
   double mean() const { return counted_.mean; }
   double sd() const { return counted_.sd; }
   const std::vector<double>& values() const { return counted_.distinct; }
-  /// The values, without their probabilities.
+  /// The equally likely values with their counts.
   const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
   /// The steepness of Eq. 3.13; infinite for a single value.

@@ -14,7 +14,7 @@ namespace {
 
 using portable::log_factorial;
 
-constexpr int64_t most_rows_of_grades = 300;  // limit for wrong pairs of graded lists
+constexpr int64_t most_rows_of_grades = 300;  // largest list with several grades whose distribution is enumerated
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 

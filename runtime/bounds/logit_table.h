@@ -19,7 +19,7 @@ class LogitTable {
   /// value gives the constant 1/2.
   LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain);
   explicit LogitTable(const Spectrum& spectrum);
-  /// From knots with the layout of `knots()`.
+  /// A table from knots with the layout of `knots()`.
   LogitTable(double first, double step, std::vector<double> knots);
 
   /// F~ and the derivative of its interpolant. The logit is linear outside of the table.
@@ -29,7 +29,7 @@ class LogitTable {
 
   double first() const { return first_; }
   double step() const { return step_; }
-  /// [count][2]: logit F~ and its slope.
+  /// The knots, [count][2]: logit F~ and its slope.
   const std::vector<double>& knots() const { return knots_; }
   int64_t bytes() const { return static_cast<int64_t>(knots_.capacity() * sizeof(double)); }
 

@@ -43,7 +43,7 @@ class RankingRecursion {
   static void launch(const std::vector<RankingRecursion*>& all);
 
  private:
-  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // number of frequencies
+  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // number of frequencies per launch
   void turn(size_t at);
 
   Device device_;

@@ -19,7 +19,7 @@ constexpr char magic[8] = {'m', 'r', 's', 'a', 'm', 'p', 'l', '1'};
 constexpr uint32_t byte_order = 0x01020304;
 constexpr size_t key_digits = 64;
 
-/// A repeated value.
+/// A value that occurs several times, with its count.
 struct Repeated {
   uint32_t index, count;
 };
@@ -30,8 +30,8 @@ struct Header {
   char key[key_digits];
   int64_t distinct, total;
   double mean, sd;
-  uint64_t payload_checksum;  // of all bytes after the header
-  uint64_t header_checksum;   // of the header's other bytes
+  uint64_t payload_checksum;  // checksum of all bytes after the header
+  uint64_t header_checksum;   // checksum of the header's other bytes
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 128);
 constexpr int64_t header_bytes = sizeof(Header);

@@ -81,7 +81,7 @@ std::shared_ptr<const Distribution> SampleFolder::find(const std::string& key) c
   const fs::path path = path_of(key);
   std::optional<Distribution> found = read_sample_file(path.string(), key);
   if (!found) return nullptr;
-  std::error_code unchanged;  // fails for another user's file
+  std::error_code unchanged;  // set if the file belongs to another user
   fs::last_write_time(path, fs::file_time_type::clock::now(), unchanged);
   return std::make_shared<const Distribution>(std::move(*found));
 }

@@ -31,7 +31,7 @@ struct Smoothing {
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
-  Device device = Device::cpu;    // draws the samples
+  Device device = Device::cpu;    // the device that draws samples
   std::vector<Metric> also = {};  // metrics that need samples of the same rankings, drawn together
 };
 /// The samplings of several metrics with the same seed.

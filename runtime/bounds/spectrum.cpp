@@ -16,7 +16,7 @@ namespace mr {
 namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
-constexpr double negligible = 1e-13;         // the series ends when its terms are below this
+constexpr double negligible = 1e-13;         // the series ends when its terms are smaller than this
 constexpr int64_t most_terms = 1 << 17;      // for steeper kernels a Fourier series converges too slowly
 constexpr double most_work = 4e6;            // limit of states times ranks per frequency
 constexpr int64_t closed_form_pairs = 2000;  // with more pairs, nRBP uses the closed form

@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// Gauss-Legendre quadrature on [0, 1].
+/// Nodes and weights of Gauss-Legendre quadrature on [0, 1].
 constexpr double nodes[4] = {0.06943184420297371, 0.33000947820757187, 0.66999052179242813, 0.93056815579702629};
 constexpr double node_weights[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307, 0.17392742256872693};
 

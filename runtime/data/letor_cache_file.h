@@ -16,7 +16,7 @@ struct LetorSource {
   std::string key;  // path and options as text
   io::FileStamp stamp;
   uint64_t checksum = 0;
-  int64_t read_at = 0;  // nanoseconds since 1970
+  int64_t read_at = 0;  // time of reading, in nanoseconds since 1970
 };
 
 struct LetorCacheHeader {
@@ -27,8 +27,8 @@ struct LetorCacheHeader {
   int64_t read_at;
   int64_t rows, width, queries, documents;  // documents: number of rows, or 0 if no row has a document name
   int64_t key_bytes, text_bytes;
-  uint64_t payload_checksum;  // of all bytes after the header
-  uint64_t header_checksum;   // of the header's other bytes
+  uint64_t payload_checksum;  // checksum of all bytes after the header
+  uint64_t header_checksum;   // checksum of the header's other bytes
 };
 
 /// Thrown for a cache that exists but cannot be used. The message begins with its path.

@@ -69,7 +69,7 @@ struct Known {
   std::vector<int64_t> no_negatives;  // items that are never negatives, ascending
 };
 
-using Three = std::array<Rows, 3>;  // for train, valid, test
+using Three = std::array<Rows, 3>;  // rows of the parts train, valid and test
 
 /// Shuffles 0 .. count - 1 and assigns them to the folds in rotation.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {

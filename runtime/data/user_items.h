@@ -22,7 +22,7 @@ struct UserItemTable {
 using UserItems = std::shared_ptr<const UserItemTable>;
 
 struct UserItem {
-  int64_t user, item;  // both counted from 1
+  int64_t user, item;  // numbers of user and item, from 1
   float grade;
 };
 

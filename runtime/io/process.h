@@ -9,8 +9,8 @@ namespace mr::io {
 
 struct Finished {
   int status;          // exit status, or -1 if a signal killed it
-  std::string output;  // standard output
-  std::string errors;  // standard error, unless it is shared
+  std::string output;  // text of standard output
+  std::string errors;  // text of standard error, unless it is shared
 };
 
 enum class Errors { captured, shared };

@@ -8,7 +8,7 @@ namespace {
 
 struct Character {
   uint32_t code;
-  size_t bytes;  // length in bytes; 0: invalid UTF-8
+  size_t bytes;  // length in bytes, or 0 for invalid UTF-8
 };
 
 /// The first character of a non-empty text.

@@ -20,7 +20,7 @@ namespace {
 struct Inflater {
   z_stream stream{};
   Inflater() {
-    // 16: gzip headers only
+    // adding 16 accepts gzip headers only
     if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream); }
