@@ -19,7 +19,7 @@ struct PutOff {
   Tensor rows;      // stored rows: numbers, means and (Adam only) squares; zero for rows that no step has changed
   Tensor stored;    // int64: the step after which each row was stored; 0: initial values
   Tensor rates;     // float64: learning rates of the last steps
-  Tensor settings;  // float64: beta1, beta2, epsilon, 1 for Adam
+  Tensor settings;  // float64: beta1, beta2, epsilon, and 1 for Adam or 0 for SGD
 };
 
 /// Owned by the parameter's storage and by the optimizer. The parameter's bytes may be stale: a reader first has the

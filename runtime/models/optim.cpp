@@ -188,7 +188,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
   Motion motion{momentum > 0, decay > 0, {}};
   if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared first: memory may run out
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, motion));

@@ -12,7 +12,7 @@ namespace mr {
 
 struct ParameterState {
   Tensor parameter, mean, square;
-  int64_t steps = 0;  // for a parameter on the CPU
+  int64_t steps = 0;  // number of steps of a parameter on the CPU
   bool alone = true;  // false if another parameter shares its bytes
   /// Deferred updates, or null. While updates are deferred, `mean` and `square` are those of each row's own last
   /// update.

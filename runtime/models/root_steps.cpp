@@ -41,7 +41,7 @@ void move(const ParameterState& state, const Prepared& ready, const Method& how)
 void step(OptimizerState& all, const Method& how) {
   check_method(how);
   const bool history = how.keep != 1 || how.momentum > 0;
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared first: memory may run out
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, {history, how.decay > 0, {}}));

@@ -41,7 +41,7 @@ class StepLog {
   /// The weight in the j-th step after t0, j <= rest().
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
-  /// beta1^k and beta2^k.
+  /// Decay over k steps: beta1^k of the means, beta2^k of the squares.
   double mean_left(int32_t k) const { return mean_powers_.of(k); }
   double square_left(int32_t k) const { return square_powers_.of(k); }
 

@@ -101,7 +101,7 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;
-    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // same size as Real, for vectorization
+    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // integer as wide as Real, for vectorization
     const int64_t n = x.entries();
     std::atomic<bool> any{false};
     cpu::parallel(n, 32768, [&](int64_t first, int64_t last) {

@@ -17,9 +17,9 @@ namespace mr {
 /// relevant rows have grade 1 if there are no grades.
 struct ListShape {
   int64_t n = 0, p = 0;
-  std::vector<float> grades;  // descending; empty if n and p suffice
-  double beta = 0;            // 0: all rankings are equally likely
-  Gain gain = Gain::exp2;     // gain of the grades
+  std::vector<float> grades;  // grades, descending; empty if n and p suffice
+  double beta = 0;            // exponent of sampling weights; 0: all rankings are equally likely
+  Gain gain = Gain::exp2;     // how grades are converted to gains
   /// True if all rows are relevant, or none is.
   bool of_one_kind() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const {
@@ -32,10 +32,10 @@ enum class Discounts : int8_t { any, ones, ranks };
 
 /// A metric of the form: (sum over rows of a term of rank and gain) / norm - shift.
 struct ClosedForms {
-  Increment kind = Increment::linear;       // the term of a row
-  Increment of_grades = Increment::graded;  // the term of a row if the list has several grades
+  Increment kind = Increment::linear;       // the term that a row adds to the sum
+  Increment of_grades = Increment::graded;  // the term that a row adds if the list has several grades
   Discounts discounts = Discounts::any;
-  /// d(r), for ranks from 1
+  /// discounts d(r), for ranks from 1
   double (*discount)(const Metric&, int64_t rank) = nullptr;
   /// True if a cutoff k is supported: d is then 0 beyond rank k. Other closed forms have no cutoff.
   bool with_cutoff = false;

@@ -76,7 +76,7 @@ struct PivotedQr {
   }
 };
 
-/// a a', several columns at a time.
+/// The product a a', several columns at a time.
 void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   const Eigen::Index p = a.rows();
   Eigen::Map<Matrix> product(out, p, p);

@@ -15,9 +15,9 @@ namespace mr {
 template <class T>
 requires(std::is_trivially_copyable_v<T>) class DeviceArray {
  public:
-  /// Undefined, of size 0.
+  /// An undefined array of size 0.
   DeviceArray() = default;
-  /// Uninitialized values.
+  /// An array of uninitialized values.
   DeviceArray(int64_t size, Device device) : storage_(std::make_shared<Storage>(size * width, device)), size_(size) {}
   /// Copies the values from host memory.
   DeviceArray(const T* values, int64_t size, Device device) : DeviceArray(size, device) {

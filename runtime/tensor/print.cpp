@@ -15,7 +15,7 @@ std::string number(const Tensor& values, int64_t at) {
   char text[40];
   with_real(values.dtype(), [&]<class Real>() {
     const auto value = static_cast<double>(values.span<Real>()[at]);
-    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // no "-nan"
+    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // NaN without its sign
   });
   return text;
 }

@@ -51,7 +51,7 @@ class Shape {
     return n;
   }
 
-  /// This shape without dimension d.
+  /// The shape that remains when dimension d is removed.
   Shape without(int d) const {
     Shape rest;
     for (int e = 0; e < dims_; ++e) {

@@ -21,7 +21,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialized entries.
+  /// A tensor with uninitialized entries.
   static Tensor empty(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor zeros(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor full(const Shape& shape, double value, Dtype dtype, Device device = Device::cpu);
