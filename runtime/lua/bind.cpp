@@ -47,7 +47,7 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
 
 void describe_closed_error(const ClosedError& error, Failure* out) noexcept {
   char text[200];
-  std::snprintf(text, sizeof text, "the %s was used after it was closed", error.what);
+  std::snprintf(text, sizeof text, "%s used after it was closed", error.what);
   out->set(Failure::closed, error.argument, text);
 }
 

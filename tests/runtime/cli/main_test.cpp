@@ -33,7 +33,7 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
       {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
       {{"results", "a", "b"}, "moonrank: results: expected the name of one store, got 2\n"},
-      {{"data", "get"}, "moonrank: data get: expected one name after it\n"},
+      {{"data", "get"}, "moonrank: data get: expected one name after 'get'\n"},
       {{"results", "--hlep"},
        "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
       {{"results", "r.db", "--hlep"},

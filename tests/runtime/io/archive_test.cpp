@@ -70,7 +70,7 @@ TEST_CASE("a zip file cannot write outside its folder") {
     CHECK_FALSE(fs::exists("/tmp/moonrank-evil"));
   }
   const Place link(mr::test::make_zip({{"way", "-> /etc"}, {"way/file", "x"}}));
-  CHECK_THROWS_WITH(link.unpack(), Contains("entry 'way': neither a file nor a folder"));
+  CHECK_THROWS_WITH(link.unpack(), Contains("entry 'way': it is neither a file nor a folder"));
 }
 
 TEST_CASE("unpacking stops at the limit") {

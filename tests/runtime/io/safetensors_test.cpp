@@ -160,7 +160,7 @@ TEST_CASE("a writer replaces what it wrote, in any version and cut short, and no
     const std::string before = read_text(path);
     CHECK_THROWS_WITH(write_safetensors(path, file_of("moonrank tables 2", {5})),
                       Contains(path + ": cannot write: the file exists and is not a 'moonrank tables'") &&
-                          Contains(why) && Contains("another one is never replaced"));
+                          Contains(why) && Contains("another format is never replaced"));
     CHECK(read_text(path) == before);
   };
   refused("but has the format 'moonrank model 1'");

@@ -67,7 +67,7 @@ describe("mr.bounds.cache", function()
     local kinds = {
       flipped = whole:sub(1, middle) .. string.char(whole:byte(middle + 1) ~ 1) .. whole:sub(middle + 2), cut = whole:sub(1, middle),
       older = whole:gsub("moonrank tables 2", "moonrank tables 1"), newer = whole:gsub("moonrank tables 2", "moonrank tables 3"),
-      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"), ["of another numerics version"] = whole:gsub('"numerics":"2', '"numerics":"1'),
+      renamed = whole:gsub("ndcg 7 2", "ndcg 7 3"), ["of other numerics"] = whole:gsub('"numerics":"2', '"numerics":"1'),
     }
     for kind, bytes in pairs(kinds) do
       check(bytes ~= whole, kind)
@@ -119,11 +119,11 @@ describe("mr.bounds.cache", function()
       return count_read, problem, core.count_tables() - before
     end
     local changes = {
-      ["is damaged: table 18"] = function(_, knots) knots[#knots] = -1 end,
+      ["is damaged: invalid table 18"] = function(_, knots) knots[#knots] = -1 end,
       ["is damaged: the sizes of its tables"] = function(own) own[#own] = own[#own] - 2 end,
       ["is damaged: counts, places and keys disagree"] = function(_, _, _, text) return text .. "one more\n" end,
       ["is damaged: it holds a table twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
-      ["is damaged: table 1"] = function(_, _, places) places[2] = math.huge end,
+      ["is damaged: invalid table 1"] = function(_, _, places) places[2] = math.huge end,
     }
     for why, change in pairs(changes) do
       local count_read, problem, kept = crafted(change)

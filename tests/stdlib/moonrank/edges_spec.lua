@@ -136,7 +136,7 @@ end)
 
 it("least squares need a column", function()
   for _, rows in ipairs{ 0, 3 } do
-    raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, ("shape {%d, 0}, expected at least one column"):format(rows))
+    raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, "expected at least one column")
   end
   local _, _, squares, rank = core.least_squares(mr.zeros(0, 2), mr.ones(0))
   check(squares ~= squares and rank == 0)

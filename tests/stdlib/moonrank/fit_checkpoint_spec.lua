@@ -495,7 +495,7 @@ describe("mr.fit{checkpoint =}", function()
     end)
     refused("'rows' does not match", function(x) x["optimizer.1.rows"] = mr.zeros(3, 3) end)
     refused("'rates' has a learning rate that is not a positive", function(x) x["optimizer.1.rates"] = x["optimizer.1.rates"] * -1 end)
-    refused("'settings' belongs to an optimizer", function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 }, { dtype = "float64" }) end)
+    refused("'settings' belongs to", function(x) x["optimizer.1.settings"] = mr.tensor({ 2, 2, 0, 1 }, { dtype = "float64" }) end)
     -- nothing has changed where a later part is wrong
     local model, start = mf(), mf():parameters()
     for _, change in ipairs{ function(x) x["optimizer.2.rates"] = x["optimizer.2.rates"] * -1 end,
