@@ -285,8 +285,8 @@ describe("cat and stack", function()
   end)
 
   it("say what does not fit", function()
-    raises(function() return mr.cat{} end, "there are none")
-    raises(function() return mr.stack{} end, "there are none")
+    raises(function() return mr.cat{} end, "the table is empty")
+    raises(function() return mr.stack{} end, "the table is empty")
     raises(function() return mr.cat{ mr.ones(2, 3), mr.ones(2, 4) } end,
       "tensor 2 has shape {2, 4}, expected the shape of the first tensor, {2, 3}, except in dimension 1")
     raises(function() return mr.cat({ mr.ones(2), mr.ones(2, 1) }, 1) end, "tensor 2 has shape {2, 1}")
