@@ -12,7 +12,6 @@
 
 namespace mr::cpu {
 
-/// Memory that a thread owns until it ends.
 struct Owned {
   Owned* next = nullptr;
   Owned() = default;

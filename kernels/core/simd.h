@@ -6,7 +6,6 @@ namespace mr::cpu {
 
 enum class Simd { scalar, avx2, avx512 };
 
-/// The widest instruction set that the processor has.
 Simd best_simd();
 
 /// The best instruction set, or the one that MOONRANK_SIMD names ("scalar", "avx2", "avx512"). Throws if the processor
@@ -25,7 +24,6 @@ Form for_this_simd(Form scalar, Form avx2, Form avx512) {
 template <class Loops, Simd set>
 Loops loops_of();
 
-/// The loops of a family for this processor.
 template <class Loops>
 const Loops& chosen_loops() {
   static const Loops loops =

@@ -58,7 +58,6 @@ class NanNotes {
     if (at == static_cast<int64_t>(checks_.size())) checks_.push_back(check);
     return words_ + at;
   }
-  /// Names of the checks, in the order of their words.
   const std::vector<std::string>& checks() const { return checks_; }
 
  private:

@@ -14,10 +14,8 @@ namespace mr::cuda {
 void check(Gpu& gpu, cudaError_t error, const char* expression, const char* file, int line);
 void check(Gpu& gpu, cublasStatus_t status, const char* expression, const char* file, int line);
 
-/// The name of a cuBLAS status.
 const char* text_of(cublasStatus_t status);
 
-/// The GPU's stream.
 cudaStream_t stream(const Gpu& gpu);
 
 }  // namespace mr::cuda

@@ -26,7 +26,6 @@ struct Destroy {
 template <class Pointer>
 using Handle = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy>;
 
-/// Frees page-locked host memory.
 struct FreeHost {
   void operator()(char* data) const { static_cast<void>(cudaFreeHost(data)); }
 };

@@ -19,7 +19,6 @@ class Failures {
 
   /// Marks the GPU as lost. Only the first cause is kept.
   void lose(const std::string& cause);
-  /// Throws the first cause if the GPU is lost.
   void require_not_lost() const;
 
  private:

@@ -18,7 +18,6 @@ namespace mr::cuda {
 
 class Gpu {
  public:
-  /// Opens the first device, if it can be used.
   Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -26,7 +25,6 @@ class Gpu {
   bool available() const { return driver_ != nullptr; }
   /// Why the GPU is not available ("" if it is).
   const std::string& reason() const { return reason_; }
-  /// The number of devices that this process may use.
   int devices() const { return available() ? driver_->about().devices : 0; }
   std::string name() const;
   int multiprocessors() const { return driver().about().multiprocessors; }
@@ -34,13 +32,11 @@ class Gpu {
   /// Allocates device memory from the pool, in the order of the stream. Throws std::bad_alloc if there is none left.
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
-  /// Number of bytes that the pool keeps for later requests.
   int64_t kept_bytes() const { return pool_.kept(); }
   /// Device copy of a host table that never changes. It is uploaded on first use.
   const void* constant(const void* table, int64_t bytes);
 
   void copy_to_device(void* to, const void* from, int64_t bytes);
-  /// Waits for all work that was queued before.
   void copy_to_host(void* to, const void* from, int64_t bytes);
   void copy_on_device(void* to, const void* from, int64_t bytes);
   void fill_zero(void* data, int64_t bytes);
@@ -48,7 +44,6 @@ class Gpu {
   void matmul(const Product<Real>& product);
   /// Waits for all work. An error that is found here names the operation that caused it.
   void synchronize();
-  /// How often the host waited for queued work.
   int64_t waits() const { return waits_; }
 
   /// Starts a recording. Operations that would have to wait throw until it ends. The pool keeps the memory that the

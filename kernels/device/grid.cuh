@@ -29,7 +29,6 @@ void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t sha
   CUDA_TRY(on, cudaGetLastError());
 }
 
-/// The block's dynamic shared memory.
 template <class T>
 __device__ T* shared_memory() {
   extern __shared__ __align__(16) unsigned char dynamic_shared[];

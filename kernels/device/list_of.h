@@ -5,7 +5,6 @@
 
 namespace mr::cuda {
 
-/// The number of the list that contains a row.
 MR_HD inline int64_t list_of(Ragged lists, int64_t row) {
   int64_t low = 0, high = lists.count;
   while (high - low > 1) {

@@ -37,7 +37,6 @@ const char* text_of(cublasStatus_t status) { return cublas().cublasGetStatusStri
 
 void Destroy::operator()(cublasHandle_t blas) const { static_cast<void>(cublas().cublasDestroy(blas)); }
 
-/// The cuBLAS handle of this GPU, created on first use.
 cublasHandle_t CudaDriver::blas() {
   std::call_once(blas_made_, [this] {
     cublasHandle_t made = nullptr;

@@ -21,7 +21,6 @@ class Pool {
   using Take = std::function<void*(int64_t bytes)>;
   using GiveBack = std::function<void(void* data)>;
   Pool(Take take, GiveBack give_back) : take_(std::move(take)), give_back_(std::move(give_back)) {}
-  /// Frees all memory that the pool allocated.
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

@@ -22,7 +22,6 @@ struct Recordings::Node {
   std::unique_ptr<Node> next;
 };
 
-/// The handle of a recording that its user owns.
 class Recordings::Owned : public Capture {
  public:
   Owned(Recordings& from, std::unique_ptr<Node> node) : from_(from), node_(std::move(node)) {}

@@ -34,7 +34,6 @@ struct LayerNorm {
   }
 };
 
-/// Input of the backward pass of layer normalisation.
 template <class Real>
 struct LayerNormViews {
   Span<const Real> x, gain, mean, inverse, upstream;

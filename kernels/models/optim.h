@@ -45,7 +45,6 @@ struct SgdStep {
   }
 };
 
-/// Scales a parameter: p *= factor.
 template <class Real>
 struct Shrink {
   Real* parameter;

@@ -38,7 +38,6 @@ class FarScores {
     values().erase(std::unique(values().begin(), values().end()), values().end());
   }
 
-  /// Box number of a far score.
   int64_t number(double x, double score) const {
     const int64_t order = std::lower_bound(values().begin(), values().end(), sign_ * score) - values().begin() + 1;
     constexpr int64_t beyond = 2 * static_cast<int64_t>(exact_below);

@@ -10,7 +10,6 @@
 
 namespace mr::cpu {
 
-/// A vector that never shrinks.
 template <class T>
 T* room(std::vector<T>& v, int64_t n) {
   if (static_cast<int64_t>(v.size()) < n) v.resize(static_cast<size_t>(n));
@@ -47,7 +46,6 @@ struct Box {
   int32_t first, marked_last, last;
 };
 
-/// Part of a box, of at most `box_chunk` positions.
 struct BoxChunk {
   int32_t box, first, last;
 };

@@ -21,7 +21,6 @@ struct Sums {
   double of[count][BoxShape<float>::padded];
 };
 
-/// One list's sums by boxes.
 template <class Real>
 struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;

@@ -59,7 +59,6 @@ class NearTop {
           p, w.gain, [&](int64_t slot) { return s[w.targets(list, slot)]; }, top);
   }
 
-  /// True if no score is NaN.
   bool numbers() const { return numbers_; }
   int64_t size() const { return n_; }
 

@@ -70,7 +70,6 @@ struct ListRanks {
   __device__ void other_rows(int64_t, int64_t) const {}
 };
 
-/// Derivatives of smooth ranks for one list.
 template <class Real, int Lanes>
 struct ListDerivatives {
   static constexpr int weights = 2;

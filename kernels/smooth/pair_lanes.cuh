@@ -10,7 +10,6 @@ namespace mr::cuda {
 
 constexpr int pair_lanes = 128;  // number of lanes of a block
 
-/// Lowest and highest score of some rows.
 struct ScoreRange {
   double low, high;
 
@@ -32,7 +31,6 @@ class PairLanes {
   __device__ explicit PairLanes(double* shared) : shared_(shared) {}
 
   __device__ int lane() const { return static_cast<int>(threadIdx.x) % Lanes; }
-  /// The number of this lane's group within the block.
   __device__ int group() const { return static_cast<int>(threadIdx.x) / Lanes; }
 
   __device__ void sync() const {

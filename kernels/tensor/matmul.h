@@ -35,7 +35,6 @@ struct ProductLoops {
   void (*multiply)(const Product<Real>& product);
 };
 
-/// Computes a product on the calling thread.
 template <class Real>
 void multiply(const Product<Real>& product) {
   chosen_loops<ProductLoops<Real>>().multiply(product);

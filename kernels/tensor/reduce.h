@@ -78,7 +78,6 @@ struct SumRuns {
   }
 };
 
-/// Inner product of row i of a and row i of b.
 template <class Real>
 struct RowDot {
   Span<const Real> a, b;

@@ -71,9 +71,7 @@ void backward(const Tensor& root, const Tensor& seed, bool keep);
 /// Turns recording on or off for this thread; returns the previous setting.
 bool set_recording(bool on);
 
-/// Sum of two gradients of a tensor with the given shape.
 Gradient add(const Gradient& a, const Gradient& b, const Shape& shape);
-/// Converts a gradient to a full tensor.
 Tensor to_dense(const Gradient& gradient, const Shape& shape);
 /// Merges repeated rows of a sparse gradient and sorts the rows. Repeats are added in their order, so the result is
 /// deterministic.

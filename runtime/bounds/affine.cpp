@@ -105,7 +105,6 @@ std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists
   return {per_list_tensor(slope, dtype, to_device(device)), per_list_tensor(offset, dtype, to_device(device))};
 }
 
-/// Applies an affine bound: slope times score plus offset.
 Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& lists, const AffineBound& bound) {
   check::per_list("score", score, lists);
   const Shape one_each{lists.count()};

@@ -13,7 +13,6 @@ const ClosedForms& closed_forms_of(const Metric& metric);
 /// True if the metric has the same value for all rankings of the shape, for example because its cutoff includes the
 /// whole list.
 bool degenerate(const Metric& metric, const ListShape& shape);
-/// The shape of a list of n rows with the given grades.
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta = 0);
 /// The shape that a script passes: n and p, or grades in any order.
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,

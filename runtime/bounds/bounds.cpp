@@ -52,7 +52,6 @@ Tensor list_weights(const Metric& metric, const Lists& lists, const std::string&
   return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
 }
 
-/// Number of lists that are not degenerate.
 int64_t count_lists(const Metric& metric, const Lists& lists) {
   int64_t count = 0;
   for (const double weight : weights_of(metric, lists)) count += weight > 0 ? 1 : 0;

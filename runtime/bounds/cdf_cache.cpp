@@ -56,7 +56,6 @@ class Cache {
     return *at->second;
   }
 
-  /// Adds an entry, or replaces an unchecked one.
   void put(Kept entry) {
     const std::lock_guard lock(mutex_);
     const auto at = entries_.find(entry.key);

@@ -73,7 +73,6 @@ std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
   return {Tensor::from(listed.values()), Tensor::from(probability)};
 }
 
-/// F~ and its derivative at every entry of s.
 std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
   check::not_nan("smooth", "s", s);

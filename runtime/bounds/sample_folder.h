@@ -22,7 +22,6 @@ class SampleFolder {
   /// $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read on first use.
   static SampleFolder& of_user();
 
-  /// True if the folder may keep anything.
   bool is_open() const { return most_bytes_ > 0; }
   bool has(const std::string& key) const;
   /// Null if the file is missing or damaged. Otherwise it becomes the most recently used one.

@@ -22,7 +22,6 @@ class MetricSampling {
   std::string rankings_key() const;
   /// True if both metrics can be computed from the same drawn rankings.
   bool goes_with(const MetricSampling& other) const;
-  /// Total number of rows to draw.
   int64_t rows() const { return samples_ * shape_.n; }
   std::vector<double> draw(Device device) const;
   /// True if `found`, read from a file, can be a result of `draw`: it has the right number of values with their mean
@@ -43,7 +42,6 @@ class MetricSampling {
   Increments increments_;
 };
 
-/// `samples` values of the metric, drawn on `device`.
 std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                                   Device device = Device::cpu);
 

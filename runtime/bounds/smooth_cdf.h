@@ -34,7 +34,6 @@ struct Finding {
   Device device = Device::cpu;    // the device that draws samples
   std::vector<Metric> also = {};  // metrics that need samples of the same rankings, drawn together
 };
-/// The samplings of several metrics with the same seed.
 std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
                                          const Finding& finding);
 

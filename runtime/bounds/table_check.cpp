@@ -56,7 +56,6 @@ bool is_possible(const LogitTable& table, double gain, double low, double high) 
   return knots[0] <= -end_logit && knots[2 * count - 2] >= end_logit;
 }
 
-/// Adds the integrals of F~ over the interval between two knots.
 void add_interval(Pair& sum, const LogitTable& table, size_t k, double centre) {
   const std::vector<double>& knots = table.knots();
   const double rise = knots[2 * k + 2] - knots[2 * k];

@@ -168,7 +168,6 @@ bool is_file(const std::string& path) {
   return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
-/// Reads `help` or `help COMMAND`.
 void read_help(const std::vector<std::string>& rest, Command* command) {
   command->mode = Command::help;
   const bool named =

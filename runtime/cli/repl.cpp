@@ -160,7 +160,6 @@ class Session {
     if (status_ == 0) status_ = status;
   }
 
-  /// True if `exit` or `quit` was typed.
   bool is_leaving() {
     lua::ignore_interrupts();
     lua_settop(L_, 0);
@@ -168,7 +167,6 @@ class Session {
     return call(L_, 0, 1) == 0 && lua_toboolean(L_, -1) != 0;
   }
 
-  /// Prints the values on the stack.
   void show() {
     const int count = lua_gettop(L_);
     if (lua_checkstack(L_, count + 10) == 0) {

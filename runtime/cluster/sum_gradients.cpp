@@ -126,12 +126,10 @@ std::tuple<double, double, bool> sum_gradients(const std::vector<Tensor>& parame
   return with_all(parameters, [&] { return sum_gradients_once(parameters, loss, counted, stop, mean); });
 }
 
-/// Returns the values of rank 0.
 std::vector<double> of_first(const std::vector<double>& values) {
   return values_of<double>(cluster::gather(bytes_of(values)).front());
 }
 
-/// Copies the parameters of rank 0 to all ranks.
 void share_parameters(const std::vector<Tensor>& parameters) {
   with_all(parameters, [&] {
     for (const Tensor& each : parameters) {
@@ -148,7 +146,6 @@ void share_parameters(const std::vector<Tensor>& parameters) {
   });
 }
 
-/// True if all ranks have bitwise equal parameters.
 bool same_parameters(const std::vector<Tensor>& parameters) {
   return with_all(parameters, [&] {
     std::string sums;

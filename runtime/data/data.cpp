@@ -131,7 +131,6 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
-/// Concatenates the lists and rows of several data sets.
 Lists join_lists(const std::vector<Lists>& parts) {
   std::vector<int64_t> sizes;
   std::vector<float> relevance;
@@ -317,7 +316,6 @@ std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
-/// Number of distinct items of the users.
 int64_t distinct_items_of(const KeptUsers& kept) {
   std::vector<bool> there(static_cast<size_t>(kept->all_items) + 1);
   for (const int64_t item : kept->items) there[static_cast<size_t>(item)] = true;
@@ -330,7 +328,6 @@ int64_t longest_of(const KeptUsers& kept) {
 }
 Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
 
-/// The numbers 1 .. n in random order.
 Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t lane) {
   if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
   const Tensor numbers = Tensor::empty({n}, Dtype::int64);

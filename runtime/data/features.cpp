@@ -12,7 +12,6 @@
 namespace mr {
 namespace {
 
-/// A column of the rows of one list.
 template <class Real>
 struct Column {
   Real* first;
@@ -157,7 +156,6 @@ std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>
   return place;
 }
 
-/// Selects columns in the given order.
 Tensor take_columns(const Tensor& x, const Tensor& columns) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   return with_real(x.dtype(), [&]<class Real>() {

@@ -23,7 +23,6 @@ struct Boxes {
 
   int64_t first(int64_t box) const { return box * pixels / boxes; }
   int64_t last(int64_t box) const { return ((box + 1) * pixels - 1) / boxes; }
-  /// The share of the box that the pixel fills.
   double share(int64_t box, int64_t pixel) const {
     const int64_t from = std::max(box * pixels, pixel * boxes), to = std::min((box + 1) * pixels, (pixel + 1) * boxes);
     return static_cast<double>(to - from) / static_cast<double>(pixels);

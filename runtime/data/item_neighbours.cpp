@@ -259,7 +259,6 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
 
 int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(table->items.size()); }
 
-/// A uniform number for each pair of user and item.
 Tensor pair_noise(const Tensor& users, const Tensor& items, const Lists& lists, int64_t seed) {
   constexpr int64_t most = int64_t{1} << 40;
   check_rows(users, items, lists, most, most);

@@ -30,7 +30,6 @@ Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOp
   return pieces;
 }
 
-/// Joins the pieces of a file.
 class Joiner {
  public:
   Joiner(Pieces pieces, const std::string& path, const LetorOptions& options)

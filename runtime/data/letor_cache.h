@@ -14,7 +14,6 @@ namespace mr {
 LetorFile read_letor_cached(const std::string& path, const LetorOptions& options, const std::string& folder,
                             std::string& problem);
 
-/// The path of the cache.
 std::string letor_cache_path(const std::string& path, const LetorOptions& options, const std::string& folder);
 
 }  // namespace mr

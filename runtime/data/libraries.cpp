@@ -10,12 +10,10 @@
 namespace mr {
 namespace {
 
-/// The words of one line, between blanks.
 class Words {
  public:
   explicit Words(std::string_view line) : line_(line) {}
 
-  /// The next word of the line; empty at its end.
   std::string_view next() {
     begin_ = std::min(line_.find_first_not_of(blanks, end_), line_.size());
     end_ = std::min(line_.find_first_of(blanks, begin_), line_.size());

@@ -63,13 +63,11 @@ int64_t whole_number(const CsvReader& file, const CsvRecord& record, size_t colu
   return value;
 }
 
-/// The file and line of each row.
 struct Origin {
   int64_t line;
   size_t file;
 };
 
-/// Packs user and item into one number.
 std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   constexpr int shift = 32;
   std::vector<uint64_t> pairs(ratings.user.size());

@@ -61,7 +61,6 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
   return given;
 }
 
-/// The known items of one user.
 struct Known {
   int64_t user;
   std::vector<int64_t> items;         // items of the user, ascending

@@ -29,7 +29,6 @@ struct UserItem {
 /// A table of the given pairs. Duplicates are merged and keep the larger grade.
 UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items);
 
-/// Number of users of each item.
 std::vector<int64_t> users_of_items(const UserItemTable& table);
 
 template <>

@@ -26,7 +26,6 @@ struct DataSet {
   int64_t max_bytes;                  // limit for the archive and for its unpacked files
 };
 
-/// All known data sets, sorted by name.
 const std::vector<DataSet>& catalogue();
 
 /// The data set with this name. Throws std::runtime_error that lists the known names.

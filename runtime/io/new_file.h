@@ -53,7 +53,6 @@ void make_folder_of(const std::string& path);
 /// Syncs a folder, so that new names in it survive a power failure. Not every file system supports it.
 void sync_folder(const std::string& path);
 
-/// Writes a whole file.
 void write_file(const std::string& path, const std::vector<std::string_view>& parts, const Objection& objection);
 
 }  // namespace mr::io

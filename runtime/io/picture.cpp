@@ -22,7 +22,6 @@ std::vector<unsigned char> bytes_of(const std::string& path) {
   return bytes;
 }
 
-/// Describes the first bytes of a file, for an error message.
 std::string beginning(std::string_view bytes) {
   if (bytes.empty()) return "an empty file";
   constexpr size_t shown = 8;

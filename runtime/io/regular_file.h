@@ -41,7 +41,6 @@ class RegularFile {
   void read(int64_t at, void* target, int64_t bytes) const;
   /// Advises the system to read the whole file ahead.
   void read_soon() const;
-  /// io::checksum of the file's bytes.
   uint64_t checksum() const;
 
  private:

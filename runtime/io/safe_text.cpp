@@ -11,7 +11,6 @@ struct Character {
   size_t bytes;  // length in bytes, or 0 for invalid UTF-8
 };
 
-/// The first character of a non-empty text.
 Character first_character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
   const uint32_t lead = byte(0);

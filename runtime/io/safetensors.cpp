@@ -74,7 +74,6 @@ std::string header_of(const TensorFile& file) {
   return text;
 }
 
-/// The header's entry for one tensor.
 struct TensorEntry {
   std::string name;
   Dtype type;

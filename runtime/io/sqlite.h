@@ -53,7 +53,6 @@ class Database {
   void close();
   /// True if the file was renamed, removed or replaced since it was opened, so that writes are lost.
   bool moved() const;
-  /// Number of rows that the last statement changed.
   int64_t changed() const;
   /// True if this process writes the database exclusively, so that other processes need a copy to read.
   bool exclusive() const;

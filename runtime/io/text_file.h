@@ -19,7 +19,6 @@ constexpr int64_t largest_text = int64_t{8} << 30;
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
 std::string read_text(const io::RegularFile& file, int64_t max_bytes);
 
-/// True if bytes start like gzip.
 inline bool is_packed(std::string_view bytes) { return bytes.substr(0, 2) == "\x1f\x8b"; }
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 

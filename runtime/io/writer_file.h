@@ -20,7 +20,6 @@
 
 namespace mr::io {
 
-/// A time as text: "2026-11-24 02:00:00 UTC".
 std::string utc_text(std::time_t time);
 
 /// True if a file system (`f_type` of statfs) is shared by several machines, or may be, such as FUSE.

@@ -73,7 +73,6 @@ void push_metatable(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &class_key<T>);
 }
 
-/// Pushes an empty box of T. May raise.
 template <class T>
 void reserve_box(lua_State* L) {
   auto* const box = static_cast<Box<T>*>(lua_newuserdatauv(L, sizeof(Box<T>), 0));

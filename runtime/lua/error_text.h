@@ -8,7 +8,6 @@ namespace mr::lua {
 /// Pushes a string: the object itself if it is a string or a number, else the result of its `__tostring`, else its
 /// type. An error in `__tostring` is not raised.
 void push_error_text(lua_State* L, int index);
-/// The Lua function error_text(object) -> string.
 int error_text(lua_State* L);
 
 }  // namespace mr::lua

@@ -36,7 +36,6 @@ concept WithFields = requires {
   T::fields;
 };
 
-/// Calls f(field) for each field in order.
 template <WithFields T, class F>
 void each_field(const F& f) {
   std::apply([&](const auto&... field) { (f(field), ...); }, T::fields);

@@ -49,7 +49,6 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   virtual bool is_of(const Tensor& tensor) const = 0;
   /// True if other code wrote to the parameter. Then all updates are applied, and no more are deferred.
   virtual bool gone() const = 0;
-  /// The current means.
   virtual const Moments& moments() const = 0;
   virtual const GlideMethod& method() const = 0;
 };

@@ -77,7 +77,6 @@ int64_t* counts_of(int64_t places) {
   return counts.data();
 }
 
-/// A counting sort of the rows by item.
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
   const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
   const int64_t rows = lists.rows(), *const item = numbers(chosen);

@@ -43,10 +43,8 @@ struct Motion {
 /// Prepares the gradient of a parameter that has one. The parameter does not change yet, so a step that runs out of
 /// memory here can be repeated.
 Prepared prepare(ParameterState& state, const Motion& motion);
-/// Resets the slots after the step.
 void clear_slots(ParameterState& state, const Prepared& ready);
 
-/// True if the parameter has a gradient.
 bool has_gradient(const ParameterState& state);
 int64_t width_of(const Tensor& parameter);
 Tensor zeros_like(const Tensor& x);

@@ -76,7 +76,6 @@ std::string array_of(const std::vector<T>& values) {
   return text + "]";
 }
 
-/// XGBoost writes parameters as strings.
 std::string quoted(int64_t value) { return json_text(std::to_string(value)); }
 
 /// The nodes of a tree that are reachable from its root, in breadth-first order. Pruning leaves unreachable nodes.

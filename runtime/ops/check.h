@@ -9,7 +9,6 @@
 
 namespace mr::check {
 
-/// Throws unless x is float32 or float64.
 void floating(const char* name, const Tensor& x);
 /// Throws unless every entry fits into int64 after truncation.
 void fits_int64(const char* name, const Tensor& x);

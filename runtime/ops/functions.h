@@ -22,7 +22,6 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
 Tensor sum(const Tensor& x, std::optional<int64_t> dim);
 Tensor mean(const Tensor& x, std::optional<int64_t> dim);
 Tensor reshape(const Tensor& x, const Shape& shape);
-/// Swaps dimensions d and e, counted from 0.
 Tensor transpose(const Tensor& x, int d, int e);
 /// Takes `count` indices of dimension d from `first`, both counted from 0.
 Tensor narrow(const Tensor& x, int d, int64_t first, int64_t count);

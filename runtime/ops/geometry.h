@@ -13,9 +13,7 @@ Broadcast broadcast_of(const Shape& from, const Shape& to);
 /// How the entries of a transposed, expanded or sliced tensor are stored in the original: sizes of the result, strides
 /// in the original.
 Broadcast strided(const Shape& shape, const std::vector<int64_t>& strides);
-/// The runs of entries along dimension d.
 Runs runs_along(const Shape& shape, int d);
-/// A single run with all entries.
 Runs one_run(int64_t entries);
 /// Gathers rows by their numbers, counted from 1; differentiable.
 Tensor rows_of(const Tensor& x, const Tensor& index);

@@ -28,7 +28,6 @@ struct MatrixProduct {
   }
 };
 
-/// The batch dimensions: all but the last two.
 Shape batch_of(const Shape& shape) {
   Shape batch;
   for (int d = 0; d + 2 < shape.dims(); ++d) batch.append(shape[d]);
@@ -72,7 +71,6 @@ Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpo
   return out;
 }
 
-/// The matrix product of two tensors with at least two dimensions each.
 Tensor multiplied(const Tensor& a, const Tensor& b) {
   const Tensor out = products(a, false, b, false);
   return record("matmul", out, {a, b},

@@ -85,7 +85,6 @@ Tensor sum_over(const Tensor& x, double divisor) {
   });
 }
 
-/// The largest or smallest entries, and their positions.
 std::pair<Tensor, Tensor> extreme_and_index(const Tensor& x, const Reduction& by, bool largest) {
   if (by.runs.length == 0)
     throw ArgumentError("self",

@@ -52,7 +52,6 @@ Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, 
   return out;
 }
 
-/// Swaps dimensions d and e.
 Tensor transposed(const Tensor& x, int d, int e) {
   Shape shape = x.shape();
   shape.set(d, x.size(e));

@@ -20,7 +20,6 @@ struct ListShape {
   std::vector<float> grades;  // grades, descending; empty if n and p suffice
   double beta = 0;            // exponent of sampling weights; 0: all rankings are equally likely
   Gain gain = Gain::exp2;     // how grades are converted to gains
-  /// True if all rows are relevant, or none is.
   bool of_one_kind() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const {
     return std::tie(n, p, grades, beta, gain) < std::tie(o.n, o.p, o.grades, o.beta, o.gain);
@@ -49,13 +48,11 @@ struct ClosedForms {
   double (*variance)(int64_t n, int64_t p) = nullptr;
   double without_relevant = std::numeric_limits<double>::quiet_NaN();
 
-  /// The term of a row in a list of this shape.
   Increment kind_of(const ListShape& shape) const { return shape.grades.empty() ? kind : of_grades; }
   /// The number of first ranks that the metric depends on.
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
     return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});
   }
-  /// The discounts of ranks 1 .. n of a metric.
   std::vector<double> discounts_of(const Metric& metric, const ListShape& shape) const {
     std::vector<double> d(static_cast<size_t>(shape.n), 0.0);
     for (int64_t r = 1, last = counted_ranks(metric, shape); r <= last; ++r) {

@@ -114,7 +114,6 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   return Tensor::from(ranks);
 }
 
-/// `count` copies of a list with these grades.
 Lists copies(const std::vector<double>& grades, int64_t count) {
   checked_entries(static_cast<int64_t>(grades.size()), count);
   std::vector<float> relevance;

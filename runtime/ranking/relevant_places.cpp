@@ -27,7 +27,6 @@ class ListPlaces {
   ListPlaces(const Real* scores, const float* relevance, int64_t n, float threshold)
       : scores_(scores), relevance_(relevance), n_(n), threshold_(threshold) {}
 
-  /// Writes the places of these rows.
   void put(const int32_t* rows, int64_t count, Placement* out) {
     bounds_.clear();
     for (int64_t i = 0; i < count; ++i) bounds_.push_back({scores_[rows[i]], {0, 0, 0, 0, 0}});

@@ -274,7 +274,6 @@ Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, doub
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }
 
-/// The smooth form from a metric's definition.
 Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double gain) {
   if (!metric.has_smooth()) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
   return metric.definition->smooth(scores, lists, metric, gain);

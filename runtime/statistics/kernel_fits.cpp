@@ -17,7 +17,6 @@ namespace {
 
 using stats::undefined;
 
-/// The density of the standard normal distribution.
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 
 /// The bandwidth between `low` and `high` with the smallest error, searched on a logarithmic scale, and whether it is

@@ -34,12 +34,9 @@ struct Knots {
     for (size_t i = 0; i + 1 < x.size(); ++i) h.push_back(x[i + 1] - x[i]);
   }
 
-  /// Number of knots without the two ends.
   size_t inner() const { return x.size() - 2; }
-  /// The three entries of column j of Q.
   std::array<double, 3> column(size_t j) const { return {1 / h[j], -1 / h[j] - 1 / h[j + 1], 1 / h[j + 1]}; }
 
-  /// The second differences Q' v.
   Vector second_differences(const Vector& v) const {
     Vector found(inner());
     for (size_t j = 0; j < inner(); ++j) {
@@ -48,7 +45,6 @@ struct Knots {
     }
     return found;
   }
-  /// The product Q v.
   Vector spread(const Vector& v) const {
     Vector found(x.size(), 0.0);
     for (size_t j = 0; j < inner(); ++j) {
@@ -136,7 +132,6 @@ double freedom(const Knots& k, double lambda, const Factors& f) {
   return static_cast<double>(k.x.size()) - lambda * left;
 }
 
-/// The smoothing spline for a given penalty.
 struct Spline {
   const Knots& knots;
   double lambda;

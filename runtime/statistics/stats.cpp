@@ -45,7 +45,6 @@ double unit_of(double size) {
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
 }
 
-/// Relative rounding error of the numbers of a tensor.
 double rounding_of(const Tensor& x) { return x.dtype() == Dtype::float32 ? 0x1p-22 : 0x1p-46; }
 
 }  // namespace
@@ -216,7 +215,6 @@ struct SignedRanks {
                   &SignedRanks::n, "equal", &SignedRanks::equal, "skipped", &SignedRanks::skipped);
 };
 
-/// Wilcoxon's signed-rank test (1945).
 SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
   Differences d(a, b);
   const int64_t pairs = d.count();

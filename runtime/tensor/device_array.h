@@ -15,11 +15,8 @@ namespace mr {
 template <class T>
 requires(std::is_trivially_copyable_v<T>) class DeviceArray {
  public:
-  /// An undefined array of size 0.
   DeviceArray() = default;
-  /// An array of uninitialized values.
   DeviceArray(int64_t size, Device device) : storage_(std::make_shared<Storage>(size * width, device)), size_(size) {}
-  /// Copies the values from host memory.
   DeviceArray(const T* values, int64_t size, Device device) : DeviceArray(size, device) {
     copy_bytes(storage_->data(), device, values, Device::cpu, size * width);
   }
@@ -36,7 +33,6 @@ requires(std::is_trivially_copyable_v<T>) class DeviceArray {
     if (size_ > 0) copy_bytes(values.data(), Device::cpu, storage_->data(), device(), size_ * width);
     return values;
   }
-  /// Sets every byte to zero.
   void clear() const { clear_bytes(span().data, device(), size_ * width); }
 
  private:

@@ -37,7 +37,6 @@ class Lists {
 
   int64_t count() const { return static_cast<int64_t>(body_->sizes.size()); }
   int64_t rows() const { return static_cast<int64_t>(body_->relevance.size()); }
-  /// Number of rows of the longest list.
   int64_t longest() const;
   const std::vector<int64_t>& sizes() const { return body_->sizes; }
   const std::vector<int64_t>& offsets() const { return body_->offsets; }
@@ -53,7 +52,6 @@ class Lists {
   /// The type in which scripts see the relevance.
   Dtype shown() const { return shown_; }
   Lists shown_in(Dtype dtype) const;
-  /// Number of rows per list with relevance >= threshold.
   const std::vector<int64_t>& relevant(float threshold = 1) const;
   /// Rows with relevance >= threshold, per list and ascending.
   const ChosenRows& relevant_rows(float threshold, Device device) const;
@@ -64,7 +62,6 @@ class Lists {
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
   /// The rows of x that belong to these lists, in the order of `select`; x has one row per row of these lists.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
-  /// Returns these lists with other relevance.
   Lists with_relevance(std::vector<float> relevance) const;
 
   /// One value per list, make(grades, number of grades), cached per key and type. Selections share the values of each

@@ -51,7 +51,6 @@ class Shape {
     return n;
   }
 
-  /// The shape that remains when dimension d is removed.
   Shape without(int d) const {
     Shape rest;
     for (int e = 0; e < dims_; ++e) {

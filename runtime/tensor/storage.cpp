@@ -59,7 +59,6 @@ class Blocks {
     return block;
   }
 
-  /// True if the block was kept.
   bool keep(void* block, int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     if (size > largest || kept_ + size > most_kept) return false;

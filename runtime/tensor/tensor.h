@@ -21,7 +21,6 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// A tensor with uninitialized entries.
   static Tensor empty(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor zeros(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor full(const Shape& shape, double value, Dtype dtype, Device device = Device::cpu);
@@ -67,7 +66,6 @@ class Tensor {
   void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
   int64_t bytes() const { return entries() * size_of(dtype()); }
 
-  /// The entries, copied to the host.
   template <Entry T>
   std::vector<T> to_vector() const {
     expect(dtype_of<T>);

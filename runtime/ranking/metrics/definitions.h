@@ -9,7 +9,6 @@
 
 namespace mr {
 
-/// The definitions of all metric families.
 std::vector<MetricDefinition> metric_definitions();
 
 }  // namespace mr
