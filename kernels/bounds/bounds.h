@@ -45,8 +45,7 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
-/// Average precision, without its variance. The mean is Eq. 3.10 reduced to one harmonic number, [(P - 1) + (N - P) H_N
-/// / N] / (N - 1).
+/// Average precision, without its variance. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] / (N - 1).
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   long double least = 0, harmonic = 0;
   for (int64_t i = 1; i <= p; ++i) least += static_cast<long double>(i) / (n - p + i);
@@ -73,8 +72,7 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // Moments about the running mean would lose digits to cancellation. Moments about the final mean's share per rank
-  // stay small.
+  // Moments about the running mean lose digits to cancellation. Moments about the final mean per rank stay small.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {

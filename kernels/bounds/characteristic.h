@@ -48,8 +48,7 @@ struct CharacteristicFunction {
   }
 
  private:
-  /// The total weight of the relevant rows that remain after c relevant rows, and of the other rows that remain at rank
-  /// r.
+  /// Total weight of the remaining relevant rows after c of them, and of the remaining other rows at rank r.
   MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
   MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }

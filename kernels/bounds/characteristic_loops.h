@@ -116,8 +116,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   }
 }
 
-/// Counts of rows of every level. There is one state per combination of counts, and the last level's count varies
-/// fastest.
+/// Counts of rows of every level: one state per combination of counts, in which the last level's count varies fastest.
 struct Levels {
   static constexpr int64_t most = 8;
   const RankingTransform& t;
@@ -155,8 +154,8 @@ struct Levels {
     return total;
   }
 
-  /// Computes the current state after rank r from itself and from the states with one row less. `others` rows of level
-  /// 0 remain.
+  /// Computes the current state after rank r from itself and from states with one row less. `others`: rows of level 0
+  /// left.
   template <bool Weighted>
   Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
     constexpr int64_t size = 2 * width;
@@ -175,8 +174,7 @@ struct Levels {
   }
 };
 
-/// Several levels. States are updated from the largest down, so that each reads predecessors that still belong to the
-/// previous rank.
+/// Several levels, updated from the largest state down, so that each state reads predecessors of the previous rank.
 template <bool Weighted>
 void many_levels(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;

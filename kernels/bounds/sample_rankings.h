@@ -37,8 +37,7 @@ struct RankingSampler {
   double weight[most_levels] = {};
 };
 
-/// Writes values[s] for every sample s. It is the reference form of kernels/bounds/sample_rankings_loops.h and the form
-/// that the GPU runs.
+/// Writes values[s] for every sample s: the reference form of sample_rankings_loops.h, which the GPU runs.
 template <class Real>
 struct SampleRankings {
   RankingSampler sampler;

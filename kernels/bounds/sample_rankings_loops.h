@@ -74,8 +74,7 @@ struct Walk {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
 
-  /// Uniform in (0, 1), for rank r: the word becomes the fraction of a number from 1 to 2; then half a bit is added and
-  /// 1 subtracted.
+  /// Uniform in (0, 1), for rank r: the word is the fraction of a number from 1 to 2; add half a bit, subtract 1.
   Reals share(int64_t v, int64_t r) const {
     const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
     return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);

@@ -19,8 +19,7 @@ inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Ve
   return part[0];
 }
 
-/// exp(x) for |x| <= 350 to 1e-15: 2^k times the Taylor polynomial of degree 13 of the remainder, which is at most
-/// ln(2)/2.
+/// exp(x) for |x| <= 350 to 1e-15: 2^k times a Taylor polynomial of degree 13 of the remainder, at most ln(2)/2.
 inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
   typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits

@@ -61,8 +61,7 @@ static inline MR_HD double exp_beyond(double r, double low) {
   return r2 * p + (low + low * r);
 }
 
-/// k ln 2 for integers |k| < 2^20 as a sum of two parts. The first part is exact, because ln 2 is split and its first
-/// part is short.
+/// k ln 2 for integers |k| < 2^20 as a sum of two parts. The first is exact, because ln 2 is split.
 struct TimesLn2 {
   double high, low;
 };

@@ -65,8 +65,7 @@ struct Backend {
  private:
   static constexpr int64_t entries_of_piece = 8192;
 
-  /// Splits the lists into pieces by the number of rows that the functor says it visits, or by the number of lists if
-  /// it does not say.
+  /// Splits the lists into pieces by the number of rows that the functor visits, or by the number of lists.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {
     if constexpr (requires { work.lists.count; }) {

@@ -1,5 +1,4 @@
-// Arrays that a thread reuses from one list to the next, so that short lists need no allocation. Arrays of a long list
-// are freed afterwards.
+// Arrays that a thread reuses, so that short lists need no allocation. Arrays of a long list are freed afterwards.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,6 @@ class SharedLibrary {
 
 }  // namespace mr
 
-/// Declares a member for the library's function of this name. Two macro steps, because headers rename functions by
-/// macros.
+/// Declares a member for the library's function of this name, in two macro steps, because headers rename functions.
 #define MR_FUNCTION(name) MR_FUNCTION_EXPANDED(name)
 #define MR_FUNCTION_EXPANDED(name) decltype(&::name) name = reinterpret_cast<decltype(&::name)>(symbol(#name))

@@ -8,8 +8,7 @@ enum class Simd { scalar, avx2, avx512 };
 
 Simd best_simd();
 
-/// The best instruction set, or the one that MOONRANK_SIMD names ("scalar", "avx2", "avx512"). Throws if the processor
-/// lacks it.
+/// The best instruction set, or the one in MOONRANK_SIMD ("scalar", "avx2", "avx512"). Throws if it is not supported.
 Simd simd();
 const char* simd_name();
 
@@ -19,8 +18,7 @@ Form for_this_simd(Form scalar, Form avx2, Form avx512) {
   return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;
 }
 
-/// The loops of a family for one instruction set. Only a processor with that set may call it, because its whole file is
-/// compiled for it.
+/// The loops of a family for one instruction set. Only a processor with that set may call it.
 template <class Loops, Simd set>
 Loops loops_of();
 

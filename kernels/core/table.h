@@ -19,8 +19,7 @@ const Table* cuda_table();
 #define MR_KERNEL_LISTS(name, Functor) table.name = &Backend::template lists<Functor<Real>>;
 #define MR_KERNEL_ELEMENTS(name, Functor) table.name = &Backend::template elements<Functor<Real>>;
 
-/// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and the function that fills it for a
-/// backend.
+/// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and its function to fill it for a backend.
 #define MR_KERNEL_TABLE(Table, ROWS)            \
   template <class Real>                         \
   struct Table {                                \

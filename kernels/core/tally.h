@@ -1,5 +1,4 @@
-// Values that are accumulated on the device over a pass over the data and read once at its end: the sum of a loss, and
-// the positions of NaNs.
+// Values that are accumulated on the device and read once per pass over the data: the sum of a loss, positions of NaNs.
 #pragma once
 
 #include <algorithm>

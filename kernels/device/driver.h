@@ -39,12 +39,11 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   const About& about() const { return about_; }
 
-  /// `take` allocates device memory and returns null if there is none left. `give_back` frees it and waits for work
-  /// that may still use it.
+  /// `take` allocates device memory; null if there is none left. `give_back` waits for work that uses it, then frees
+  /// it.
   virtual void* take(int64_t bytes) = 0;
   virtual void give_back(void* data) noexcept = 0;
-  /// A driver that checks memory accesses may ask for more than a tensor needs and is told which tensor uses the
-  /// memory.
+  /// A driver that checks memory accesses may ask for more bytes and is told which tensor uses the memory.
   virtual int64_t bytes_for(int64_t bytes) { return bytes; }
   virtual void handed_out(void* /*data*/, int64_t /*bytes*/) {}
   virtual void taken_back(void* /*data*/) noexcept {}

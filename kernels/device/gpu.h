@@ -1,5 +1,5 @@
-// The GPU as the runtime sees it, without a CUDA header. One object owns the stream, memory, graphs and error state of
-// one GPU.
+// The GPU as the runtime sees it, without a CUDA header. One object owns a GPU's stream, memory, graphs and error
+// state.
 #pragma once
 
 #include <atomic>
@@ -46,8 +46,7 @@ class Gpu {
   void synchronize();
   int64_t waits() const { return waits_; }
 
-  /// Starts a recording. Operations that would have to wait throw until it ends. The pool keeps the memory that the
-  /// recording uses.
+  /// Starts a recording. Until it ends, operations that have to wait throw. The pool keeps the memory that it uses.
   void begin_capture();
   /// Ends the recording. Null if the queued work cannot be run again.
   std::unique_ptr<Capture> end_capture();

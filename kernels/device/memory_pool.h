@@ -16,8 +16,7 @@ namespace mr::cuda {
 
 class Pool {
  public:
-  /// `Take` allocates device memory, or returns null if there is none left. `GiveBack` frees it when no work uses it
-  /// any more.
+  /// `Take` allocates device memory, or returns null if there is none left. `GiveBack` frees unused memory.
   using Take = std::function<void*(int64_t bytes)>;
   using GiveBack = std::function<void(void* data)>;
   Pool(Take take, GiveBack give_back) : take_(std::move(take)), give_back_(std::move(give_back)) {}

@@ -5,8 +5,7 @@
 
 namespace mr::cuda {
 
-/// A recording in a linked list of recordings that wait to be freed. The list avoids an allocation when a recording is
-/// released.
+/// A recording in the linked list of recordings to be freed, which needs no allocation when a recording is released.
 struct Recordings::Node {
   explicit Node(Pool& its_pool) : pool(its_pool) {}
   ~Node() {

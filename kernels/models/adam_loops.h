@@ -89,8 +89,7 @@ class RowGradient {
   Mask mask_;
 };
 
-/// `tails`: true if the row length is not a multiple of the vector size. A function call in the loop would spill all
-/// registers.
+/// `tails`: true if rows are not whole vectors. A function call in the loop would spill all registers.
 template <bool tails, class Real>
 void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
   constexpr int64_t count = Lanes<Real>::count;

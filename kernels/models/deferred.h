@@ -1,5 +1,5 @@
-// Deferred updates: optimizer steps of embedding rows without a gradient are delayed until the row gets a gradient or
-// is read (README.md).
+// Deferred updates: optimizer steps of rows without a gradient wait until the row gets a gradient or is read
+// (README.md).
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// The loops of layer_cpu.h, inside namespace MR_SIMD: rows outside, columns inside, so that the compiler vectorizes
-// over columns.
+// The loops of layer_cpu.h, inside namespace MR_SIMD. Columns are the inner loop, which the compiler vectorizes.
 #include "kernels/models/layer_cpu.h"
 
 namespace mr::cpu::MR_SIMD {

@@ -73,8 +73,7 @@ struct RootStep {
   }
 };
 
-/// Sets slot[row] to the index of the row in `rows`, or to -1 where `clear`. If given, `from0` gets the rows counted
-/// from 0.
+/// Sets slot[row] to the row's index in `rows`, or to -1 where `clear`. If given, `from0` gets the rows counted from 0.
 template <class Real>
 struct SetSlots {
   IndexView rows;

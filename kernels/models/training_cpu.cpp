@@ -125,8 +125,7 @@ void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient
   }
 }
 
-/// Vectorized adam_step. Each entry uses the same operations as the reference form, which rows without a gradient use,
-/// so the bits are equal.
+/// Vectorized adam_step. Each entry uses the operations of the reference form, so the bits are equal.
 template <class Real>
 void sgd_step(int64_t count, const SgdStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;

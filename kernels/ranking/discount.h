@@ -1,4 +1,4 @@
-// Gain and discount of DCG, defined only here. G(y) is the gain of grade y; d(r) = 1 / log2(r + 1) is the discount of
+// Gain and discount of DCG, defined only here: the gain G(y) of grade y, and the discount d(r) = 1 / log2(r + 1) of
 // rank r.
 #pragma once
 

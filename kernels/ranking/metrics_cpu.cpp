@@ -59,8 +59,7 @@ struct SortedRows {
   bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
 };
 
-/// Sort keys of one word per row: the score's bits, the row and whether it is relevant. They suffice for tie rules that
-/// compare nothing else.
+/// Sort keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare nothing else.
 struct PackedRows {
   const Precedes<float>& precedes;
   float threshold;

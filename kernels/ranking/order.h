@@ -93,8 +93,7 @@ struct RankOf {
   }
 };
 
-/// order[rank] = row, counted from 1 within the batch, or within the list if `within`. Of tied rows the lower number
-/// comes first.
+/// order[rank] = row, counted from 1 in the batch, or in the list if `within`. Of tied rows the lower number is first.
 template <class Real>
 struct OrderOf {
   Span<const Placement> places;

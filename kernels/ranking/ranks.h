@@ -1,5 +1,4 @@
-// Ranks of short lists by counting: a row is compared with every other row, many rows at a time. Compiled once per
-// instruction set.
+// Ranks of short lists by comparing each row with every other row. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,7 @@ namespace mr {
 
 MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
 
-/// The swap differences of metrics, |Delta M_ij|, which are LambdaRank's pair weights. Kernels are instantiated for
-/// each form.
+/// Swap differences of metrics, |Delta M_ij|, which are LambdaRank's pair weights. Kernels exist for each form.
 using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps, TimeBiasSwaps>;
 
 }  // namespace mr

@@ -1,5 +1,5 @@
-// Swap differences of metrics where the user stops: at the first relevant row (RR, hit), or at each row with some
-// probability (ERR).
+// Swap differences of metrics where the user stops: at the first relevant row (RR, hit), or with some probability
+// (ERR).
 #pragma once
 
 #include "kernels/core/functions.h"

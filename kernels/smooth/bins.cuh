@@ -16,8 +16,7 @@ constexpr int64_t rows_per_bin = 8;
 
 MR_HD inline int64_t first_bin(const Ragged& lists, int64_t list) { return lists.begin(list) / rows_per_bin + list; }
 
-/// The bins of a list: x = gain (s - shift) is in bin round(x / width) - first. A list without bins is summed over
-/// pairs.
+/// A list's bins: x = gain (s - shift) is in bin round(x / width) - first. A list without bins is summed over pairs.
 struct BinSpread {
   double shift = 0, first = 0;
   int64_t bins = 0;
@@ -37,8 +36,7 @@ struct BinPosition {
   }
 };
 
-/// Computes the bins of every list that is summed by boxes: lists with enough pairs, finite scores, and enough rows per
-/// bin.
+/// Computes the bins of lists that are summed by boxes: with enough pairs, finite scores, and enough rows per bin.
 template <class Work>
 struct FindSpreads {
   Work work;

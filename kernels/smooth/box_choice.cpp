@@ -57,8 +57,7 @@ double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request
   return of.list + of.row * static_cast<double>(r.sources + (r.among ? r.targets : 0)) + of.pair * r.pairs();
 }
 
-/// The cost with the given number of boxes among the `bins` that the scores span. Boxes with few rows have few
-/// neighbours.
+/// The cost with `boxes` among the `bins` that the scores span. Boxes with few rows have few neighbours.
 template <class Real>
 double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
   const auto n = static_cast<double>(r.rows);

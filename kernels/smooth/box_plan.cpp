@@ -180,8 +180,7 @@ void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, i
   }
 }
 
-/// Computes the position of every row from keys_ (2 box + other) and unsorted_. Of the `bins` boxes only non-empty ones
-/// are kept.
+/// Computes the position of every row from keys_ (2 box + other) and unsorted_. Keeps only non-empty boxes.
 template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);

@@ -36,12 +36,10 @@ struct BoxSums {
   int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
   /// Computes the sums of every chunk. g and h are by marked row; null if not needed.
   void add_up(const Real* by_g, const Real* by_h);
-  /// Computes the moments q of every box: entry w is the sum of what choose(w, sums) returns, over the chunks of the
-  /// box.
+  /// Computes the moments q of every box: entry w is the sum of choose(w, sums) over the chunks of the box.
   void collect(int count, const auto& choose);
   void translate(typename BoxTable<Real>::Kernel kernel);
-  /// Calls write(position, sums at the position) for the positions first .. last - 1 of a chunk, for the weights
-  /// `chosen`.
+  /// Calls write(position, sums at the position) for positions first .. last - 1 of a chunk, for the weights `chosen`.
   template <int count>
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };

@@ -6,8 +6,7 @@
 
 namespace mr::cpu {
 
-/// Computes one list, for which `prefer_boxes` or `box_fits` is true. A call from outside of a task uses all threads
-/// for a long list.
+/// Computes one list with `prefer_boxes` or `box_fits`. A call from outside of a task uses all threads for a long list.
 template <class Real>
 void box_ranks(const SmoothRank<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 template <class Real>

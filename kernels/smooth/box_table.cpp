@@ -1,5 +1,4 @@
-// Chebyshev coefficients by sums over Chebyshev nodes in long double. The exponential and the cosine are portable ones,
-// in double.
+// Chebyshev coefficients by sums over Chebyshev nodes in long double, with portable functions in double.
 #include "kernels/smooth/box_table.h"
 
 #include <cmath>

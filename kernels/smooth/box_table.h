@@ -35,8 +35,7 @@ class BoxTable {
  public:
   enum Kernel { sigma, derivative };
 
-  /// Pointer to block 0. Block d is at offset d * `block`, for d from -max_reach to max_reach. Computed at the first
-  /// call.
+  /// Pointer to block 0. Block d is at offset d * `block`, for |d| <= max_reach. Computed at the first call.
   static const Real* of(Kernel kernel);
 
   static constexpr int64_t block = int64_t{BoxShape<Real>::terms} * BoxShape<Real>::padded;

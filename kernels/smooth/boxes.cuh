@@ -206,8 +206,7 @@ const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   return static_cast<const Real*>(gpu().constant(Table::of(kernel) - before, bytes)) + before;
 }
 
-/// Sums the lists of a batch that have enough pairs, and marks them in `done`. `sigma`: true for sigma, false for its
-/// derivative.
+/// Sums a batch's lists with enough pairs, and marks them in `done`. `sigma`: true for sigma, false for its derivative.
 template <class Work>
 void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, uint8_t* done) {
   using Real = typename Work::Number;

@@ -39,8 +39,7 @@ struct Part {
   int64_t size;
 };
 
-/// The relevant rows of a list that are near the highest one, with the exponentials of their scores relative to its
-/// score.
+/// The relevant rows near a list's highest one, with the exponentials of their scores relative to its score.
 class NearTop {
  public:
   template <class Work>
@@ -222,8 +221,7 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
     }
   }
 
-  /// Reorders near rows so that those with a term come first, and copies what loops read. Returns the number of rows
-  /// with a term.
+  /// Reorders near rows so that those with a term come first, and copies what loops read. Returns their number.
   static int64_t divide(FrontArrays& my, int64_t n, const Real* terms) {
     my.weights.assign(my.near.size(), 0.0);
     int64_t front = 0;

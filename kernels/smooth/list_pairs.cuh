@@ -10,8 +10,7 @@ struct PairValues {
   double first, second;
 };
 
-/// The targets (as many as lanes) and the part of the sources that a task handles. 32-bit numbers suffice for the rows
-/// of a list.
+/// The targets (as many as lanes) and the part of the sources of a task. 32-bit numbers suffice for a list's rows.
 struct PairTask {
   int tile, part, parts;
 

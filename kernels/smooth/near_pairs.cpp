@@ -65,8 +65,7 @@ NearScratch<Real>& near_scratch() {
   return the_scratch.get();
 }
 
-/// A list's rows and targets in order, and the distance that counts as near. `sources`: the number of rows that targets
-/// are paired with.
+/// A list's rows and targets in order, and the distance that counts as near. `sources`: rows per target.
 template <class Real>
 class NearPairs {
  public:

@@ -87,8 +87,8 @@ struct ScoreSpan {
     span = std::fabs(gain) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
-  /// True if exponentials relative to the middle are normal numbers. False if scores are infinite, because the span is
-  /// then infinite or NaN.
+  /// True if exponentials relative to the middle are normal numbers. Infinite scores give an infinite or NaN span:
+  /// false.
   template <class Real>
   bool fits() const {
     return span <= ratio_span<Real>;

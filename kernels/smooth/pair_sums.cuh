@@ -106,8 +106,7 @@ struct KernelTerms {
   static __device__ Real one(Real difference, Real weight) { return weight * logistic_kernel(difference); }
 };
 
-/// The sum over sources first .. last - 1 for a group's targets. Each target has `together` lanes, which all get its
-/// sum.
+/// The sum over sources first .. last - 1 for a group's targets. All `together` lanes of a target get its sum.
 template <class Terms, class Real, int Lanes>
 class PairSum {
  public:

@@ -40,8 +40,7 @@ struct SmoothRrTerms {
   MR_HD double rank_of(int64_t slot) const { return rank.data == nullptr ? 1 : static_cast<double>(rank[slot]); }
 };
 
-/// The products at the rows of their targets, 0 at other rows, multiplied by the targets' entries of `upstream` unless
-/// it is null.
+/// The products at the rows of their targets, 0 at other rows, times the targets' entries of `upstream` if given.
 template <class Real>
 struct SmoothFirst {
   Ragged lists;

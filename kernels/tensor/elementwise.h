@@ -126,8 +126,7 @@ struct DivOf {
   static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
 };
 
-/// Power. For a base of 0 or below, the derivative by the exponent is 0, the limit from above; for a NaN base it is
-/// NaN.
+/// Power. For a base of 0 or below, the derivative by the exponent is 0, the limit from above; for a NaN base, NaN.
 template <class Real>
 struct PowOf {
   static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }

@@ -26,8 +26,7 @@ struct ListSum {
   }
 };
 
-/// Largest row and its position among all rows, counted from 0 (-1 and -inf for an empty list). A list with a NaN gives
-/// NaN.
+/// Largest row and its position among all rows, from 0 (-1 and -inf for an empty list). A list with a NaN gives NaN.
 template <class Real>
 struct ListMax {
   Span<const Real> in;

@@ -8,8 +8,7 @@
 
 namespace mr {
 
-/// log(x) for x in (0, 1], to 1e-15. core/logarithms.h is not used here, because the bits of random numbers must not
-/// change.
+/// log(x) for x in (0, 1], to 1e-15. It is kept beside core/logarithms.h, so that random numbers keep their bits.
 MR_HD inline double portable_log(double x) {
   int exponent = 0;
   while (x < 0.7071067811865476) {

@@ -1,5 +1,4 @@
-// Sums and extremes along dimensions, sums of rows, and inner products. Sums use double accumulators, except inner
-// products.
+// Sums and extremes along dimensions, sums of rows, and inner products. Sums, except these, use double accumulators.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,7 @@ struct ReduceSum {
   }
 };
 
-/// Largest entry and the 1-based position of its first occurrence. A run with a NaN gives NaN. `sign` = -1: the
-/// smallest entry.
+/// Largest entry and the 1-based position of its first occurrence. NaN gives NaN. `sign` = -1: the smallest entry.
 template <class Real>
 struct ReduceMax {
   Span<const Real> in;

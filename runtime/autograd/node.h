@@ -46,15 +46,13 @@ struct Node {
   std::shared_ptr<Node> freed_next;  // links nodes that are being freed
 
   Node() = default;
-  /// Iterative, because a chain of ten thousand nodes would overflow the stack. It allocates nothing, because memory
-  /// may have run out.
+  /// Iterative, because a chain of ten thousand nodes would overflow the stack. It allocates no memory.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 };
 
-/// Returns `out` with a node that can differentiate it, or `out` itself if no input requires gradients or recording is
-/// off.
+/// Returns `out` with a node that can differentiate it, or `out` itself if nothing is to be recorded.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
 /// True if `record` would record. An operation can then skip work that only its derivative needs.
@@ -73,8 +71,7 @@ bool set_recording(bool on);
 
 Gradient add(const Gradient& a, const Gradient& b, const Shape& shape);
 Tensor to_dense(const Gradient& gradient, const Shape& shape);
-/// Merges repeated rows of a sparse gradient and sorts the rows. Repeats are added in their order, so the result is
-/// deterministic.
+/// Merges repeated rows of a sparse gradient and sorts the rows. Repeats are added in order, which is deterministic.
 Gradient merged(const Gradient& gradient);
 
 }  // namespace mr

@@ -10,8 +10,7 @@ namespace mr {
 
 /// The closed forms of a metric. Throws if it has none.
 const ClosedForms& closed_forms_of(const Metric& metric);
-/// True if the metric has the same value for all rankings of the shape, for example because its cutoff includes the
-/// whole list.
+/// True if the metric has one value for all rankings of the shape, for example if its cutoff includes the whole list.
 bool degenerate(const Metric& metric, const ListShape& shape);
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta = 0);
 /// The shape that a script passes: n and p, or grades in any order.

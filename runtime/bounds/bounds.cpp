@@ -9,8 +9,7 @@
 namespace mr {
 namespace {
 
-/// min, max, best, expectation and sd of every list; NaN where undefined. sd is computed only on request (AP's takes
-/// O(N P)), else NaN.
+/// min, max, best, expectation and sd of every list; NaN where undefined. sd only on request (AP's takes O(N P)).
 struct BoundTable {
   Tensor min, max, best, expectation, sd;
   static constexpr auto fields =

@@ -99,8 +99,7 @@ Cache& cache() {
   return the_cache;
 }
 
-/// True if the distribution of this shape is computed exactly. Throws if the caller requires that and it is not
-/// feasible.
+/// True if the distribution of this shape is computed exactly. Throws if that is required and not feasible.
 bool is_exact(const Metric& metric, const ListShape& shape, const Finding& finding) {
   return finding.method != Method::sampled &&
          (has_spectrum(metric, shape) || has_atoms(metric, shape) || finding.method == Method::exact);

@@ -21,8 +21,8 @@ struct CountedValues {
 
 class Distribution {
  public:
-  /// From equally likely values in any order. Values that differ by less than 1e-12 max(1, |x|) are merged. Throws if
-  /// there are no values.
+  /// From equally likely values, one or more, in any order. Values that differ by less than 1e-12 max(1, |x|) are
+  /// merged.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
   /// A distribution from values with given probabilities.

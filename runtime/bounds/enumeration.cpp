@@ -162,8 +162,7 @@ Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   return out;
 }
 
-/// The distribution of the number of relevant rows among the first k. It is hypergeometric if all rankings are equally
-/// likely.
+/// Distribution of the number of relevant rows among the first k; hypergeometric if rankings are equally likely.
 Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;

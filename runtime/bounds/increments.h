@@ -10,8 +10,7 @@
 
 namespace mr {
 
-/// A metric as value = scale * (sum over rows) - shift. `kind` (Increment) says what a row at rank r adds; d[0] belongs
-/// to rank 1.
+/// A metric as value = scale * (sum over rows) - shift. `kind` says what a row at rank r adds; d[0] belongs to rank 1.
 struct Increments {
   Increment kind = Increment::linear;
   std::vector<double> d;
@@ -36,8 +35,7 @@ struct Level {
     return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
-/// Levels from the highest gain down, including gain 0 if it occurs. For pairs, which compare grades, a grade counts as
-/// its own gain.
+/// Levels from the highest gain down, with gain 0 if it occurs. For pairs, a grade counts as its own gain.
 std::vector<Level> levels_of(const ListShape& shape, Increment kind = Increment::graded);
 /// The number of rows of each grade, from the highest grade down.
 std::vector<int64_t> rows_of_grades(const ListShape& shape);

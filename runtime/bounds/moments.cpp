@@ -28,8 +28,7 @@ struct Part {
   }
 };
 
-/// The recursion of kernels/bounds/characteristic_cpu.h for moments. There is one state per combination of counts of
-/// the levels' rows.
+/// The recursion of kernels/bounds/characteristic_cpu.h for moments, with one state per combination of counts.
 class Walk {
  public:
   Walk(const Increments& add, const ListShape& shape)

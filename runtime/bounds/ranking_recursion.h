@@ -1,5 +1,4 @@
-// Computes blocks of a metric's characteristic function over random rankings by the recursion over ranks, on either
-// device.
+// Blocks of a metric's characteristic function over random rankings, by recursion over ranks, on either device.
 #pragma once
 
 #include <vector>

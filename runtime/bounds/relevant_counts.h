@@ -9,8 +9,7 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Starts before the first rank. p of n rows are relevant. `weight` is a relevant row's sampling weight; other rows
-  /// have weight 1.
+  /// Starts before the first rank, with p relevant rows of n. Relevant rows have this sampling weight, others weight 1.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;

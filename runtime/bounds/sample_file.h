@@ -14,8 +14,7 @@ namespace mr {
 /// must then be made again.
 std::optional<Distribution> read_sample_file(const std::string& path, const std::string& key);
 
-/// Writes a file through io::NewFile. It replaces only files of this kind, and throws std::runtime_error with the path
-/// otherwise.
+/// Writes a file through io::NewFile, over files of this kind only. Throws std::runtime_error with the path.
 void write_sample_file(const std::string& path, const std::string& key, const Distribution& distribution);
 
 /// An upper bound of the file size of a distribution.

@@ -28,8 +28,7 @@ class SampleFolder {
   std::shared_ptr<const Distribution> find(const std::string& key) const;
   void keep(const std::string& key, const Distribution& distribution);
 
-  /// The right to draw some rankings. `mine` is true if no other process or thread holds it, or if file locks are not
-  /// available.
+  /// The right to draw some rankings. `mine`: no other process or thread holds it, or file locks are not available.
   struct Turn {
     bool mine = true;
     std::optional<io::FileLock> lock = {};

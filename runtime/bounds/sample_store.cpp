@@ -14,8 +14,7 @@ namespace {
 
 /// Drawing fewer rows than this takes no longer than reading a file.
 constexpr int64_t least_rows = int64_t{1} << 22;
-/// Samples that another process has been drawing for this long are drawn here as well, because that process may be
-/// stopped.
+/// After this time, samples that another process draws are drawn here as well: that process may be stopped.
 constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::milliseconds between_looks{5};
 

@@ -24,8 +24,7 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
   return random_key(static_cast<uint64_t>(seed), stream.c_str());
 }
 
-/// Calls f(first, last) over pieces of the samples on all threads. Pieces are short, so that Ctrl-C is checked between
-/// them.
+/// Calls f(first, last) over pieces of the samples on all threads. Pieces are short, so that Ctrl-C is noticed.
 template <class F>
 void for_samples(int64_t samples, int64_t n, const F& f) {
   constexpr int64_t rows = int64_t{1} << 20;
@@ -166,8 +165,7 @@ std::string MetricSampling::rankings_key() const {
 }
 
 std::string MetricSampling::key() const {
-  // the key has discounts, gains and weights themselves, not the metric's name, so another logarithm function gives
-  // another key
+  // the key has discounts, gains and weights instead of the metric's name, so another logarithm gives another key
   std::string text = rankings_key() + " " + std::to_string(static_cast<int>(increments_.kind)) + " ";
   const std::vector<double> gains = gains_of(shape_);
   add_bits(text, increments_.d.data(), increments_.d.size());

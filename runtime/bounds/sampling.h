@@ -28,8 +28,7 @@ class MetricSampling {
   /// and standard deviation, and the first few hundred values, drawn again, are in it with the same distribution.
   bool drew(const Distribution& found) const;
 
-  /// Values of each metric from rankings that are drawn once. All must satisfy `goes_with` for the first. The bits
-  /// equal those of `draw`.
+  /// Values of each metric from rankings that are drawn once, with the bits of `draw`. All must go with the first.
   static std::vector<std::vector<double>> draw_together(const std::vector<MetricSampling>& samplings);
 
  private:

@@ -13,8 +13,7 @@ namespace {
 constexpr size_t most_summed = 2048;
 /// A distribution function that cannot be listed is approximated by a smoothed one with this kappa.
 constexpr double fine_kappa = 1000;
-/// Largest steepness times range for that approximation: if weights make rankings nearly equal, the series must still
-/// converge.
+/// Largest steepness times range for that approximation, so that the series converges if rankings are nearly equal.
 constexpr double most_fine = 6e4;
 
 }  // namespace

@@ -5,8 +5,7 @@
 
 namespace mr {
 
-/// Sorts ascending. Numbers are put into short buckets of equal width, which are sorted by std::sort. NaN is not
-/// allowed.
+/// Sorts ascending, without NaN. Numbers are put into short buckets of equal width, which std::sort sorts.
 void sort_numbers(std::vector<double>& numbers);
 
 }  // namespace mr

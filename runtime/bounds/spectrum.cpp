@@ -58,8 +58,7 @@ bool is_product(const Metric& metric, const ListShape& shape) {
   return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;
 }
 
-/// Narrows [low, high] to the range that contains all but 1e-16 of the distribution, by Chernoff's bound at several
-/// tilts.
+/// Narrows [low, high] to all but 1e-16 of the distribution, by Chernoff's bound at several tilts.
 void narrow(RankingRecursion& recursion, double centre, double mean, double sd, double& low, double& high) {
   constexpr double sizes[lanes / 2] = {1, 2, 3, 4, 6, 8, 11, 15}, log_rest = 37;
   double tilt[lanes], log_moment[lanes];

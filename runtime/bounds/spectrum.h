@@ -42,8 +42,7 @@ class Spectrum {
   /// Computes the terms of one series.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
-  /// Adds phi(k dt) times the kernel's transform for the next `blocks` of k. Returns true when terms have become
-  /// negligible.
+  /// Adds phi(k dt) times the kernel's transform for the next `blocks` of k. Returns true when terms are negligible.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }
 

@@ -100,8 +100,7 @@ bool agrees(const LogitTable& table, double gain, const BoundStats& range, const
   if (table.knots().size() < 4) return false;
   const TableError error = table_error(table, gain, range, moments);
   const double deviations = (range.max - range.min) / moments.sd;
-  // Steps are coarse only if the number of knots is at its limit. Then the place between two knots where F~ rises is
-  // unknown.
+  // Steps are coarse only at the largest number of knots. It is then unknown where F~ rises between two knots.
   const bool is_coarse = gain * table.step() > fine;
   if (is_coarse && static_cast<double>(table.knots().size()) < 2 * LogitTable::most_knots) return false;
   const double coarse = is_coarse ? coarse_error * table.step() / moments.sd : 0;

@@ -14,8 +14,7 @@ struct TableError {
 
 TableError table_error(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
-/// True if the errors are as small as those of tables that this program makes. The error of an integral grows with the
-/// step.
+/// True if the errors are as small as those of this program's own tables. Errors of integrals grow with the step.
 bool agrees(const LogitTable& table, double gain, const BoundStats& range, const Moments& moments);
 
 }  // namespace mr
