@@ -60,8 +60,7 @@ bool is_readable() {
 /// zero byte, as Ctrl-Space does later.
 bool typed_ahead = false;
 
-/// Waits for input. Returns false after Ctrl-C. SIGINT is unblocked only while waiting, so a Ctrl-C just before the
-/// wait is not lost.
+/// Waits for input. False after Ctrl-C. SIGINT is unblocked only while waiting, so no Ctrl-C before the wait is lost.
 bool wait_for_input() {
   sigset_t blocked, before;
   sigemptyset(&blocked);

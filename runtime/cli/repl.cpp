@@ -50,8 +50,7 @@ void push_on_text(lua_State* L, int function, const std::string& text) {
   lua_pushlightuserdata(L, const_cast<std::string*>(&text));
 }
 
-/// Completions of the text left of the cursor. Errors of the completer are ignored, because they must not disturb
-/// typing.
+/// Completions of the text left of the cursor. Errors of the completer are ignored: they must not disturb typing.
 Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
@@ -109,8 +108,7 @@ class Session {
   }
 
  private:
-  /// Reads and runs one chunk; returns false at the end of the input. If memory runs out, the session continues with
-  /// the next chunk.
+  /// Reads and runs one chunk; false at the end of the input. If memory runs out, the session continues with the next.
   bool next() {
     try {
       std::string text;

@@ -1,5 +1,5 @@
-// Runs chunks of Lua for the command line. An error is printed as one line and a traceback of script lines, and becomes
-// an exit status.
+// Runs chunks of Lua for the command line. An error is printed with a traceback of script lines and sets the exit
+// status.
 #pragma once
 
 #include <string>
@@ -18,8 +18,7 @@ int call(lua_State* L, int arguments, int results);
 int call_loaded(lua_State* L, int load_status, int results);
 /// Pushes function `name` of a module of the standard library. Handles errors as `call`.
 int push_function(lua_State* L, const char* module, const char* name);
-/// Calls function `name` of a module of the standard library with one string (null: no argument). Leaves results as
-/// `call`.
+/// Calls function `name` of a standard library module with one string (null: no argument). Leaves results as `call`.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);
 
 /// Prints "moonrank: " and the text on standard error, with control characters escaped.

@@ -12,8 +12,7 @@ void watch_standard_streams();
 /// Prints an error and returns false if the script's default output (io.output) cannot be written.
 bool check_default_output(lua_State* L);
 
-/// Throws std::runtime_error that names the variable with a wrong value. `computes`: also if the requested device is
-/// not available.
+/// Throws std::runtime_error that names the wrong variable. `computes`: also if the requested device is not available.
 void check_variables(bool computes);
 
 }  // namespace mr::cli

@@ -43,8 +43,7 @@ struct Spawn {
   posix_spawnattr_t attributes;
 };
 
-/// The worker gets its own process group, so that Ctrl-C in the terminal reaches only the parent, and the default
-/// signal handlers.
+/// The worker gets default signal handlers and its own process group, so that Ctrl-C reaches only the parent.
 void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&spawn.attributes, 0);

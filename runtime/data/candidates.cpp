@@ -54,8 +54,7 @@ std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable&
   return out;
 }
 
-/// For each user, all items but the excluded ones, ascending. A target is never excluded. The items are computed on
-/// `device`.
+/// For each user, all items but the excluded ones, ascending, computed on `device`. A target is never excluded.
 Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded,
                            const std::string& device) {
   check_tables(users, targets, excluded);
@@ -130,8 +129,7 @@ class Negatives {
   }
 
  private:
-  /// Draws items one after the other with probability proportional to their numbers of users, and rejects known and
-  /// drawn items.
+  /// Draws items one by one with probability proportional to their users; rejects known and drawn items.
   std::vector<int64_t> by_popularity(std::vector<int64_t> known, Dice dice) const {
     int64_t there = with_users_;
     for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;

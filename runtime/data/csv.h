@@ -1,5 +1,4 @@
-// Reader for comma separated values (RFC 4180): LF or CRLF; fields in double quotes may contain commas, line ends and
-// doubled quotes.
+// Reader for comma separated values (RFC 4180) with LF or CRLF. Quoted fields may have commas, line ends and quotes.
 #pragma once
 
 #include <cstdint>

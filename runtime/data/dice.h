@@ -29,8 +29,7 @@ void shuffle(std::vector<T>& values, Dice dice) {
   for (auto i = static_cast<int64_t>(values.size()) - 1; i > 0; --i) std::swap(values[i], values[dice.below(i + 1)]);
 }
 
-/// Draws `count` distinct numbers of 0 .. n - 1 in random order: the first steps of a Fisher-Yates shuffle that stores
-/// only moved entries.
+/// Draws `count` distinct numbers of 0 .. n - 1 in random order, by a sparse Fisher-Yates shuffle.
 inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   std::unordered_map<int64_t, int64_t> moved;
   const auto at = [&](int64_t i) {

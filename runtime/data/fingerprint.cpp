@@ -1,5 +1,4 @@
-// Data fingerprints: SHA-256 over the content of tensors and lists. They do not depend on the device or the number of
-// threads.
+// Data fingerprints: SHA-256 over the content of tensors and lists, independent of device and number of threads.
 #include <algorithm>
 #include <string>
 #include <string_view>

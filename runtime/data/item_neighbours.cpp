@@ -63,8 +63,7 @@ Sparse matrix_of(const UserItemTable& table) {
   return matrix;
 }
 
-/// For every item j: the items whose nearest neighbours include j, ascending, and their cosines. Also the items of each
-/// user.
+/// For every item j: the items that have j as a near neighbour, ascending, with cosines. Also the items of each user.
 struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;

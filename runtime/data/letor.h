@@ -1,5 +1,4 @@
-// Reader for queries with graded documents and features: "label qid:id 1:v 2:v ... # comment", the format of LETOR,
-// SVMlight and RankLib.
+// Reader for queries with grades and features, "label qid:id 1:v 2:v ... # comment", as of LETOR, SVMlight and RankLib.
 #pragma once
 
 #include <cstdint>

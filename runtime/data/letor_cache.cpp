@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that was modified less than this before it was read may have changed again within the resolution of file
-/// times.
+/// A file that was modified this shortly before it was read may have changed again within the resolution of file times.
 constexpr int64_t coarsest_clock = 2'000'000'000;
 
 int64_t now() {
@@ -59,8 +58,7 @@ class Reader {
   }
 
  private:
-  /// Reads the cache. Returns nothing if the text file has changed; the text is read only if its times do not decide
-  /// that.
+  /// Reads the cache; nothing if the text file has changed. The text is read only if its times do not decide that.
   std::optional<LetorFile> from_cache() const {
     const std::optional<LetorCacheFile> cache = LetorCacheFile::open(cache_, key_);
     if (!cache) return std::nullopt;

@@ -1,5 +1,4 @@
-// The text of a LETOR file in pieces of whole lines. Each piece is read by the thread that parses it, so that it is in
-// the processor's cache.
+// The text of a LETOR file in pieces of whole lines, each read by the thread that parses it, for cache locality.
 #pragma once
 
 #include <cstdint>

@@ -116,8 +116,7 @@ class RatingsReader {
                          ", as in the option columns (write false for a column that is not read)");
   }
 
-  /// If no rating column is read although the caller did not ask for that, throws if an unread column may be the
-  /// rating.
+  /// If no rating column is read and the caller did not ask for that, throws if an unread column may be the rating.
   void check_unread(const CsvReader& file, const CsvRecord& first, const std::vector<size_t>& read) const {
     if (columns_.rating_required) return;
     size_t left = 0;

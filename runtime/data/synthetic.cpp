@@ -31,8 +31,7 @@ void at_least_one(std::initializer_list<Size> sizes) {
   }
 }
 
-/// Throws for sizes that exceed this machine's memory, before anything is allocated. Sizes near 2^63 would also
-/// overflow below.
+/// Throws for sizes that exceed this machine's memory, before allocation. Sizes near 2^63 would also overflow below.
 void fits(std::initializer_list<Size> sizes, double bytes) {
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= memory) return;

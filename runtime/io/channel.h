@@ -1,5 +1,4 @@
-// Messages between two processes over a socket (each with a mark and its length before it), how a process ended, and
-// lock files.
+// Messages between two processes over a socket (each with a mark and a length), exit states, and lock files.
 #pragma once
 
 #include <memory>

@@ -34,8 +34,7 @@ const Libjpeg& libjpeg() {
   return library;
 }
 
-/// Normal progressive files have about ten. Each scan decodes the whole picture, so a small file with many would take
-/// very long.
+/// Normal progressive files have about ten scans. Each scan decodes the whole picture, so many take very long.
 constexpr int most_scans = 500;
 
 struct JpegState {

@@ -39,8 +39,7 @@ std::string random_name() {
   return text.data();
 }
 
-/// True if no process writes the file: it is old and not locked. Locks do not work on some network folders, so both are
-/// checked.
+/// True if no process writes the file: it is old and not locked (locks do not work on some network folders).
 bool is_abandoned(const std::string& path, int file) {
   constexpr std::chrono::seconds oldest{60};
   std::error_code unknown;
@@ -50,8 +49,7 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Removes abandoned temporary files of a folder. Only the first `most_names` names are checked, because listing huge
-/// folders is slow.
+/// Removes abandoned temporary files among the first `most_names` names: listing huge folders is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }

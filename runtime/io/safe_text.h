@@ -8,8 +8,7 @@ namespace mr::io {
 
 enum class Breaks { kept, escaped };  // whether line ends and tabs are kept or escaped
 
-/// Escapes control characters, marks that change the writing direction, and invalid UTF-8: \x1b, \u{202e}, \xff. Other
-/// characters are kept.
+/// Escapes control characters, marks that change the writing direction, and invalid UTF-8: \x1b, \u{202e}, \xff.
 std::string safe_text(std::string_view text, Breaks breaks);
 
 }  // namespace mr::io

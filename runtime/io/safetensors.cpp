@@ -24,8 +24,7 @@ constexpr int64_t largest_header = int64_t{100} << 20;
 
 constexpr size_t checksum_digits = 16;
 
-/// The position of the checksum's digits in a header. The search is unambiguous, because quotes in JSON strings are
-/// escaped.
+/// Position of the checksum's digits in a header. It is unambiguous, because quotes in JSON strings are escaped.
 std::optional<size_t> checksum_place(const std::string& header) {
   const std::string before = "\"" + std::string(checksum_key) + "\":\"";
   const size_t found = header.find(before), at = found + before.size();

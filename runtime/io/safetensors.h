@@ -19,8 +19,8 @@ struct TensorFile {
 /// The metadata entry with a file's format and version, such as "moonrank model 1".
 constexpr const char* format_key = "format";
 
-/// The metadata entries for a checksum of the header and all tensors. Files without them, from other programs, are read
-/// unchecked.
+/// The metadata entries with a checksum of header and tensors. Files without them, from other programs, are not
+/// checked.
 constexpr const char *checksum_key = "checksum xxh64", *checked_key = "checksum of";
 
 /// Returns why the file at `path` must not be replaced by a file of `format`; "" if it has the same format, in any

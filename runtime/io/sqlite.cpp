@@ -171,8 +171,7 @@ void Database::Open::connect(const std::string& name) {
   run("PRAGMA cell_size_check = ON", {});
 }
 
-/// If a process writes the database exclusively, reads that process's copy, which is renamed into place and never
-/// changed.
+/// If a process writes the database exclusively, reads its copy, which is renamed into place and never changed.
 void Database::Open::open_to_read() {
   const std::string view = place + ".view";
   const auto read_copy = [&](const std::string& why) {

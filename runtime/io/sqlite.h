@@ -31,8 +31,7 @@ struct Rows {
 
 class Database {
  public:
-  /// `claim` opens for writing and takes the locks, but does not change the file; `write_ahead` then turns it into
-  /// `write`.
+  /// `claim` opens for writing and takes the locks without changing the file; `write_ahead` turns it into `write`.
   enum Mode { read, write, claim };
   /// Opens a database with a write-ahead log, foreign keys, and some seconds of waiting for other programs' locks.
   /// Reading never creates a file. Throws std::runtime_error that names the file if it is not regular, not a database,
@@ -48,8 +47,7 @@ class Database {
   /// Runs one statement and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Throws
   /// std::runtime_error: "PATH: SQLite's message".
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
-  /// Closes the file. Later use of the database is an error. The last process that closes leaves only the database
-  /// file.
+  /// Closes the file; using the database later is an error. The last process to close leaves only the database file.
   void close();
   /// True if the file was renamed, removed or replaced since it was opened, so that writes are lost.
   bool moved() const;
