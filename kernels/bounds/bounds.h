@@ -1,7 +1,7 @@
-// Range and mean of a metric over all rankings of N rows of which P are relevant (Westerborg 2022,
-// chapter 3, in the closed forms and with the corrections that are proved by enumeration in the tests). A metric is
-// linear where it is a sum over relevant rows of a discount of their rank: nDCG, RBP, precision, recall. Host code:
-// computed once for all lists of one shape.
+// Minimum, maximum, mean and variance of a metric over all rankings of N rows of which P are relevant (Westerborg 2022,
+// chapter 3, with corrections that the tests prove by enumeration). A metric is linear if it is a sum, over relevant
+// rows, of a discount of the row's rank: nDCG, RBP, precision, recall. The code runs on the host, once for all lists of
+// one shape.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace mr {
 
-/// `best` is the largest value for metrics, the least for losses.
+/// `best` is the maximum for metrics and the minimum for losses.
 struct BoundStats {
   double min = 0, max = 0, best = 0, expectation = 0, variance = 0;
 };
 
-/// sum over rows of g_i d(R_i) / norm: min and max by the rearrangement inequality, mean of g times sum of d, and the
-/// variance of a random assignment, [sum g^2 - (sum g)^2 / N] s2 with s2 the sample variance of the discounts. `gains`
-/// descending, as many as discounts.
+/// Statistics of sum over rows of g_i d(R_i) / norm. The rearrangement inequality gives the minimum and maximum. The
+/// mean is the mean of g times the sum of d. The variance is [sum g^2 - (sum g)^2 / N] s2, with s2 the sample variance
+/// of the discounts. `gains` are descending and as many as `discounts`.
 inline BoundStats linear_stats(const std::vector<double>& gains, const std::vector<double>& discounts, double norm) {
   const size_t n = gains.size();
   long double least = 0, most = 0, gain_sum = 0, discount_sum = 0;
@@ -38,15 +38,14 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
   const long double square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
-  // of gains near the largest double squares are none
+  // squares of gains near the largest double would overflow
   const double variance = std::isfinite(norm * norm) ? static_cast<double>(square) / (norm * norm)
                                                      : static_cast<double>(square / norm / norm);
   const auto max = static_cast<double>(most) / norm;
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
-/// Average precision; the mean is Eq. 3.10 reduced to one harmonic number, [(P - 1) + (N - P) H_N / N] / (N - 1).
-/// Without variance.
+/// Average precision, without its variance. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] / (N - 1).
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   long double least = 0, harmonic = 0;
   for (int64_t i = 1; i <= p; ++i) least += static_cast<long double>(i) / (n - p + i);
@@ -58,12 +57,13 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
 
-/// Variance of average precision: first and second moments of sum c / r, rank by rank, by the number c of relevant rows
-/// so far. Counts less likely than 1e-24 are left out, so that a rank takes O(sqrt(N)) of the P counts.
+/// Variance of average precision. The first and second moments of sum c / r are computed rank by rank, for each number
+/// c of relevant rows so far. Counts with a probability below 1e-24 are skipped, so a rank takes O(sqrt(N)) of the P
+/// counts.
 inline double ap_variance(int64_t n, int64_t p) {
   struct Moments {
     double weight = 0, first = 0, second = 0;
-    /// Adds the moments of `was` shifted by x, times a probability.
+    /// Adds the moments of `was` shifted by x, weighted by a probability.
     void add(double probability, const Moments& was, double x) {
       weight += probability * was.weight;
       first += probability * (was.first + x * was.weight);
@@ -72,11 +72,11 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // moments about the running mean would lose digits; about the final mean's share per rank they stay small
+  // Moments about the running mean lose digits to cancellation. Moments about the final mean per rank stay small.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
-    if ((r & 0xFF) == 0) cpu::check_interrupt();  // a rank takes up to some 10,000 counts
+    if ((r & 0xFF) == 0) cpu::check_interrupt();  // one rank may loop over 10,000 counts
     const auto left = static_cast<double>(n - r + 1);
     most = std::min(most + 1, p);
     for (int64_t c = most; c >= least; --c) {
@@ -108,8 +108,9 @@ inline BoundStats rr_stats(int64_t n, int64_t p) {
           static_cast<double>(square - mean * mean)};
 }
 
-/// Wrongly ordered pairs of unequal grades, from the number of rows of each grade: a random ranking has half of the
-/// pairs in the wrong order (Jonckheere 1954, Terpstra 1952, whose statistic counts the others).
+/// Number of wrongly ordered pairs of rows with unequal grades, from the number of rows of each grade. A random ranking
+/// has half of the pairs in the wrong order (Jonckheere 1954, Terpstra 1952, whose statistic counts the correctly
+/// ordered pairs).
 inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
   double n = 0, squares = 0, spread = 0;
   for (const int64_t of_grade : rows) {

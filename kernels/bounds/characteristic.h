@@ -1,8 +1,8 @@
-// The characteristic function of a metric over random rankings, one frequency at a time: the plain form of
-// kernels/bounds/characteristic_cpu.h, and what a GPU runs. Rank by rank a row is relevant with probability (relevant
-// rows left) / (rows left); state c holds the sum over all ways to have c relevant rows so far of probability times
-// exp(i t (what they added)). With weights, drawn without replacement (Plackett 1975, Luce 1959), both counts are times
-// their rows' weight.
+// The characteristic function of a metric over random rankings, one frequency at a time. It is the reference form of
+// kernels/bounds/characteristic_cpu.h and the form that the GPU runs. The row at each rank is relevant with probability
+// (relevant rows left) / (rows left). State c holds the sum, over all ways to have c relevant rows so far, of
+// probability times exp(i t (metric value so far)). With sampling weights, rows are drawn without replacement (Plackett
+// 1975, Luce 1959), and both counts in the probability are multiplied by the weights of their rows.
 #pragma once
 
 #include "kernels/core/angles.h"
@@ -10,16 +10,16 @@
 
 namespace mr {
 
-/// E exp(i t X) at t = first + f, first + f + 1, ... times a step, which is in the angles.
+/// Computes E exp(i t X) at t = first + f, first + f + 1, ... times a step. The step is contained in `angle`.
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
-  double weight = 1;              // of a relevant row; of any other row 1
+  double weight = 1;              // sampling weight of a relevant row; other rows have weight 1
   bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
   Span<const int32_t> low, high;  // [n]: range of likely counts of relevant rows in the first r + 1 ranks
-  Span<const double> angle;       // [n]: what a relevant row at rank r adds, times the step of t
+  Span<const double> angle;       // [n]: the term of a relevant row at rank r, times the step of t
   int64_t first = 1, frequencies = 0;
-  Span<double> state;  // [p + 2][2][frequencies]
+  Span<double> state;  // layout of the states: [p + 2][2][frequencies]
   Span<double> re, im;
 
   MR_HD void operator()(int64_t f) const {
@@ -48,7 +48,7 @@ struct CharacteristicFunction {
   }
 
  private:
-  /// The weight of the relevant rows that remain after c of them, and of the others that remain at rank r.
+  /// Total weight of the remaining relevant rows after c of them, and of the remaining other rows at rank r.
   MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
   MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }

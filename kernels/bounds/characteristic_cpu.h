@@ -1,7 +1,8 @@
-// The characteristic function of a metric over random rankings (exact; O(ranks x relevant rows) per frequency), and
-// Fourier series that come of it. Rank by rank a row is relevant with probability (relevant rows left) / (rows left);
-// state c holds the sum over all ways to have c relevant rows so far of probability times exp(i t (what they added)).
-// With weights, drawn without replacement (Plackett 1975, Luce 1959), both counts are times their rows' weight.
+// The exact characteristic function of a metric over random rankings, in O(ranks x relevant rows) per frequency, and
+// the Fourier series computed from it. The row at each rank is relevant with probability (relevant rows left) / (rows
+// left). State c holds the sum, over all ways to have c relevant rows so far, of probability times exp(i t (metric
+// value so far)). With sampling weights, rows are drawn without replacement (Plackett 1975, Luce 1959), and both counts
+// in the probability are multiplied by the weights of their rows.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +11,32 @@
 
 namespace mr::cpu {
 
-/// Frequencies are taken this many at a time.
+/// Number of frequencies that one call processes together.
 constexpr int64_t frequency_lanes = 16;
 
 /// A row of level l at rank r adds one angle per frequency. Level 0 adds nothing.
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
-  const int64_t* rows_of = nullptr;  // [levels]: rows of level 1, 2, ...
-  const double* weights = nullptr;   // [levels]: of their rows; those of level 0 have 1; null: all have 1
+  const int64_t* rows_of = nullptr;  // [levels]: number of rows of level 1, 2, ...
+  const double* weights = nullptr;   // [levels]: weight of the rows of each level; level 0 has 1; null: all have 1
   bool cumulative = false;           // the c-th relevant row adds c times the angle (average precision); one level only
-  const int32_t* low = nullptr;      // [n]: with one level, the range of likely counts of relevant rows
-  const int32_t* high = nullptr;     // in the first r + 1 ranks
+  const int32_t* low = nullptr;      // [n]: smallest likely count of relevant rows up to rank r (one level)
+  const int32_t* high = nullptr;     // [n]: largest likely count of relevant rows up to rank r (one level)
   /// exp(i angle) of lane j at rank r and level l is start[r][l] * powers[r][l][j]; complex numbers as real parts, then
   /// imaginary ones: start [n][levels][2], powers [n][levels][2][frequency_lanes].
   const double* start = nullptr;
   const double* powers = nullptr;
 };
 
-/// How many doubles of scratch `characteristic` needs.
+/// Number of doubles that `characteristic` needs as scratch memory.
 int64_t characteristic_scratch(const RankingTransform& transform);
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct FrequencyLoops {
-  /// re[j], im[j] for one block of frequencies.
+  /// Writes re[j], im[j] for one block of frequencies.
   void (*characteristic)(const RankingTransform& transform, double* scratch, double* re, double* im);
-  /// sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the first and
-  /// the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
+  /// Writes sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the
+  /// first and the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
   void (*fourier_sums)(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
                        double* second);
 };

@@ -1,5 +1,5 @@
-// The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. A pass takes two vectors
-// of frequencies: with their factors these fill the registers.
+// The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. One pass handles two
+// vectors of frequencies, which together with their factors fill the registers.
 #include "kernels/bounds/characteristic_cpu.h"
 #include "kernels/core/lanes.h"
 #include "kernels/core/threads.h"
@@ -49,7 +49,7 @@ inline Complex operator*(const Complex& a, const Complex& b) {
   return z;
 }
 
-/// x a and a + y b for real x and y.
+/// Returns x a and a + y b for real x and y.
 inline Complex scaled(double x, const Complex& a) {
   Complex z;
   for (int64_t v = 0; v < parts; ++v) {
@@ -76,20 +76,20 @@ inline Complex power(Complex base, int64_t exponent) {
   return z;
 }
 
-/// exp(i angle) at one rank and level for the frequencies of this pass.
+/// exp(i angle) at one rank and level, for the frequencies of this pass.
 inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
   return Complex::all(t.start[2 * at], t.start[2 * at + 1]) *
          Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
 }
 
-/// One level: state c for the likely counts c. States of other counts are 0.
+/// One level: computes state c for the likely counts c. States of other counts are 0.
 template <bool Cumulative, bool Weighted>
 void one_level(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
   const int64_t p = t.rows_of[0];
   const double weight = Weighted ? t.weights[0] : 1;
   fill(state, (p + 2) * size, 0.0);
-  fill(state + size, width, 1.0);  // no relevant row yet; before it a count of -1, always 0
+  fill(state + size, width, 1.0);  // count 0 is certain before rank 1; the entry before it stays 0
   int64_t before = 0;
   for (int64_t r = 0; r < t.n; ++r) {
     if (r % 256 == 255) check_interrupt();
@@ -98,7 +98,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
     Complex angle = Cumulative ? power(turn, low) : turn;
     Complex above = Complex::load(state + low * size, width);
     const auto others = [&](int64_t c) { return static_cast<double>(t.n - r - (p - c)); };
-    // over the weight of all rows that remain after c relevant ones
+    // divided by the weight of all rows that remain after c relevant rows
     const auto share = [&](int64_t c) { return 1 / (static_cast<double>(p - c) * weight + others(c)); };
     double above_share = share(low - 1);
     for (int64_t c = low; c <= high; ++c) {
@@ -116,7 +116,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   }
 }
 
-/// Counts of rows of every level, one state per choice of counts, the last level's count running fastest.
+/// Counts of rows of every level: one state per combination of counts, in which the last level's count varies fastest.
 struct Levels {
   static constexpr int64_t most = 8;
   const RankingTransform& t;
@@ -147,14 +147,15 @@ struct Levels {
     }
   }
 
-  /// The weight of the rows that remain in the current state, without level 0.
+  /// The total weight of the remaining rows in the current state, without level 0.
   double weight_left() const {
     double total = 0;
     for (int64_t l = 0; l < t.levels; ++l) total += static_cast<double>(t.rows_of[l] - count[l]) * t.weights[l];
     return total;
   }
 
-  /// The current state after rank r, from itself and the states with one row less; `others` rows of level 0 remain.
+  /// Computes the current state after rank r from itself and from states with one row less. `others`: rows of level 0
+  /// left.
   template <bool Weighted>
   Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
     constexpr int64_t size = 2 * width;
@@ -164,7 +165,7 @@ struct Levels {
     Complex z = scaled(sum <= r ? others * left : 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      // before it one more row of level l remained, and one less of level 0
+      // the preceding state has one more remaining row of level l and one less of level 0
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = plus(z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
@@ -173,7 +174,7 @@ struct Levels {
   }
 };
 
-/// Several levels, from the largest state down, so that what a state comes from is still of the rank before.
+/// Several levels, updated from the largest state down, so that each state reads predecessors of the previous rank.
 template <bool Weighted>
 void many_levels(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
@@ -225,7 +226,7 @@ void fourier_sums(const double* coefficients, int64_t terms, const double* w_re,
       w.re[v] = L::load(w_re + lane + v * L::count);
       w.im[v] = L::load(w_im + lane + v * L::count);
     }
-    for (int64_t k = terms - 1; k >= 0; --k) {  // Horner's rule
+    for (int64_t k = terms - 1; k >= 0; --k) {  // evaluates the polynomial by Horner's rule
       const double* const c = coefficients + 4 * k;
       for (int64_t v = 0; v < parts; ++v) {
         a.re[v] += c[0];

@@ -1,5 +1,6 @@
-// A smoothed distribution function F~ as a table of G = logit F~ with its slopes at equal steps, read by cubic Hermite
-// interpolation; and the bounds that are made of it (Westerborg 2022, Eq. 3.12, and its logarithm and logit).
+// A smoothed distribution function F~ as a table of G = logit F~ and its slopes at equally spaced knots, read by cubic
+// Hermite interpolation; and the distribution bounds computed from it (Westerborg 2022, Eq. 3.12, and its logarithm and
+// logit).
 #pragma once
 
 #include <cmath>
@@ -9,8 +10,8 @@
 
 namespace mr {
 
-/// Knot k, at first + k step, is knots[2 k] = G and knots[2 k + 1] = G'. No knots: a list whose metric is the same for
-/// all orderings. One knot: the constant 1/2.
+/// Knot k lies at first + k step and has knots[2 k] = G and knots[2 k + 1] = G'. A table without knots belongs to a
+/// list whose metric is the same for all orderings. A table with one knot is the constant 1/2.
 struct LogitView {
   const double* knots = nullptr;
   int64_t count = 0;
@@ -21,7 +22,7 @@ struct LogitPoint {
   double logit, slope;
 };
 
-/// G and G' at s; beyond the knots G is linear.
+/// G and G' at s. Outside the range of the knots, G is extrapolated linearly.
 MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   if (table.count < 2) return {0, 0};
   const double position = (s - table.first) / table.step;
@@ -39,10 +40,10 @@ MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   return {knot[0] + u * (from + u * (square + u * cube)), (from + u * (2 * square + u * 3 * cube)) / table.step};
 }
 
-/// The bound: F~ itself; its logarithm (of 1 - F~, negated, where less is better); its logit.
+/// The form of the bound: F~ itself; its logarithm (for metrics to be minimized, -log(1 - F~)); or its logit.
 enum class DistributionForm : int8_t { cdf, log, logit };
 
-/// 1 / (1 + exp(-t)) without overflow.
+/// The logistic function 1 / (1 + exp(-t)), without overflow.
 MR_HD inline double logistic(double t) {
   const double e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
@@ -68,7 +69,7 @@ struct DistributionBound {
           slope = at.slope * bounded * logistic(-at.logit);
           break;
         case DistributionForm::log: {
-          const double t = side * at.logit;  // log sigma(t), exact also where sigma(t) is near 1
+          const double t = side * at.logit;  // log sigma(t) without loss of digits where sigma(t) is near 1
           bounded = side * (t >= 0 ? -portable::log1p(portable::exp(-t)) : t - portable::log1p(portable::exp(t)));
           slope = at.slope * logistic(-t);
           break;

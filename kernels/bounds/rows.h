@@ -1,4 +1,4 @@
-// The kernels of bounds.
+// Registers the kernels of bounds.
 #pragma once
 
 #include "kernels/bounds/characteristic.h"

@@ -1,7 +1,8 @@
-// Values of a metric for random rankings of n rows of which p are relevant. Rank by rank a row is relevant with
-// probability (relevant rows left) / (rows left): integers compared with random bits, so that every set of ranks is
-// equally likely. With weights, drawn without replacement (Plackett 1975, Luce 1959), the remaining weights are
-// compared instead. The random numbers depend on (key, sample) only: every device draws the same.
+// Draws values of a metric for random rankings of n rows of which p are relevant. The row at each rank is relevant with
+// probability (relevant rows left) / (rows left), decided by comparing integers with random bits, so every set of ranks
+// is equally likely. With sampling weights, rows are drawn without replacement (Plackett 1975, Luce 1959), and the
+// remaining weights are compared instead. Random numbers depend on (key, sample) only, so every device draws the same
+// values.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,23 @@
 
 namespace mr {
 
-/// The increment of the metric by the c-th relevant row, at rank r: linear d[r], average_precision c d[r], or only the
-/// first one's d[r]. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of lower
-/// grade above it; kernels do not draw these.
+/// What the c-th relevant row, at rank r, adds to the metric. linear: d[r]. average_precision: c d[r]. first: d[r] for
+/// the first relevant row only. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of
+/// lower grade above it; kernels do not draw this kind.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
-/// Up to this many different gains besides 0 are drawn level by level.
+/// Metrics with at most this many distinct gains above 0 are drawn level by level.
 constexpr int64_t most_levels = 8;
 
 struct RankingSampler {
   int64_t n = 0, p = 0;
   Increment increment = Increment::linear;
-  const double* d = nullptr;  // d[0] for rank 1
+  const double* d = nullptr;  // discounts of ranks; d[0] belongs to rank 1
   RandomKey key;
-  /// For graded only, from the highest gain down: at_least[c] rows gain as much as level c, and step[c] is what level c
-  /// gains more than the next one (the last: more than 0). So the sum over c of step[c] where a row is of level c or
-  /// above is its gain, and every level is drawn as relevant rows are, from the same random number.
+  /// For `graded` only, from the highest gain down. at_least[c] rows gain at least as much as level c. step[c] is the
+  /// difference between the gains of levels c and c + 1; for the last level, its gain. A row's gain is then the sum of
+  /// step[c] over the levels c that the row reaches, and every level is drawn as relevant rows are, from the same
+  /// random number.
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
@@ -35,7 +37,7 @@ struct RankingSampler {
   double weight[most_levels] = {};
 };
 
-/// values[s] for every sample s: the plain form of kernels/bounds/sample_rankings_loops.h, and what a GPU runs.
+/// Writes values[s] for every sample s: the reference form of sample_rankings_loops.h, which the GPU runs.
 template <class Real>
 struct SampleRankings {
   RankingSampler sampler;
@@ -53,16 +55,16 @@ struct SampleRankings {
     RandomKey key;
     uint64_t sample;
     Random128 bits{};
-    /// For rank r; to be called for ranks in ascending order.
+    /// Random word for rank r. Call it for ranks in ascending order.
     MR_HD uint32_t word(int64_t r) {
       if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
       return bits.word[r % 4];
     }
-    /// Uniform in 0 .. rows left - 1.
+    /// A random integer, uniform in 0 .. left - 1.
     MR_HD int64_t below(int64_t r, int64_t left) {
       return static_cast<int64_t>(word(r) * static_cast<uint64_t>(left) >> 32);
     }
-    /// Uniform in (0, 1).
+    /// A random number, uniform in (0, 1).
     MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
 
@@ -108,7 +110,7 @@ struct SampleRankings {
     return total;
   }
 
-  /// The row is of the first level, from the highest, up to which the sum of weights exceeds the random number.
+  /// A row gets the first level, counted from the highest, at which the cumulative weight exceeds the random number.
   MR_HD double graded_weighted(int64_t sample) const {
     Walk walk{sampler.key, static_cast<uint64_t>(sample)};
     double left[most_levels], others = static_cast<double>(sampler.n), total = 0;

@@ -1,4 +1,4 @@
-// Values of metrics for random rankings (kernels/bounds/sample_rankings.h), in vectors.
+// Vectorized form of kernels/bounds/sample_rankings.h: values of metrics for random rankings.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace mr::cpu {
 
-/// Samples are drawn this many at a time; `first` and `count` below are multiples of it.
+/// Number of samples drawn together; `first` and `count` below are multiples of it.
 constexpr int64_t sample_lanes = 16;
 
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct SampleLoops {
-  /// values[s] for samples first .. first + count - 1.
+  /// Writes values[s] for samples first .. first + count - 1.
   void (*sample)(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
 };
 
@@ -21,13 +21,13 @@ inline void sample_rankings(const RankingSampler& sampler, int64_t first, int64_
   chosen_loops<SampleLoops>().sample(sampler, first, count, values);
 }
 
-/// At most so many metrics are added up at a time.
+/// Largest number of metrics that one call sums up.
 constexpr int64_t most_several = 8;
 
-/// Compiled once per instruction set.
+/// Pointers to loops that are compiled once per instruction set.
 struct SampleSeveralLoops {
-  /// values[m][s] for samples s of first .. first + count - 1, the bits that `sample_rankings` draws with samplers[m].
-  /// The samplers differ in d and increment only; none is weighted or graded.
+  /// Writes values[m][s] for samples s in first .. first + count - 1. The bits equal those of `sample_rankings` with
+  /// samplers[m]. The samplers differ in d and increment only, and none is weighted or graded.
   void (*sample)(const RankingSampler* samplers, int64_t metrics, int64_t first, int64_t count, double* const* values);
 };
 

@@ -1,5 +1,5 @@
 // The sampling loop over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by sample_rankings_*.cpp only.
-// Every lane is one sample and holds its 32-bit words in 64 bits, so that a multiplication keeps its high half.
+// Every lane is one sample. It stores 32-bit words in 64 bits, so that a multiplication keeps its high half.
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -18,7 +18,7 @@ constexpr int64_t lanes = MR_VECTOR_BYTES / 8;
 constexpr int64_t vectors = sample_lanes / lanes;
 constexpr uint64_t low_half = 0xFFFFFFFFULL;
 
-/// Product of the low halves, in full.
+/// 64-bit products of the low 32 bits of the lanes.
 inline Bits multiply(Bits a, Bits b) {
 #if !defined(__x86_64__)
   return (a & low_half) * (b & low_half);
@@ -31,8 +31,8 @@ inline Bits multiply(Bits a, Bits b) {
 #endif
 }
 
-/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold it: the
-/// high ones hold the rest of products, which `multiply` does not read.
+/// philox(key, block = sample, lane = step) of core/rng.h for one vector of samples. Only the low halves hold the
+/// result; the high halves hold leftovers of products, which `multiply` ignores.
 inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
   const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};
   Bits c0 = sample, c1 = sample >> 32, c2 = step - Bits{}, c3 = (step >> 32) - Bits{};
@@ -54,7 +54,7 @@ inline void draw(RandomKey key, Bits sample, uint64_t step, Bits (&out)[4]) {
 
 inline Reals masked(Whole mask, Reals x) { return reinterpret_cast<Reals>(mask & reinterpret_cast<Whole>(x)); }
 
-/// Random numbers of the samples first .. first + sample_lanes - 1, rank by rank.
+/// Random numbers for the samples first .. first + sample_lanes - 1, rank by rank.
 struct Walk {
   Bits sample[vectors], words[vectors][4];
 
@@ -69,19 +69,19 @@ struct Walk {
     for (int64_t v = 0; v < vectors; ++v) draw(key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
   }
 
-  /// Uniform in 0 .. left - 1, for rank r.
+  /// Random integers, uniform in 0 .. left - 1, for rank r.
   Whole below(int64_t v, int64_t r, Bits left) const {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
 
-  /// Uniform in (0, 1), for rank r: the word as the fraction of a number from 1 to 2, plus half a bit, less 1.
+  /// Uniform in (0, 1), for rank r: the word is the fraction of a number from 1 to 2; add half a bit, subtract 1.
   Reals share(int64_t v, int64_t r) const {
     const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
     return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);
   }
 };
 
-/// The relevant rows that have no rank yet.
+/// Number of relevant rows that have not been placed yet, per lane.
 template <bool Weighted>
 struct Wanted;
 
@@ -92,7 +92,7 @@ struct Wanted<false> {
   explicit Wanted(const RankingSampler& s) {
     for (Whole& of : rows) of = s.p - Whole{};
   }
-  /// The lanes in which the row at rank r is one of them.
+  /// Returns a mask of the lanes in which the row at rank r is relevant.
   Whole take(const RankingSampler& s, const Walk& walk, int64_t v, int64_t r) {
     const Whole hit = walk.below(v, r, static_cast<uint64_t>(s.n - r) - Bits{}) < rows[v];
     rows[v] += hit;
@@ -164,7 +164,7 @@ void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// Rows that gain nothing are the `others`.
+/// Draws rows of several levels with sampling weights. Rows without gain are the `others`.
 void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
   Reals left[most_levels][vectors], others[vectors], total[vectors] = {};
@@ -196,7 +196,7 @@ void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* v
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// The loop for a kind of increment.
+/// Selects the sampling loop for a kind of increment.
 template <bool Weighted>
 auto loop_of(Increment kind) {
   switch (kind) {

@@ -1,20 +1,19 @@
-// Values of several metrics for the same random rankings: which rows are relevant is drawn once, in blocks of ranks,
-// and added up by each metric, in the order of sample_rankings_loops.h, which comes with it: included by
-// sample_several_*.cpp only.
+// Computes several metrics for the same random rankings. The relevant rows are drawn once, in blocks of ranks, and each
+// metric sums them in the order of sample_rankings_loops.h. Included by sample_several_*.cpp only.
 #include "kernels/bounds/sample_rankings_loops.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// As many as the words of the random numbers of a walk divide.
+/// number of ranks per block; a multiple of the random words that one step of a walk yields
 constexpr int64_t block_ranks = 64;
 
-/// Which lanes have a relevant row at each rank of a block.
+/// Masks of the lanes that have a relevant row at each rank of a block.
 struct Hits {
   Whole at[block_ranks][vectors];
 };
 
-/// Running sums of one metric.
+/// Running sums of one metric over the ranks.
 struct Sums {
   Reals found[vectors] = {}, total[vectors] = {};
 };
@@ -38,7 +37,7 @@ void add_block(const RankingSampler& s, const Hits& hits, int64_t first_rank, in
   }
 }
 
-/// The samples first .. first + sample_lanes - 1 into values[m][at ..].
+/// Writes the samples first .. first + sample_lanes - 1 into values[m][at ..].
 void several_lanes_at(const RankingSampler* samplers, int64_t metrics, uint64_t first, double* const* values,
                       int64_t at) {
   const RankingSampler& s = samplers[0];

@@ -1,4 +1,4 @@
-// Sine and cosine of our own (functions.h says why).
+// Portable sine and cosine; functions.h gives the reason for not using the C library's.
 #pragma once
 
 #include "kernels/core/functions.h"
@@ -6,13 +6,13 @@
 namespace mr::portable {
 namespace plain {
 
-/// x = quarters pi / 2 + r + low, |r| <= pi / 4.
+/// An angle split by quarter turns: x = quarters pi / 2 + r + low, |r| <= pi / 4.
 struct Angle {
   double quarters, r, low;
 };
 
-/// pi / 2 in three parts, of which the first two are short enough that up to 2^20 times them is exact. For larger |x|
-/// as for an argument that is rounded; no number from 2^50 on.
+/// pi / 2 in three parts. The first two are short enough that their product with an integer up to 2^20 is exact. A
+/// larger |x| is less exact, as if x had been rounded. From 2^50 on the result is NaN.
 static inline MR_HD Angle angle_of(double x) {
   constexpr double first = 0x1.921fb544p+0, second = 0x1.0b4611a6p-34, third = 0x1.3198a2e037073p-69;
   const double k = nearest(x * 0.63661977236758134308), a = x - k * first, b = k * second, c = k * third;
@@ -35,7 +35,7 @@ static inline MR_HD double cosine_within(double r, double low) {
   return near + (((1 - near) - half) + (z2 * p - r * low));
 }
 
-/// The sine of x and `ahead` quarters of a turn.
+/// The sine of x plus `ahead` quarter turns.
 static inline MR_HD double turned(double x, uint64_t ahead) {
   constexpr uint64_t sign = uint64_t{1} << 63;
   const Angle angle = angle_of(x);

@@ -1,4 +1,4 @@
-// Integers that many lanes or threads write at once; the result does not depend on their order.
+// Atomic integer operations for concurrent lanes or threads. The result does not depend on the order of writes.
 #pragma once
 
 #ifndef __CUDA_ARCH__
@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// *at = max(*at, value).
+/// Atomically sets *at = max(*at, value).
 MR_HD inline void raise_to(int64_t* at, int64_t value) {
 #ifdef __CUDA_ARCH__
   atomicMax(reinterpret_cast<long long*>(at), static_cast<long long>(value));

@@ -6,9 +6,9 @@
 
 namespace mr {
 
-/// Bytes rounded up to a size that blocks have: powers of two and three steps between them.
+/// Rounds up a number of bytes to an allocation size: a power of two or one of three sizes between two powers.
 inline int64_t block_size(int64_t bytes) {
-  if (bytes > int64_t{1} << 62) return bytes;  // more than any machine has, and the sum below would overflow
+  if (bytes > int64_t{1} << 62) return bytes;  // larger than any machine's memory; the sum below would overflow
   if (bytes <= 256) return (bytes + 63) / 64 * 64;
   const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes - 1)) / 4);
   return (bytes + step - 1) / step * step;

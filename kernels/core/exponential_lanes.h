@@ -7,7 +7,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// sum over k < 16 of c[k] x^k, in pairs, pairs of pairs and so on: a chain of 4 steps where Horner's has 15.
+/// Evaluates sum over k < 16 of c[k] x^k by Estrin's scheme: 4 dependent steps instead of the 15 of Horner's rule.
 inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Vector x) {
   Lanes<double>::Vector part[8];
   const auto all = &Lanes<double>::all;
@@ -19,7 +19,7 @@ inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Ve
   return part[0];
 }
 
-/// exp(x) for |x| <= 350 to 1e-15: 2^k times the Taylor polynomial of degree 13 of the rest, which is at most ln(2)/2.
+/// exp(x) for |x| <= 350 to 1e-15: 2^k times a Taylor polynomial of degree 13 of the remainder, at most ln(2)/2.
 inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
   typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits

@@ -1,9 +1,9 @@
-// Elementary functions of our own, so that results do not depend on the C library, its version or the form of a
-// function that it takes for a processor. Exponential functions and the hyperbolic tangent here; logarithms.h,
-// powers.h, angles.h. Additions, multiplications, divisions and bits of doubles alone: no fused operation, since not
-// every processor has them. Few branches, so that compilers make vectors of loops over them. Each is right to about one
-// unit in the last place (the tests say how far), floats to half of one. The GPU has its own. All is static: of code
-// shared with other files the linker could take the copy of one that is compiled for wider vectors.
+// Portable elementary functions: results do not depend on the C library, its version, or the variant that it selects
+// for a processor. This file has exponentials and tanh; logarithms.h, powers.h and angles.h have the others. They use
+// additions, multiplications, divisions and bit operations on doubles, without fused multiply-add, which not every
+// processor has. They have few branches, so that compilers can vectorize loops over them. Doubles are accurate to about
+// one unit in the last place, floats to half a unit; the tests measure this. The GPU has its own versions. All
+// functions are static, because the linker could otherwise pick a copy that was compiled for wider vectors.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 #include "kernels/core/hd.h"
 
-// A function of one argument for both types, on both processors.
+// Declares a function of one argument for float and double, on both processors.
 #ifdef __CUDA_ARCH__
 #define MR_PORTABLE(name)                                            \
   static inline MR_HD double name(double x) { return std::name(x); } \
@@ -38,15 +38,15 @@ static inline MR_HD double from_bits(uint64_t bits) {
   return x;
 }
 
-/// a + b x + c x^2 + d x^3, where x2 is x^2.
+/// The cubic polynomial a + b x + c x^2 + d x^3, where x2 is x^2.
 static inline MR_HD double cubic(double a, double b, double c, double d, double x, double x2) {
   return (a + b * x) + (c + d * x) * x2;
 }
 
-/// The nearest integer, for |x| < 2^51.
+/// Rounds to the nearest integer, for |x| < 2^51.
 static inline MR_HD double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
-/// x 2^k for integers |k| < 2046, in two steps: what lies between may be subnormal or infinite.
+/// x 2^k for integers |k| < 2046, in two steps, because 2^k itself may be subnormal or infinite.
 static inline MR_HD double scaled(double x, double k) {
   const double half = nearest(0.5 * k), bias = 0x1.8p52 + 1023;
   return x * from_bits(bits_of(half + bias) << 52) * from_bits(bits_of(k - half + bias) << 52);
@@ -61,13 +61,13 @@ static inline MR_HD double exp_beyond(double r, double low) {
   return r2 * p + (low + low * r);
 }
 
-/// k ln 2 for integers |k| < 2^20 in two parts, the first exact: ln 2 is in two, of which the first is short.
+/// k ln 2 for integers |k| < 2^20 as a sum of two parts. The first is exact, because ln 2 is split.
 struct TimesLn2 {
   double high, low;
 };
 static inline MR_HD TimesLn2 times_ln2(double k) { return {k * 0x1.62e42fefp-1, k * 0x1.473de6af278edp-34}; }
 
-/// x = k ln 2 + r + low, |r| <= ln(2) / 2; beyond [-1100, 1100] that of the end.
+/// x = k ln 2 + r + low with |r| <= ln(2) / 2. x is clamped to [-1100, 1100].
 struct Remainder {
   double k, r, low;
 };
@@ -85,7 +85,7 @@ static inline MR_HD double exp(double x) {
   return scaled(1 + (r + exp_beyond(r, low)), k);
 }
 
-/// Integers, which grades mostly are, give powers of two exactly, and at once.
+/// 2^x. Integers, which most grades are, give exact powers of two without the series.
 static inline MR_HD double exp2(double x) {
   x = x > 1500 ? 1500 : x;
   x = x < -1500 ? -1500 : x;
@@ -94,7 +94,7 @@ static inline MR_HD double exp2(double x) {
   return scaled(1 + (r + exp_beyond(r, 0)), k);
 }
 
-/// exp(x) - 1, also where x is small. 2^k (exp(r) - 1 + 1 - 2^-k), where 1 - 2^-k takes part before the small terms do.
+/// exp(x) - 1, accurate for small x. It computes 2^k (exp(r) - 1 + 1 - 2^-k) and adds 1 - 2^-k before the small terms.
 static inline MR_HD double expm1(double x) {
   if (x > 709) return exp(x);
   if (x < -40) return -1;
@@ -104,7 +104,7 @@ static inline MR_HD double expm1(double x) {
   return scaled(((1 - scaled(1, -k)) + r) + beyond, k);
 }
 
-/// Pade's approximant near 0, which has no digits to lose there; else by the exponential.
+/// tanh(x) by a Pade approximant near 0, where it loses no digits, and by the exponential elsewhere.
 static inline MR_HD double tanh(double x) {
   constexpr uint64_t sign = uint64_t{1} << 63;
   const double size = from_bits(bits_of(x) & ~sign), z = size * size;

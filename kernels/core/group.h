@@ -1,7 +1,8 @@
-// A group is the set of lanes that work on one list together. Kernels access a list by the group's collective
-// operations only: every lane calls them, never from inside another one's function, and no function reads what
-// another lane writes in the same operation. SerialGroup is the CPU's: one lane, plain loops.
-// BlockGroup (kernels/device/launch.cuh) has the same shape; tests/support/emulated_group.h imitates it without a GPU.
+// A group is the set of lanes that work on one list together. Kernels access a list through the group's collective
+// operations only. Every lane calls each operation, never from inside another operation's function, and no function
+// reads what another lane writes in the same operation. SerialGroup is the CPU's group: one lane, plain loops.
+// BlockGroup (kernels/device/launch.cuh) has the same interface; tests/support/emulated_group.h emulates it without a
+// GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 namespace mr {
 
 struct SerialGroup {
-  /// f(i) for i = 0 .. n - 1; what it wrote is visible to every lane afterwards.
+  /// Calls f(i) for i = 0 .. n - 1. Every lane sees all writes afterwards.
   template <class F>
   MR_HD void each(int64_t n, F f) const {
     for (int64_t i = 0; i < n; ++i) f(i);
   }
 
-  /// Sum of f(i), in double whatever the type of f, the same on every lane.
+  /// Sum of f(i) in double, whatever type f returns. Every lane gets the same value.
   template <class F>
   MR_HD double sum(int64_t n, F f) const {
     double total = 0;

@@ -1,4 +1,4 @@
-// The only file that spells the CUDA execution space: MR_HD marks what both processors can run.
+// The only file with CUDA's execution space specifiers. MR_HD marks code that runs on both processors.
 #pragma once
 
 #ifdef __CUDACC__

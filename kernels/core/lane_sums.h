@@ -1,5 +1,6 @@
 // Sums of lanes and inner products, inside namespace MR_SIMD; for files that are compiled once per instruction set
-// only. Lane and lane + half of them are added first, then halves of those: one order for every size of vectors.
+// only. A sum first adds lanes i and i + width / 2, then halves the rest in the same way, so the order does not depend
+// on the vector size.
 #pragma once
 
 #include "kernels/core/lanes.h"
@@ -7,11 +8,11 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The lanes of a sum.
+/// The accumulator lanes of a sum.
 template <class Real>
 using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
 
-/// of_two over the lanes as Wide numbers, in halves.
+/// Reduces the lanes, as Wide numbers, with of_two, by halving.
 template <class Wide, class Real, class F>
 Wide over_halves(const Parts<Real>& v, F of_two) {
   constexpr int64_t half = Lanes<Real>::width / 2;
@@ -42,7 +43,7 @@ inline float sum_of_eight(__m256 v) {
 }
 #endif
 
-/// The sum in double, and that in Real.
+/// Sums of the lanes, with a double or a Real result.
 #if defined(__AVX512F__)
 inline double sum_of(const Parts<double>& v) {
   return sum_of_four(_mm256_add_pd(_mm512_castpd512_pd256(v[0]), _mm512_extractf64x4_pd(v[0], 1)));
@@ -74,7 +75,7 @@ inline float total_of(const Parts<float>& v) { return lanes_added<float, float>(
 #endif
 inline double total_of(const Parts<double>& v) { return sum_of(v); }
 
-/// The inner product of `n` entries, lane by lane in two turns. The second turn takes every other 64 bytes.
+/// Inner product of `n` entries with two interleaved accumulators. Each one takes every other 64 bytes.
 template <class Real>
 Real inner_product(const Real* x, const Real* y, int64_t n) {
   using L = Lanes<Real>;

@@ -1,10 +1,10 @@
-// Vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; for files that are compiled once per instruction set only. All
-// of it is in an unnamed namespace and uses no template of the library: of code shared with other files the linker
-// could take this copy, for processors that lack the instructions.
+// Vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; for files that are compiled once per instruction set only.
+// Everything is in an unnamed namespace and uses no library templates: the linker could otherwise pick this copy of
+// shared code for processors that lack the instructions.
 //
-// Results are the same to the bit whatever the registers' size: a sum over entries runs in `Lanes::width` lanes, those
-// of one vector of 64 bytes or of several smaller ones, its parts, and lanes are added up in one order (lane_sums.h).
-// Fused operations are written out (multiply_add): the compiler fuses nothing.
+// Results are identical bits for every register size. A sum over entries runs in `Lanes::width` lanes, which fill one
+// vector of 64 bytes or several smaller ones (`parts`), and lanes are added up in one fixed order (lane_sums.h). Fused
+// operations are written out (multiply_add); the compiler fuses nothing.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ template <class Real>
 struct Lanes {
   typedef Real Vector __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   static constexpr int64_t count = MR_VECTOR_BYTES / sizeof(Real);
-  /// Lanes of a sum, and the vectors that hold them.
+  /// Number of lanes of a sum, and number of vectors that hold them.
   static constexpr int64_t width = 64 / sizeof(Real), parts = width / count;
 
   static Vector load(const Real* from) {
@@ -40,7 +40,7 @@ struct Lanes {
   static Vector all(Real x) { return x - Vector{}; }
 };
 
-// a b + c, rounded once where the processor can.
+// a b + c, with a single rounding on processors with fused multiply-add.
 #if defined(__AVX512F__)
 inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
   return reinterpret_cast<Lanes<float>::Vector>(_mm512_fmadd_ps(a, b, c));
@@ -62,7 +62,7 @@ V multiply_add(V a, V b, V c) {
 }
 #endif
 
-/// Square roots of all lanes: there is no operator for them.
+/// Square roots of all lanes; vectors have no operator for them.
 template <class Real>
 typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
 #if defined(__AVX512F__)
@@ -83,7 +83,7 @@ typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
 #endif
 }
 
-/// Least and largest entry, n >= 1, where none is NaN.
+/// Least and largest entry of n >= 1 entries without NaN.
 template <class Real>
 void range(const Real* scores, int64_t n, Real* low, Real* high) {
   using L = Lanes<Real>;

@@ -1,4 +1,4 @@
-// How kernels run on the CPU: every functor over the thread pool, lists one by one, elements in pieces.
+// How kernels run on the CPU: functors run over the thread pool, with lists one by one and elements in pieces.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 
 namespace mr::cpu {
 
-// In nanoseconds, about: below the first handing part of the work to another thread costs more than it saves; pieces
-// of the second are small enough that threads end together.
+// Times in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out costs more than it saves.
+// Pieces of `worth_a_piece` are small enough that all threads end at about the same time.
 constexpr double worth_sharing = 16384, worth_a_piece = 2048;
 
-/// How many of `count` tasks, which take so many nanoseconds together, make a piece.
+/// Number of tasks per piece, for `count` tasks that take `nanoseconds` together.
 inline int64_t tasks_of_piece(int64_t count, double nanoseconds) {
   if (nanoseconds < worth_sharing || count <= 1) return std::max<int64_t>(1, count);
   return static_cast<int64_t>(std::ceil(static_cast<double>(count) * std::min(1., worth_a_piece / nanoseconds)));
 }
 
-/// The CPU's group, which answers Ctrl-C between blocks of a list's rows: one list of 200,000 rows and a loop over them
-/// for each takes many seconds.
+/// The CPU's group. It checks for Ctrl-C between blocks of a list's rows, because a list of 200,000 rows with an inner
+/// loop over all rows takes many seconds.
 struct InterruptibleGroup : SerialGroup {
   template <class F>
   void each(int64_t n, F f) const {
@@ -38,7 +38,7 @@ struct InterruptibleGroup : SerialGroup {
  private:
   template <class F>
   static void blocks(int64_t n, F f) {
-    const int64_t block = n < 100000 ? 128 : 32;  // a row of a loop over pairs takes as long as the list
+    const int64_t block = n < 100000 ? 128 : 32;  // in a loop over pairs, one row takes time proportional to the list
     int64_t i = 0;
     for (int64_t last = block; last < n; last += block) {
       for (; i < last; ++i) f(i);
@@ -57,7 +57,7 @@ struct Backend {
   template <class Work>
   static void elements(int64_t count, const Work& work) {
     parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
-      const Work f = work;  // a local copy, which no output can alias
+      const Work f = work;  // a local copy, which the compiler knows is not aliased by outputs
       for (int64_t i = first; i < last; ++i) f(i);
     });
   }
@@ -65,7 +65,7 @@ struct Backend {
  private:
   static constexpr int64_t entries_of_piece = 8192;
 
-  /// By the rows that the functor says it visits, or where it does not, some lists whatever they are.
+  /// Splits the lists into pieces by the number of rows that the functor visits, or by the number of lists.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {
     if constexpr (requires { work.lists.count; }) {

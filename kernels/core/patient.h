@@ -1,4 +1,4 @@
-// Sorting that Ctrl-C ends.
+// Sorting that Ctrl-C can interrupt.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Powers of our own (functions.h says why). The logarithm is carried in two doubles, since an exponent makes its
-// relative error that of the power many times over.
+// Portable powers; functions.h gives the reason for not using the C library's. The logarithm is a sum of two doubles,
+// because the exponent multiplies its relative error.
 #pragma once
 
 #include "kernels/core/logarithms.h"
@@ -7,16 +7,16 @@
 namespace mr::portable {
 namespace plain {
 
-/// The leading 26 bits: products of two of them are exact.
+/// The leading 26 bits of x: products of two such numbers are exact.
 static inline MR_HD double leading(double x) { return from_bits(bits_of(x) & 0xFFFFFFFFF8000000); }
 
-/// high + low, where high has 26 bits.
+/// A number as a sum high + low, where high has 26 significant bits.
 struct Two {
   double high, low;
 };
 
-/// log2 x = k + log2 m for finite x > 0, to 2^-66 of it: log m = 2/3 s (3 + s^2 + 3/5 s^4 + ...), s = (m - 1) / (m +
-/// 1), with what is not small in two parts.
+/// log2 x = k + log2 m for finite x > 0, with a relative error of 2^-66: log m = 2/3 s (3 + s^2 + 3/5 s^4 + ...), s =
+/// (m - 1) / (m + 1). The large terms are kept in two parts.
 static inline MR_HD Two log2_in_two(double x) {
   constexpr double factor = 0x1.ec709dc3a03fdp-1, factor_high = 0x1.ec709d8p-1, factor_low = 0x1.0e80ff5d27f05p-27;
   const bool subnormal = x < 0x1p-1022;
@@ -61,7 +61,7 @@ static inline MR_HD bool is_integer(double y) {
   return !(size < 0x1p53) || size == static_cast<double>(static_cast<int64_t>(size));
 }
 
-/// With the C library's values at 0, infinities and below 0.
+/// x^y with the C library's values at 0, at infinities and for negative x.
 static inline MR_HD double pow(double x, double y) {
   if (y == 0 || x == 1) return 1;
   if (x != x || y != y) return x + y;
@@ -98,7 +98,7 @@ static inline MR_HD float pow(float x, float y) {
 #endif
 }
 
-/// A finite x > 0, of which many powers are wanted.
+/// A finite x > 0 with its logarithm, for computing many powers of it.
 struct Base {
   double x;
   plain::Two log;

@@ -1,6 +1,6 @@
-// Counter-based random numbers (Philox 4x32-10; Salmon et al., SC 2011): the value depends on (seed, stream, index)
-// only, so it is the same on every device and for every number of threads. Nothing here uses a library function whose
-// last digit may differ between processors; build with contraction off.
+// Counter-based random numbers (Philox 4x32-10; Salmon et al., SC 2011). A value depends on (seed, stream, index) only,
+// so it is the same on every device and for every number of threads. No library function is used whose last digit may
+// differ between processors. Compile with floating-point contraction off.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace mr {
 
-/// Names one sequence of random numbers: the script's seed and what the numbers are for.
+/// Names one sequence of random numbers: the script's seed and a text for the purpose of the numbers.
 struct RandomKey {
   uint64_t value = 0;
 };
 
-/// FNV-1a over the name, then a finaliser (splitmix64), so that close seeds and names give unrelated keys.
+/// FNV-1a hash of the name, then a finalizer (splitmix64), so that similar seeds and names give unrelated keys.
 inline RandomKey random_key(uint64_t seed, const char* stream) {
   uint64_t hash = 14695981039346656037ULL;
   for (const char* c = stream; *c != '\0'; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ULL;
@@ -48,12 +48,12 @@ MR_HD inline Random128 philox(RandomKey key, uint64_t block, uint64_t lane = 0) 
   return c;
 }
 
-/// Uniform in [0, 1) with 53 bits.
+/// A random number, uniform in [0, 1), with 53 bits.
 MR_HD inline double uniform(RandomKey key, uint64_t index) {
   return static_cast<double>(philox(key, index).low() >> 11) * 0x1p-53;
 }
 
-/// Uniform integer in [0, n), n <= 2^32, from 64 random bits; the bias is below n / 2^64.
+/// Uniform integer in [0, n), n <= 2^32, from 64 random bits. The bias is below n / 2^64.
 MR_HD inline uint64_t bounded(uint64_t bits, uint64_t n) {
   const uint64_t high = (bits >> 32) * n;
   const uint64_t low = ((bits & 0xFFFFFFFFULL) * n) >> 32;

@@ -13,7 +13,7 @@ void free_all(void* first) {
   }
 }
 
-/// By whose value a thread's list is freed when it ends.
+/// pthread key whose destructor frees a thread's list when the thread ends
 struct Key {
   Key() {
     if (pthread_key_create(&number, &free_all) != 0) throw std::bad_alloc();

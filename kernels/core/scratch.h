@@ -1,5 +1,4 @@
-// Arrays that a thread keeps from one list to the next, so that short lists allocate nothing. What a long list needed
-// is freed after it.
+// Arrays that a thread reuses, so that short lists need no allocation. Arrays of a long list are freed afterwards.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,6 @@
 
 namespace mr::cpu {
 
-/// Memory that a thread owns until it ends.
 struct Owned {
   Owned* next = nullptr;
   Owned() = default;
@@ -20,11 +18,11 @@ struct Owned {
   Owned& operator=(const Owned&) = delete;
   virtual ~Owned() = default;
 };
-/// Throws std::bad_alloc.
+/// Gives `what` to the calling thread, which frees it when it ends. Throws std::bad_alloc.
 void give_to_thread(std::unique_ptr<Owned> what);
 
-/// As a static thread_local T, which each thread makes when it first asks for it; throws std::bad_alloc. A thread_local
-/// that has a destructor is registered by the C library, which ends the program where there is no memory for that.
+/// Like a static thread_local T, created on first use in each thread; throws std::bad_alloc. A plain thread_local with
+/// a destructor is registered by the C library, which ends the program if memory runs out.
 template <class T>
 class OfThread {
  public:
@@ -48,7 +46,7 @@ class OfThread {
   T* made_ = nullptr;
 };
 
-/// Bytes up to which arrays that are used together are kept.
+/// Arrays that are used together are kept up to this number of bytes.
 constexpr int64_t most_kept = int64_t{4} << 20;
 
 template <class... T>
@@ -56,7 +54,7 @@ int64_t bytes_of(const std::vector<T>&... arrays) {
   return static_cast<int64_t>((size_t{0} + ... + (arrays.capacity() * sizeof(T))));
 }
 
-/// Held while the arrays are in use; its end frees them where they are larger than `most_kept`.
+/// Holds the arrays while they are in use. Its destructor frees them if they are larger than `most_kept`.
 template <class... T>
 class Kept {
  public:

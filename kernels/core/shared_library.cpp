@@ -14,7 +14,7 @@ std::string last_error() {
 
 }  // namespace
 
-// global, as what is linked: plug-ins that the library loads may look for its symbols without naming it (Open MPI's do)
+// RTLD_GLOBAL: plug-ins that the library loads may look for its symbols without linking to it (those of Open MPI do)
 SharedLibrary::SharedLibrary(const char* file, const char* purpose)
     : file_(file), handle_(dlopen(file, RTLD_LAZY | RTLD_GLOBAL)) {
   if (handle_ == nullptr) {

@@ -1,5 +1,5 @@
-// Libraries that few runs need are loaded when they are first asked for: the program starts quickly, and also where
-// they are not installed. A class lists what is called, typed by the library's own headers:
+// Libraries that few runs need are loaded on first use, so that the program starts quickly and also runs where they are
+// not installed. A class declares the functions that are called, with the types of the library's own headers:
 //
 //   struct Libfoo : SharedLibrary {
 //     Libfoo() : SharedLibrary("libfoo.so.1", "foos are counted by") {}
@@ -13,11 +13,11 @@ namespace mr {
 
 class SharedLibrary {
  public:
-  /// Found where the system finds what a program is linked with, and kept until the program ends; std::runtime_error
-  /// where it cannot be loaded. `purpose` begins that sentence, the name of the library follows. Both texts are kept.
+  /// Loads the library from the system's search path and keeps it until the program ends. Throws std::runtime_error if
+  /// it cannot be loaded; the message is `purpose`, then the library's name. Both strings must stay valid.
   SharedLibrary(const char* file, const char* purpose);
 
-  /// Address of a function or an object; std::runtime_error where the library has none of that name.
+  /// Address of a function or an object. Throws std::runtime_error if the library has no such symbol.
   void* symbol(const char* name) const;
 
  private:
@@ -27,6 +27,6 @@ class SharedLibrary {
 
 }  // namespace mr
 
-/// A member that is the library's function of this name. Headers rename functions by macros, hence two steps.
+/// Declares a member for the library's function of this name, in two macro steps, because headers rename functions.
 #define MR_FUNCTION(name) MR_FUNCTION_EXPANDED(name)
 #define MR_FUNCTION_EXPANDED(name) decltype(&::name) name = reinterpret_cast<decltype(&::name)>(symbol(#name))

@@ -1,31 +1,27 @@
-// Which instruction set this processor's inner loops are compiled for. A family of them is a struct of pointers to
-// functions (PairLoops); its <family>_loops.h, compiled once per set (`mr_compile_loops`), says what they are there.
+// Selects the instruction set for inner loops. A family of loops is a struct of function pointers (for example
+// PairLoops). Its <family>_loops.h is compiled once per instruction set (`mr_compile_loops`).
 #pragma once
 
 namespace mr::cpu {
 
 enum class Simd { scalar, avx2, avx512 };
 
-/// The widest instruction set that the processor has.
 Simd best_simd();
 
-/// The best instruction set, or the one that MOONRANK_SIMD names ("scalar", "avx2", "avx512"). Throws if the processor
-/// lacks it.
+/// The best instruction set, or the one in MOONRANK_SIMD ("scalar", "avx2", "avx512"). Throws if it is not supported.
 Simd simd();
 const char* simd_name();
 
-/// The one of three forms that is compiled for this processor.
+/// Selects one of three compiled forms for this processor.
 template <class Form>
 Form for_this_simd(Form scalar, Form avx2, Form avx512) {
   return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;
 }
 
-/// The loops of a family for one instruction set. To call it the processor must have the set: all of its file is
-/// compiled for it.
+/// The loops of a family for one instruction set. Only a processor with that set may call it.
 template <class Loops, Simd set>
 Loops loops_of();
 
-/// The loops for this processor.
 template <class Loops>
 const Loops& chosen_loops() {
   static const Loops loops =

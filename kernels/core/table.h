@@ -1,13 +1,13 @@
-// One row per kernel. A family of kernels lists its rows once (`rows.h` of its folder); the rows declare the fields of
-// its table and fill it for each backend, so no backend can lack a kernel that the other has.
-// LISTS rows are functors called with (group, list); ELEMENTS rows are functors called with (index).
+// Kernel tables: one row per kernel. A family of kernels lists its rows once (`rows.h` of its folder). The rows declare
+// the fields of the table and fill it for each backend, so every backend has the same kernels. LISTS rows are functors
+// called with (group, list); ELEMENTS rows are functors called with (index).
 #pragma once
 
 #include <cstdint>
 
 namespace mr {
 
-/// The table of one family on the CPU, and on the GPU: null where the program was built without CUDA.
+/// The table of one family on the CPU and on the GPU. The GPU's is null if the program was built without CUDA.
 template <class Table>
 const Table& cpu_table();
 template <class Table>
@@ -19,7 +19,7 @@ const Table* cuda_table();
 #define MR_KERNEL_LISTS(name, Functor) table.name = &Backend::template lists<Functor<Real>>;
 #define MR_KERNEL_ELEMENTS(name, Functor) table.name = &Backend::template elements<Functor<Real>>;
 
-/// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and how a backend fills it.
+/// Declares `template <class Real> struct Table` from ROWS(LISTS, ELEMENTS), and its function to fill it for a backend.
 #define MR_KERNEL_TABLE(Table, ROWS)            \
   template <class Real>                         \
   struct Table {                                \
@@ -33,11 +33,11 @@ const Table* cuda_table();
   };
 
 namespace mr {
-/// For families that have plain forms only.
+/// The OVERRIDES of families without vectorized forms.
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 
-/// Defines the CPU table of a family for one type, in its <family>_cpu.cpp. OVERRIDES(table) assigns faster forms.
+/// Defines the CPU table of a family for one type, in its <family>_cpu.cpp. OVERRIDES(table) assigns vectorized forms.
 #define MR_CPU_TABLE(Table, Real, OVERRIDES)                      \
   template <>                                                     \
   const Table<Real>& cpu_table<Table<Real>>() {                   \
@@ -49,7 +49,7 @@ inline void no_overrides(const auto&) {}
     return table;                                                 \
   }
 
-/// Defines the GPU table of a family for one type, in its <family>.cu; and its absence, in kernels/device/none.cpp.
+/// Defines the GPU table of a family for one type, in its <family>.cu, or its absence, in kernels/device/none.cpp.
 #define MR_CUDA_TABLE(Table, Real, OVERRIDES)                      \
   template <>                                                      \
   const Table<Real>* cuda_table<Table<Real>>() {                   \

@@ -1,4 +1,4 @@
-// Records of a pass over the data, read once at its end: the sum of a loss, and where numbers were NaN.
+// Values that are accumulated on the device and read once per pass over the data: the sum of a loss, positions of NaNs.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace mr {
 
-/// total += factor value, in double.
+/// Adds to a sum on the device: total += factor * value, in double.
 template <class Real>
 struct AddLoss {
   Span<const Real> value;
@@ -20,7 +20,7 @@ struct AddLoss {
   MR_HD void operator()(int64_t) const { *total += factor * static_cast<double>(value[0]); }
 };
 
-/// *found = most - i for the first entry i that is NaN, of this or an earlier tensor; 0 stays where there is none.
+/// *found = most - i for the first entry i that is NaN, of this or an earlier tensor. It stays 0 if there is no NaN.
 template <class Real>
 struct NoteNan {
   static constexpr int64_t most = int64_t{1} << 62;
@@ -31,8 +31,8 @@ struct NoteNan {
   }
 };
 
-/// *found = NoteNan<T>::most - i for the first entry i that is not an integer from 1 to `last`;
-/// unchanged where there is none or an earlier one was noted.
+/// *found = NoteNan<T>::most - i for the first entry i that is not an integer from 1 to `last`. Unchanged if there is
+/// none or an earlier one was recorded.
 template <class T>
 struct NoteOutside {
   Span<const T> values;
@@ -43,26 +43,25 @@ struct NoteOutside {
   }
 };
 
-/// A word on the device for every check, which NoteNan writes, found again by the check's name.
+/// Assigns every check, by its name, a word on the device, which NoteNan writes.
 class NanNotes {
  public:
   static constexpr int64_t most = 64;
-  /// `words`: so many, all 0.
+  /// `words` must all be 0.
   explicit NanNotes(int64_t* words) : words_(words) {}
 
-  /// Null where all are taken by others.
+  /// The word of a check, or null if all words are taken by other checks.
   int64_t* word_of(const std::string& check) {
     const auto at = std::find(checks_.begin(), checks_.end(), check) - checks_.begin();
     if (at == most) return nullptr;
     if (at == static_cast<int64_t>(checks_.size())) checks_.push_back(check);
     return words_ + at;
   }
-  /// In the order of their words.
   const std::vector<std::string>& checks() const { return checks_; }
 
  private:
   int64_t* words_;
-  std::vector<std::string> checks_;  // "smooth_ap: scores"
+  std::vector<std::string> checks_;  // for example "smooth_ap: scores"
 };
 
 }  // namespace mr

@@ -17,7 +17,7 @@ std::atomic<bool> interrupt_requested{false};
 struct Job;
 thread_local Job* inside_task = nullptr;
 
-/// Work to be done: task(context, first, last) for pieces of [0, count).
+/// A parallel loop: task(context, first, last) for pieces of [0, count).
 struct Work {
   int64_t count, grain;
   void (*task)(const void*, int64_t, int64_t);
@@ -30,12 +30,12 @@ struct Work {
   }
 };
 
-/// Work under way. Each thread begins with a share of its own, the same one whenever there is as much to do, so that it
-/// finds in its cache what it left there; then it takes pieces of the others' shares.
+/// A running parallel loop. Each thread starts with its own share, which is the same for equal loops, so that its cache
+/// still holds the data. Then it steals pieces from other threads' shares.
 struct Job {
   static constexpr int64_t most_shares = 32;
   struct alignas(64) Share {
-    std::atomic<int64_t> next{0};  // piece; numbers near 2^63 would overflow
+    std::atomic<int64_t> next{0};  // number of the next piece; a number of entries near 2^63 would overflow
     int64_t last = 0;
   };
 
@@ -86,8 +86,8 @@ void relax() {
 #endif
 }
 
-/// Waits until `value` differs from `old`. Batches follow each other within microseconds, and waking a thread takes
-/// longer: so it polls for a while before it sleeps.
+/// Waits until `value` differs from `old`. It polls before it sleeps: loops follow each other within microseconds, and
+/// waking a thread takes longer.
 void await_change(const std::atomic<uint32_t>& value, uint32_t old, bool spin) {
   using namespace std::chrono_literals;
   if (spin) {
@@ -109,8 +109,8 @@ int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// Threads enter a job while it is open. Its owner works too, closes it when no piece is left, and waits only for
-/// threads that have entered: it does not wait for threads that have not yet woken.
+/// A thread pool. Threads may enter a job while it is open. The owner works too, closes the job when no piece is left,
+/// and waits only for threads that have entered, not for threads that have not yet woken.
 class Pool {
  public:
   explicit Pool(int n) { resize(n); }
@@ -128,7 +128,7 @@ class Pool {
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
     } catch (const std::exception&) {
-      // the system gives no more threads, or no memory for them: those that exist do the work
+      // the system refused another thread or its memory: continue with the existing threads
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -173,16 +173,16 @@ class Pool {
     return true;
   }
 
-  std::atomic<uint32_t> calls_{0};   // changes at every new job and at the end
-  std::atomic<uint32_t> inside_{0};  // threads in the job, and whether more may enter
-  Job* job_ = nullptr;               // valid for threads in the job
+  std::atomic<uint32_t> calls_{0};   // incremented at every new job and at the end
+  std::atomic<uint32_t> inside_{0};  // number of threads in the job, and a flag that lets more threads enter
+  Job* job_ = nullptr;               // may be used only by threads that have entered the job
   std::atomic<bool> closing_{false};
   std::atomic<int> size_{1};
-  bool spin_ = false;  // never with more threads than cores: polling would take time from threads that work
+  bool spin_ = false;  // false if there are more threads than cores: polling would take time from working threads
   std::vector<std::jthread> workers_;
 };
 
-/// One at a time may use the pool; held while it is resized.
+/// Only one thread at a time may use the pool. It is also locked while the pool is resized.
 std::mutex owner;
 
 Pool& pool() {
@@ -223,7 +223,7 @@ int threads() { return pool().size(); }
 
 void set_threads(int n) {
   if (n < 1) throw std::invalid_argument("threads: got " + std::to_string(n) + ", expected 1 or more");
-  if (inside_task != nullptr) throw std::logic_error("the number of threads cannot change while they work");
+  if (inside_task != nullptr) throw std::logic_error("cannot change the number of threads while a parallel loop runs");
   const std::lock_guard lock(owner);
   pool().resize(n);
 }
@@ -231,8 +231,8 @@ void set_threads(int n) {
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {
-  // in a task all threads must see it: the flag is cleared when the last of them has ended; elsewhere it is one load,
-  // so that inner loops may call it
+  // Inside a task all threads must see the interrupt, so the flag is cleared when the last thread has ended. Elsewhere
+  // the check is one load, so that inner loops may call it.
   if (inside_task != nullptr ? inside_task->asked_to_stop()
                              : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
     throw Interrupted();

@@ -1,5 +1,5 @@
-// The threads that run CPU kernels. Each begins with a share of its own and then takes from others'; every task writes
-// to its own slots, so that results do not depend on the number of threads.
+// The thread pool that runs CPU kernels. Each thread starts with its own share and then steals from others. Every task
+// writes to its own slots, so that results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,15 @@
 
 namespace mr::cpu {
 
-/// Thrown by long work after `interrupt()`, which is what Ctrl-C calls.
+/// Thrown by long computations after `interrupt()`, which Ctrl-C calls.
 struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Calls task(context, first, last) over pieces of [0, count), each `grain` long but the last, on all threads; returns
-/// when all are done. A piece always covers the same range, whatever the number of threads. Rethrows the first
-/// exception. Throws Interrupted when `interrupt()` was called meanwhile. A call from inside a task runs serially.
+/// Calls task(context, first, last) over pieces of [0, count) on all threads and returns when all are done. Each piece
+/// has `grain` entries, the last one maybe fewer. A piece always covers the same range, whatever the number of threads.
+/// Rethrows the first exception. Throws Interrupted if `interrupt()` is called meanwhile. A call from inside a task
+/// runs serially.
 void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last),
               const void* context);
 /// Like `parallel` above, with task(first, last).
@@ -33,15 +34,16 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
   });
 }
 
-/// How many threads share the work (default: all cores); n >= 1.
+/// The number of threads (default: all cores); n >= 1.
 int threads();
 void set_threads(int n);
 
-/// Ctrl-C: safe to call from a signal handler. `check_interrupt` throws Interrupted if it happened, which clears the
-/// flag; a task whose pieces take long calls it too, and then also ends when another task has failed.
+/// Ctrl-C handling. `interrupt` may be called from a signal handler. `check_interrupt` throws Interrupted after an
+/// interrupt and clears the flag. A task with long pieces also calls it, and then also ends when another task has
+/// failed.
 void interrupt() noexcept;
 void check_interrupt();
-/// Reads and clears the flag without throwing.
+/// Returns the interrupt flag and clears it, without throwing.
 bool take_interrupt() noexcept;
 
 }  // namespace mr::cpu

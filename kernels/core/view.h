@@ -8,19 +8,19 @@
 
 namespace mr {
 
-/// Consecutive values in memory that the view does not own.
+/// Consecutive values in memory. The view does not own them.
 template <class T>
 struct Span {
   T* data = nullptr;
   int64_t size = 0;
 
   MR_HD T& operator[](int64_t i) const { return data[i]; }
-  /// To Span<const T>; a template, because nvcc warns of a conversion of a Span<const T> to itself.
+  /// Conversion to Span<const T>. It is a template because nvcc warns about a conversion of Span<const T> to itself.
   template <class U>
   requires(std::is_same_v<U, const T> && !std::is_const_v<T>) MR_HD operator Span<U>() const { return {data, size}; }
 };
 
-/// Which entries belong to which list: list l holds entries offsets[l] .. offsets[l + 1] - 1.
+/// Offsets of ragged lists: list l holds entries offsets[l] .. offsets[l + 1] - 1.
 struct Ragged {
   const int64_t* offsets = nullptr;
   int64_t count = 0;
@@ -42,15 +42,15 @@ struct Chosen {
   }
 };
 
-/// Index tensors count from 1, as scripts do; kernels read positions counted from 0.
+/// Index tensors count from 1, as Lua does; kernels read positions counted from 0.
 struct IndexView {
   const int64_t* data = nullptr;
 
   MR_HD int64_t operator[](int64_t i) const { return data[i] - 1; }
 };
 
-/// How a tensor of at most `max_dims` dimensions is read as if it had the shape of the result.
-/// dims = 0: entry by entry (step 1), or always the first (step 0).
+/// How a tensor of at most `max_dims` dimensions is broadcast to the shape of the result. dims = 0: entry by entry
+/// (step 1), or a single entry (step 0).
 struct Broadcast {
   static constexpr int max_dims = 6;
   int dims = 0;

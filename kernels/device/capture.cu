@@ -11,10 +11,10 @@ namespace {
 
 class Graph : public Capture {
  public:
-  /// `uploads`: what its uploads read.
+  /// `uploads` holds the data that the graph's uploads read.
   Graph(Gpu& gpu, Handle<cudaGraphExec_t> executable, std::vector<HostBytes> uploads)
       : gpu_(gpu), uploads_(std::move(uploads)), executable_(std::move(executable)) {}
-  /// Errors are those of earlier work; the next call that can throw reports them.
+  /// An error here belongs to earlier work. The next call that can throw reports it.
   ~Graph() override { static_cast<void>(cudaStreamSynchronize(stream(gpu_))); }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -39,7 +39,7 @@ void CudaDriver::upload_recorded(void* to, const void* from, int64_t bytes) {
 }
 
 void CudaDriver::begin_recording() {
-  // relaxed: memory that is taken meanwhile is no part of the stream's work
+  // relaxed: allocations during the capture are not part of the stream's work
   CUDA_TRY(gpu_, cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed));
 }
 

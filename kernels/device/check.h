@@ -1,6 +1,6 @@
-// Every call into CUDA goes through CUDA_TRY, with the GPU that it is for, so that a failure says which call it was. An
-// error that breaks the context for good ("sticky") marks the GPU as lost: later calls fail at once with the first
-// cause, while tensors on the CPU keep working.
+// Error checks of CUDA calls. Every call goes through CUDA_TRY with its GPU, so that a failure names the call. An error
+// that breaks the context for good ("sticky") marks the GPU as lost: later calls fail at once with the first cause,
+// while tensors on the CPU keep working.
 #pragma once
 
 #include <cublas_v2.h>
@@ -10,14 +10,12 @@
 
 namespace mr::cuda {
 
-/// Throw std::bad_alloc for lack of memory, else as Gpu::fail does.
+/// Throws std::bad_alloc if memory ran out, else as Gpu::fail does.
 void check(Gpu& gpu, cudaError_t error, const char* expression, const char* file, int line);
 void check(Gpu& gpu, cublasStatus_t status, const char* expression, const char* file, int line);
 
-/// The name of a status in cuBLAS.
 const char* text_of(cublasStatus_t status);
 
-/// The GPU's stream.
 cudaStream_t stream(const Gpu& gpu);
 
 }  // namespace mr::cuda

@@ -1,4 +1,4 @@
-// CUDA's side of a GPU, and what it made, which goes with it.
+// The CUDA implementation of Driver. It owns the CUDA objects that it creates.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace mr::cuda {
 
-/// Errors are those of earlier work; the next call that can throw reports them.
+/// Destroys CUDA objects. An error here belongs to earlier work; the next call that can throw reports it.
 struct Destroy {
   void operator()(cudaStream_t stream) const { static_cast<void>(cudaStreamDestroy(stream)); }
   void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }
@@ -26,7 +26,6 @@ struct Destroy {
 template <class Pointer>
 using Handle = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy>;
 
-/// Page-locked memory of the host.
 struct FreeHost {
   void operator()(char* data) const { static_cast<void>(cudaFreeHost(data)); }
 };
@@ -38,10 +37,10 @@ struct FreeDevice {
 };
 using DeviceBytes = std::unique_ptr<char, FreeDevice>;
 
-/// The memory that uploads pass through, and when its pieces are free again.
+/// Page-locked memory for uploads, with events that tell when its pieces are free again.
 class Staging {
  public:
-  /// How often it had to wait.
+  /// Queues an upload and returns the number of times it had to wait.
   int64_t upload(Gpu& gpu, char* to, const char* from, int64_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// CUDA's driver but for recordings (capture.cu) and products of matrices (matmul.cu).
+// The CUDA driver, except recordings (capture.cu) and matrix products (matmul.cu).
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -114,7 +114,7 @@ void* CudaDriver::take(int64_t bytes) {
   return data;
 }
 
-/// An error here is one of an earlier kernel, and the next call that can throw reports it.
+/// An error here belongs to an earlier kernel; the next call that can throw reports it.
 void CudaDriver::give_back(void* data) noexcept { static_cast<void>(cudaFree(data)); }
 
 int64_t CudaDriver::upload(void* to, const void* from, int64_t bytes) {

@@ -1,4 +1,5 @@
-// Errors of the GPU are found late, and some break it for good: who may have caused one, and whether it was the last.
+// Tracks GPU errors. Errors are found after the failed kernel, and some break the GPU for good: this class remembers
+// which kernels may have caused an error and whether the GPU is lost.
 #pragma once
 
 #include <array>
@@ -9,16 +10,15 @@ namespace mr::cuda {
 
 class Failures {
  public:
-  /// A kernel is about to be launched; `type` is the name of its functor's type, with static lifetime.
+  /// Call before a kernel is launched. `type` is the name of its functor's type, with static lifetime.
   void note_launch(const char* type);
-  /// All that was launched went well.
+  /// Call when all launched kernels have succeeded.
   void clear_launches();
-  /// The last kernels since then: one of them is to blame for an error that is found now. "" where there is none.
+  /// The last kernels since `clear_launches`, one of which caused an error that is found now. "" if there is none.
   std::string suspects() const;
 
-  /// The GPU is lost, and of several causes the first one is told.
+  /// Marks the GPU as lost. Only the first cause is kept.
   void lose(const std::string& cause);
-  /// Throws the first cause if the GPU is lost.
   void require_not_lost() const;
 
  private:

@@ -30,7 +30,7 @@ void Gpu::release(void* data) noexcept {
 
 const void* Gpu::constant(const void* table, int64_t bytes) {
   if (const auto at = constants_.find(table); at != constants_.end()) return at->second;
-  // what is uploaded while work is recorded is there when the recording runs, and not before
+  // a table that is uploaded during a recording is valid only when the recording runs
   auto& kept = recordings_.is_open() ? recorded_constants_ : constants_;
   const auto [at, is_new] = kept.try_emplace(table, nullptr);
   if (is_new) {
@@ -98,7 +98,7 @@ void Gpu::begin_capture() {
 }
 
 std::unique_ptr<Capture> Gpu::end_capture() {
-  // the recording keeps them: nobody else may read what it has yet to write
+  // The recording keeps these tables: no other code may read a table that is not written yet.
   for (const auto& [table, data] : recorded_constants_) release(data);
   recorded_constants_.clear();
   return recordings_.end(driver());

@@ -1,5 +1,5 @@
-// How every kernel is launched, and where its dynamic shared memory is. A build without nvcc finds
-// tests/support/emulated_gpu/kernels/device/grid.cuh in its place, where lanes are fibers on the CPU.
+// How every kernel is launched, and where its dynamic shared memory is. Builds without nvcc use
+// tests/support/emulated_gpu/kernels/device/grid.cuh instead, where lanes are fibers on the CPU.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace mr::cuda {
 constexpr int warp = 32;
 constexpr unsigned all_lanes = 0xFFFFFFFFU;
 
-/// kernel(arguments...) in every lane of `blocks` blocks of `lanes`, each with so many bytes of dynamic shared memory.
-/// Errors that are found late name it by the type of its last argument.
+/// Runs kernel(arguments...) in every lane of `blocks` blocks of `lanes`, each with the given bytes of dynamic shared
+/// memory. Errors that are found later name the kernel by the type of its last argument.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t shared_bytes,
             const std::type_identity_t<Parameters>&... arguments) {
@@ -29,14 +29,13 @@ void launch(void (*kernel)(Parameters...), int64_t blocks, int lanes, size_t sha
   CUDA_TRY(on, cudaGetLastError());
 }
 
-/// The block's dynamic shared memory.
 template <class T>
 __device__ T* shared_memory() {
   extern __shared__ __align__(16) unsigned char dynamic_shared[];
   return reinterpret_cast<T*>(dynamic_shared);
 }
 
-/// 1 / x to about the last digit, for x whose reciprocal is a normal number.
+/// Approximates 1 / x to about the last digit, for x whose reciprocal is a normal number.
 __device__ inline float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -45,7 +44,7 @@ __device__ inline float reciprocal(float x) {
 __device__ inline double reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  y = fma(y, fma(-x, y, 1.0), y);  // 20 digits become 40, then all
+  y = fma(y, fma(-x, y, 1.0), y);  // a Newton step doubles the correct bits: about 20, then 40, then all
   return fma(y, fma(-x, y, 1.0), y);
 }
 

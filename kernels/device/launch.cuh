@@ -1,6 +1,6 @@
-// How kernels run on the GPU: elements over a grid of threads; lists over groups of lanes, a block of four warps per
-// list while lists are few, a warp per list when there are enough of them to fill the device. A list is summed in the
-// same tree by both, so its result does not depend on how many lists come with it.
+// How kernels run on the GPU. Elements run over a grid of threads. Lists run over groups of lanes: a block of four
+// warps per list while lists are few, else one warp per list. Both sum a list in the same tree, so its result does not
+// depend on the number of lists in the batch.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 
 namespace mr::cuda {
 
-/// The lanes of `Warps` warps (4: a block, 1: a warp) on one list. Sums keep 128 strided partial sums, four strands of
-/// 32, and combine them in a fixed order: a butterfly within each strand, then the strands one after another.
+/// The lanes of `Warps` warps (4: a block, 1: a warp) that work on one list. A sum keeps 128 strided partial sums, as
+/// four strands of 32, and combines them in a fixed order: a butterfly within each strand, then the strands one after
+/// another.
 template <int Warps>
 class LaneGroup {
   static_assert(Warps == 1 || Warps == 4);
@@ -20,7 +21,7 @@ class LaneGroup {
   static constexpr int strands = 4;
   static constexpr int stride = strands * warp;
 
-  /// `shared` holds one double per strand; needed by blocks only.
+  /// `shared` holds one double per strand; only blocks need it.
   __device__ explicit LaneGroup(double* shared)
       : shared_(shared), lane_(static_cast<int>(threadIdx.x) % warp), strand_(static_cast<int>(threadIdx.x) / warp) {}
 
@@ -35,7 +36,7 @@ class LaneGroup {
   __device__ double sum(int64_t n, F f) const {
     double total = 0;
     if constexpr (Warps == 1) {
-      // a strand without entries would add +0, which changes no total that starts from +0
+      // an empty strand would add +0, which changes no total that starts from +0
       for (int64_t strand = 0; strand < strands && strand * warp < n; ++strand) total += strand_sum(strand, n, f);
       barrier();
     } else {
@@ -57,7 +58,7 @@ class LaneGroup {
     for (int step = warp / 2; step > 0; step /= 2) best = larger(best, __shfl_xor_sync(all_lanes, best, step));
     if constexpr (Warps == 1) {
       barrier();
-      return __shfl_sync(all_lanes, best, 0);  // of -0 and +0 every lane keeps its own: all take the first lane's
+      return __shfl_sync(all_lanes, best, 0);  // lanes may differ in the sign of 0: all take lane 0's
     } else {
       T* const of_strand = reinterpret_cast<T*>(shared_);
       if (lane_ == 0) of_strand[strand_] = best;
@@ -83,7 +84,7 @@ class LaneGroup {
     return part;
   }
 
-  /// Every lane is here, and sees what the others wrote.
+  /// Synchronizes all lanes and makes their writes visible to each other.
   __device__ void barrier() const {
     if constexpr (Warps == 1) {
       __syncwarp();
@@ -127,7 +128,7 @@ struct Backend {
   template <class Work>
   static void lists(int64_t count, const Work& work) {
     constexpr int threads = 128;
-    // below this every list gets a block of its own at once, so a warp per list would leave lanes idle
+    // with fewer lists, all of them get a block at once, and a warp per list would leave lanes idle
     const int64_t few = static_cast<int64_t>(gpu().multiprocessors()) * 16;
     if (count <= few) {
       launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);
@@ -137,7 +138,7 @@ struct Backend {
   }
 
  private:
-  /// More blocks than this only wait for each other: each then takes several pieces in turn.
+  /// More blocks than this would only wait for each other, so each block takes several pieces in turn.
   static int64_t at_most(int64_t blocks) {
     return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
   }

@@ -1,11 +1,10 @@
-// Which list a row is in, for lanes that share out rows rather than lists.
+// Finds the list of a row, for kernels whose lanes share out rows rather than lists.
 #pragma once
 
 #include "kernels/core/view.h"
 
 namespace mr::cuda {
 
-/// The list that a row is in.
 MR_HD inline int64_t list_of(Ragged lists, int64_t row) {
   int64_t low = 0, high = lists.count;
   while (high - low > 1) {

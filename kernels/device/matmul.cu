@@ -1,4 +1,4 @@
-// Matrix products through cuBLAS. cuBLAS thinks in columns: what it calls b^T a^T is c^T, which is our c in rows.
+// Matrix products through cuBLAS, which is column-major: its b^T a^T is c^T, which is our row-major c.
 #include "kernels/core/shared_library.h"
 #include "kernels/device/check.h"
 #include "kernels/device/cuda_driver.h"
@@ -17,7 +17,7 @@ struct Cublas : SharedLibrary {
   MR_FUNCTION(cublasGetStatusString);
 };
 
-/// Loaded with the first product: it is hundreds of megabytes.
+/// Loaded with the first product, because the library has hundreds of megabytes.
 const Cublas& cublas() {
   static const Cublas library;
   return library;
@@ -37,14 +37,13 @@ const char* text_of(cublasStatus_t status) { return cublas().cublasGetStatusStri
 
 void Destroy::operator()(cublasHandle_t blas) const { static_cast<void>(cublas().cublasDestroy(blas)); }
 
-/// Made on first use.
 cublasHandle_t CudaDriver::blas() {
   std::call_once(blas_made_, [this] {
     cublasHandle_t made = nullptr;
     CUDA_TRY(gpu_, cublas().cublasCreate(&made));
     Handle<cublasHandle_t> handle(made);
     CUDA_TRY(gpu_, cublas().cublasSetStream(made, stream()));
-    // memory of its own, so that a recording finds it where it was
+    // a workspace of its own, so that its address is the same when a recording runs
     constexpr size_t workspace_bytes = size_t{32} << 20;
     void* workspace = nullptr;
     CUDA_TRY(gpu_, cudaMalloc(&workspace, workspace_bytes));

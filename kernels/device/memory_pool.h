@@ -1,6 +1,6 @@
-// Freed device memory, kept for the next request of about its size. Everything runs in the order of one stream, so a
-// block can be handed on at once: what used it before is queued before what uses it next. A graph of recorded launches
-// runs again and again with the memory of its recording: what was there by its end stays with it as long as it lives.
+// A pool of freed device memory for later requests of about the same size. All work runs in the order of one stream, so
+// a block can be reused at once: its old use is queued before its new one. A graph of recorded launches runs repeatedly
+// with the memory of its recording, so blocks that the recording released stay reserved while the graph exists.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,27 @@ namespace mr::cuda {
 
 class Pool {
  public:
-  /// Memory of so many bytes, or null where there is none left; and giving it back, when nothing uses it any more.
+  /// `Take` allocates device memory, or returns null if there is none left. `GiveBack` frees unused memory.
   using Take = std::function<void*(int64_t bytes)>;
   using GiveBack = std::function<void(void* data)>;
   Pool(Take take, GiveBack give_back) : take_(std::move(take)), give_back_(std::move(give_back)) {}
-  /// Gives back all that it took.
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Throws std::bad_alloc where not even the kept blocks, given back, make room.
+  /// Throws std::bad_alloc if there is not enough memory even after kept blocks are freed.
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
-  /// Gives all blocks back that neither a tensor nor a graph holds.
+  /// Frees all blocks that neither a tensor nor a graph uses.
   void give_back() noexcept;
 
-  /// Bytes handed out, and bytes that wait for a request.
+  /// `held`: bytes handed out. `kept`: bytes that wait for a request.
   int64_t held() const;
   int64_t kept() const;
 
-  /// A recording begins: only its own freed blocks are reused until it ends.
+  /// Starts a recording: until it ends, only blocks that it freed itself are reused.
   void begin_capture();
-  /// Ends it; the number by which its graph is forgotten, when it will not run again.
+  /// Ends the recording. Returns the number to pass to `forget` when its graph will not run again.
   uint64_t end_capture();
   void forget(uint64_t graph) noexcept;
 
@@ -45,7 +44,7 @@ class Pool {
   struct Block {
     void* data;
     int64_t size;
-    uint64_t number;  // of the request that it serves; requests are counted
+    uint64_t number;  // number of the request that the block serves
     Block* next;
   };
   using BySize = std::map<int64_t, Block*>;
@@ -60,9 +59,9 @@ class Pool {
   GiveBack give_back_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;
-  BySize free_, recorded_;      // heads of chains; an entry for every size that there is
-  Block* in_graphs_ = nullptr;  // released, but graphs may use them
-  std::set<uint64_t> graphs_;   // the last request of each recording
+  BySize free_, recorded_;      // heads of linked lists of free blocks, by block size
+  Block* in_graphs_ = nullptr;  // released blocks that graphs may still use
+  std::set<uint64_t> graphs_;   // number of the last request in each recording
   uint64_t requests_ = 0, recording_since_ = 0;
   bool recording_ = false;
   int64_t held_ = 0, all_ = 0;

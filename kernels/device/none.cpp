@@ -1,4 +1,4 @@
-// Built instead of the CUDA sources: there is no GPU, and everything that would need one says so.
+// Built instead of the CUDA sources. Every function that would need a GPU throws.
 #include "kernels/bounds/rows.h"
 #include "kernels/device/gpu.h"
 #include "kernels/device/sort.h"

@@ -5,7 +5,7 @@
 
 namespace mr::cuda {
 
-/// A recording, and the next that waits to be freed: a list, so that nothing is allocated when one is given up.
+/// A recording in the linked list of recordings to be freed, which needs no allocation when a recording is released.
 struct Recordings::Node {
   explicit Node(Pool& its_pool) : pool(its_pool) {}
   ~Node() {
@@ -16,12 +16,11 @@ struct Recordings::Node {
   Node& operator=(const Node&) = delete;
 
   Pool& pool;
-  uint64_t memory = 0;  // 0: nothing was recorded
+  uint64_t memory = 0;  // the recording's number in the pool; 0: nothing was recorded
   std::unique_ptr<Capture> work;
   std::unique_ptr<Node> next;
 };
 
-/// A recording as its owner gets it.
 class Recordings::Owned : public Capture {
  public:
   Owned(Recordings& from, std::unique_ptr<Node> node) : from_(from), node_(std::move(node)) {}
@@ -45,7 +44,7 @@ Recordings::Recordings(Pool& pool) : pool_(pool) {}
 Recordings::~Recordings() { free_retired(); }
 
 void Recordings::refuse_while_open() const {
-  if (open_) throw std::runtime_error("work that waits for the GPU cannot be recorded");
+  if (open_) throw std::runtime_error("cannot wait for the GPU while its work is recorded");
 }
 
 void Recordings::begin(Driver& driver) {
@@ -55,8 +54,8 @@ void Recordings::begin(Driver& driver) {
 }
 
 std::unique_ptr<Capture> Recordings::end(Driver& driver) {
-  if (!open_) throw std::runtime_error("nothing is being recorded");
-  // memory for it first: where there is none, nothing has ended
+  if (!open_) throw std::runtime_error("cannot end a recording of GPU work: none was begun");
+  // allocate first: if memory runs out here, the recording is still open
   auto owned = std::make_unique<Owned>(*this, std::make_unique<Node>(pool_));
   open_ = false;
   owned->node_->memory = pool_.end_capture();

@@ -1,5 +1,6 @@
-// Recordings of what is queued. To free one waits for the GPU, which would spoil another that is open then, as it may
-// be when the collector frees an old one: that happens at the end of the open one.
+// Recordings of queued GPU work. Freeing a recording waits for the GPU, which would invalidate a recording that is open
+// at that time, for example when the garbage collector frees an old one. Such a recording is freed when the open one
+// ends.
 #pragma once
 
 #include <memory>
@@ -11,17 +12,17 @@ namespace mr::cuda {
 
 class Recordings {
  public:
-  /// Their memory stays with them in the pool.
+  /// The pool keeps the memory of recordings.
   explicit Recordings(Pool& pool);
   ~Recordings();
   Recordings(const Recordings&) = delete;
   Recordings& operator=(const Recordings&) = delete;
 
   bool is_open() const { return open_; }
-  /// Throws while one is open: the work would have to be done before its result can be looked at.
+  /// Throws while a recording is open, because the result would need the recorded work to have run.
   void refuse_while_open() const;
   void begin(Driver& driver);
-  /// Null where what was queued cannot be run again.
+  /// Ends the recording. Null if the queued work cannot be run again.
   std::unique_ptr<Capture> end(Driver& driver);
 
  private:
@@ -31,7 +32,7 @@ class Recordings {
 
   Pool& pool_;
   bool open_ = false;
-  std::unique_ptr<Node> retired_;  // freed while another was open
+  std::unique_ptr<Node> retired_;  // recordings released while another one was open
 };
 
 }  // namespace mr::cuda

@@ -1,4 +1,4 @@
-// Device memory for the time of one operation, in the order of the stream.
+// Device memory that lives for one operation, in the order of the stream.
 #pragma once
 
 #include <cstdint>

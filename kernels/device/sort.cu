@@ -8,7 +8,7 @@
 namespace mr::cuda {
 namespace {
 
-/// CUB's two calls: how much memory it needs, then the work.
+/// Calls a CUB function twice, as CUB requires: first for the size of its temporary memory, then for the work.
 template <class Call>
 void with_memory(const char* name, Call call) {
   Gpu& on = gpu();

@@ -1,6 +1,6 @@
-// Places in page-locked memory that uploads pass through. The caller's bytes may change as soon as a copy is queued,
-// and the copy to the GPU still waits for its turn: a place is used again when the copies that read it are done.
-// Uploads stand one behind the other in pieces of the memory, of which each is waited for as a whole.
+// A ring buffer of page-locked memory for uploads. The caller's bytes may change as soon as a copy is queued, while the
+// copy to the GPU still waits for its turn. So a part of the ring is reused only when the copies that read it are done.
+// The ring is divided into pieces, and each piece is waited for as a whole.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ class StagingPlaces {
   static constexpr int64_t piece_bytes = int64_t{256} << 10, all_bytes = pieces * piece_bytes;
 
   struct Place {
-    int64_t at, bytes;  ///< from the beginning of the memory; as many of the bytes as there is room for
-    int left;           ///< the piece that is full now, or -1: what is queued after its copies tells when it is free
-    int entered;        ///< the piece that is begun, or -1: it must be free
+    int64_t at, bytes;  ///< offset in the memory, and how many of the bytes fit
+    int left;           ///< the piece that became full, or -1; an event after its copies tells when it is free
+    int entered;        ///< the piece that is entered, or -1; it must be free
   };
 
-  /// For the next `bytes` > 0, or the first of them.
+  /// A place for the next `bytes` > 0, or for the first part of them.
   Place next(int64_t bytes) {
     Place place{0, 0, -1, -1};
     if (used_ >= piece_bytes) {
@@ -29,7 +29,7 @@ class StagingPlaces {
     }
     place.at = piece_ * piece_bytes + used_;
     place.bytes = std::min(bytes, piece_bytes - used_);
-    // copies begin where words do
+    // rounds up, so that copies stay aligned
     used_ += (place.bytes + alignment - 1) / alignment * alignment;
     return place;
   }

@@ -1,4 +1,4 @@
-// Steps of Adam, of one parameter and of several, and the GPU's counts of them.
+// Adam steps for one or several parameters, and step counters on the GPU.
 #pragma once
 
 #include <cmath>
@@ -9,11 +9,11 @@
 
 namespace mr {
 
-/// Corrections of step t: of lr by the mean's bias, and of the squares' mean. `lazy`, as torch.optim.SparseAdam:
-/// epsilon is not corrected.
+/// Bias corrections of step t, of the mean (contained in the learning rate) and of the mean of squares. `lazy`: as in
+/// torch.optim.SparseAdam, epsilon is not corrected.
 struct AdamRate {
-  double rate;        // lr / (1 - beta1^t)
-  double correction;  // 1 / (1 - beta2^t)
+  double rate;        // learning rate with bias correction, lr / (1 - beta1^t)
+  double correction;  // bias correction of squares, 1 / (1 - beta2^t)
 };
 MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t, bool lazy) {
   const double left1 = 1 - portable::pow(beta1, static_cast<double>(t)),
@@ -22,8 +22,8 @@ MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t
   return {lr / left1, 1 / left2};
 }
 
-/// Adam (Kingma & Ba 2015, algorithm 1), epsilon outside the root: p -= lr m^ / (sqrt(v^) + eps). The rate is given, or
-/// read where the GPU counts steps (AdamClock).
+/// Adam (Kingma & Ba 2015, algorithm 1), epsilon outside the root: p -= lr m^ / (sqrt(v^) + eps). The rate is passed
+/// in, or read from the GPU's step counter (AdamClock).
 template <class Real>
 struct AdamStep {
   Real* parameter;
@@ -45,12 +45,12 @@ struct AdamStep {
   }
 };
 
-/// Steps of several parameters in one launch.
+/// Adam steps of several parameters in one launch.
 template <class Real>
 struct AdamSteps {
   static constexpr int most = 24;
   AdamStep<Real> step[most];
-  int64_t first[most + 1] = {};  // entries before each
+  int64_t first[most + 1] = {};  // number of entries before each parameter
   MR_HD void operator()(int64_t i) const {
     int k = 0;
     while (i >= first[k + 1]) ++k;
@@ -58,8 +58,8 @@ struct AdamSteps {
   }
 };
 
-/// Counts a step of these parameters where the GPU keeps the counts, so that launches that are run again go on
-/// counting.
+/// Counts a step of these parameters in counters on the GPU, so that the count also advances when a recorded launch
+/// runs again.
 template <class Real>
 struct AdamClock {
   int64_t* steps;

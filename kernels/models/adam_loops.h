@@ -5,14 +5,14 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The last entries, fewer than a vector, filled up with zeros.
+/// The last entries of a row, fewer than a vector, padded with zeros.
 template <class Real>
 struct Tail {
   Real lanes[Lanes<Real>::count] = {};
   Tail(const Real* from, int64_t n) { std::memcpy(lanes, from, n * sizeof(Real)); }
 };
 
-/// AdamRates in every lane.
+/// AdamRates, broadcast to every lane.
 template <class Real>
 struct Rates {
   using V = typename Lanes<Real>::Vector;
@@ -42,7 +42,7 @@ struct Moments {
   }
 };
 
-/// Entries of a row that fill a vector.
+/// A vector of entries of a row.
 template <class Real>
 void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Vector gradient,
              const Rates<Real>& rates) {
@@ -54,7 +54,7 @@ void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Ve
   L::store(square, at.square);
 }
 
-/// The last n entries of a row, fewer than a vector; a null gradient is zero.
+/// The last n entries of a row, fewer than a vector; a null gradient counts as zero.
 template <class Real>
 void step_tail(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n, const Rates<Real>& rates) {
   const auto part = [&](const Real* from) { return Lanes<Real>::load(Tail<Real>(from, n).lanes); };
@@ -66,8 +66,8 @@ void step_tail(Real* parameter, Real* mean, Real* square, const Real* gradient, 
   put(square, at.square);
 }
 
-/// A row's gradient, without a jump, because which rows have one is not to be foreseen: of a row without, other numbers
-/// are read and put to zero.
+/// A row's gradient without a branch, because the branch predictor cannot foresee which rows have a gradient. For a row
+/// without gradient, other numbers are loaded and multiplied by zero.
 template <class Real>
 class RowGradient {
   using V = typename Lanes<Real>::Vector;
@@ -89,11 +89,11 @@ class RowGradient {
   Mask mask_;
 };
 
-/// `tails`: where rows are not whole vectors. A call in the loop takes all registers.
+/// `tails`: true if rows are not whole vectors. A function call in the loop would spill all registers.
 template <bool tails, class Real>
 void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
   constexpr int64_t count = Lanes<Real>::count;
-  const Rates<Real> own(rates);  // local copies, which stores cannot alias
+  const Rates<Real> own(rates);  // local copies, which the compiler knows are not aliased by stores
   const AdamRows<Real> w = at;
   const int64_t whole = w.width / count * count;
   for (int64_t i = first; i < last; ++i) {

@@ -1,7 +1,7 @@
 // Attention within lists (Vaswani et al. 2017, Eq. 1): o_i = sum_j p_ij v_j with p_ij = softmax_j(a q_i . k_j), over
-// the rows j of i's list and for every head, which is a run of columns of q, k, v and o; a = 1 / sqrt(columns of a
-// head). Of p only l_i = log sum_j exp(a q_i . k_j) is kept, so that memory grows with rows, not with pairs. The
-// functors are called with (group, list * heads + head).
+// the rows j of i's list, for every head. A head is a range of columns of q, k, v and o; a = 1 / sqrt(columns of a
+// head). Only l_i = log sum_j exp(a q_i . k_j) is stored instead of p, so memory is proportional to rows, not to pairs.
+// The functors are called with (group, list * heads + head).
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace mr {
 
-/// Where the rows of one list lie in one head's columns.
+/// The range of entries of one list's rows in one head's columns.
 struct AttentionHead {
   int64_t first, rows, head;
 };
@@ -30,7 +30,7 @@ struct AttentionInputs {
     const int64_t list = index / heads;
     return {lists.begin(list), lists.size(list), index % heads};
   }
-  /// Entry of row i's first column in the head.
+  /// Index of row i's entry in the head's first column.
   MR_HD int64_t entry(const AttentionHead& h, int64_t i) const { return (h.first + i) * stride() + h.head * columns; }
   MR_HD Real dot(const Real* x, const Real* y) const {
     Real total = 0;
@@ -45,7 +45,7 @@ struct AttentionInputs {
 template <class Real>
 struct Attention {
   AttentionInputs<Real> in;
-  Span<Real> out, log_sums;  // log_sums[row * heads + head] is l
+  Span<Real> out, log_sums;  // log_sums[row * heads + head] is l of the row and head
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t index) const {
     const AttentionHead h = in.at(index);
@@ -67,8 +67,8 @@ struct Attention {
   }
 };
 
-/// With u the derivative by o: dp_ij = u_i . v_j, ds_ij = a p_ij (dp_ij - u_i . o_i), then sum_j ds_ij k_j by q_i,
-/// sum_i ds_ij q_i by k_j and sum_i p_ij u_i by v_j.
+/// Derivatives of attention. With u = dL/do: dp_ij = u_i . v_j and ds_ij = a p_ij (dp_ij - u_i . o_i). Then dL/dq_i =
+/// sum_j ds_ij k_j, dL/dk_j = sum_i ds_ij q_i and dL/dv_j = sum_i p_ij u_i.
 template <class Real>
 struct AttentionVjp {
   AttentionInputs<Real> in;

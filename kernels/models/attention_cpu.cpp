@@ -1,4 +1,4 @@
-// The CPU's attention: tiles of a few rows against the whole list, as products of matrices.
+// Attention on the CPU: matrix products of a tile of a few rows with the whole list.
 #include "kernels/models/attention_cpu.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t tile_rows = 32;
 
-/// Rows first .. first + rows - 1 of a list's head, and two matrices of those rows by all rows of the list.
+/// A tile: rows first .. first + rows - 1 of one list and head, and two matrices of (tile rows) x (list rows).
 template <class Real>
 struct Tile {
   const AttentionInputs<Real>& in;
@@ -48,21 +48,21 @@ struct Tile {
     }
   }
 
-  /// The tile's rows, or all rows of the list, of a tensor.
+  /// The tile's rows of a tensor; `all` returns the list's rows.
   Factor<Real> mine(const Span<const Real>& x) const { return {x.data + in.entry(head, first), in.stride()}; }
   Factor<Real> all(const Span<const Real>& x, bool transposed) const {
     return {x.data + in.entry(head, 0), in.stride(), transposed};
   }
-  /// to = scale x_mine y_all', a row per row of the tile.
+  /// to = scale x_tile x_list': one row per row of the tile.
   void pairs(Real* to, const Span<const Real>& x, const Span<const Real>& y, Real scale) const {
     multiply(Product<Real>{mine(x), all(y, true), rows, head.rows, in.columns, to, stride, scale});
   }
-  /// Rows of the tile: to_mine = weights x_all.
+  /// Rows of the tile: to_tile = weights x_list.
   void combine(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{
         {weights, stride}, all(x, false), rows, in.columns, head.rows, to.data + in.entry(head, first), in.stride()});
   }
-  /// All rows of the list: to_all += weights' x_mine.
+  /// All rows of the list: to_list += weights' x_tile.
   void spread(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{{weights, stride, true},
                            mine(x),

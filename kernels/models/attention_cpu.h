@@ -9,12 +9,12 @@ namespace mr::cpu {
 
 template <class Real>
 struct NetworkLoops {
-  /// x[j] = exp(x[j] - l) with l = log sum_j exp(x[j]), for n >= 1 entries and room up to the next multiple of 16;
-  /// returns l. A row that is not finite becomes NaN.
+  /// Softmax in place: x[j] = exp(x[j] - l) with l = log sum_j exp(x[j]). Returns l. n >= 1; x has room up to the next
+  /// multiple of 16. A row with an infinite or NaN entry becomes NaN.
   Real (*softmax)(Real* x, int64_t n);
-  /// Like `softmax`, with l given as `log_sum`.
+  /// Like `softmax`, but with l passed as `log_sum`.
   void (*weights)(Real* x, int64_t n, Real log_sum);
-  /// slopes[j] = scale weights[j] (slopes[j] - shift).
+  /// Derivative of softmax: slopes[j] = scale weights[j] (slopes[j] - shift).
   void (*score_slopes)(const Real* weights, Real* slopes, int64_t n, Real shift, Real scale);
 };
 

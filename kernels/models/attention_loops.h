@@ -9,11 +9,11 @@ namespace {
 
 constexpr int64_t room = 16;
 
-/// Pads the row to a multiple of `room`, and raises what is below the exponential function's range.
+/// Pads the row to a multiple of `room` and raises entries that are below the range of the exponential function.
 template <class Real>
 int64_t prepared(Real* x, int64_t n, Real shift) {
   const int64_t end = (n + room - 1) / room * room;
-  const Real least = shift - 345;  // e^-345 does not change a sum that is at least 1
+  const Real least = shift - 345;  // adding e^-345 does not change a sum of at least 1
   for (int64_t j = 0; j < n; ++j) x[j] = x[j] < least ? least : x[j];
   for (int64_t j = n; j < end; ++j) x[j] = least;
   return end;
@@ -29,7 +29,7 @@ Real softmax(Real* x, int64_t n) {
   Real top = x[0], any = 0;
   for (int64_t j = 0; j < n; ++j) {
     top = x[j] > top ? x[j] : top;
-    any += x[j] - x[j];  // NaN where an entry is not finite
+    any += x[j] - x[j];  // becomes NaN if an entry is not finite
   }
   if (any != 0) {
     fill(x, n, any);

@@ -1,4 +1,5 @@
-// Steps of rows without a gradient that are put off until the row has one or somebody looks (README.md).
+// Deferred updates: optimizer steps of rows without a gradient wait until the row gets a gradient or is read
+// (README.md).
 #pragma once
 
 #include <cmath>
@@ -9,14 +10,14 @@
 
 namespace mr {
 
-/// A row of a parameter as it was stored: its numbers, their means and, of Adam, those of the squares, end to end.
+/// A stored row of a parameter: its numbers, then their means, then (Adam only) the means of their squares.
 template <class Real>
 struct StoredRow {
   Real *base, *mean, *square;
 };
 
-/// The rows `rows` (counted from 0) as they were stored, and what has been put off since; without squares they move by
-/// SGD with momentum. glide[i] is the number of row i's glide, -1 where nothing was put off, or a `shown_glide`.
+/// The rows `rows` (counted from 0) as stored, with their deferred updates. Without squares the update is SGD with
+/// momentum. glide[i] is the number of row i's glide, -1 if nothing is deferred, or a `shown_glide`.
 template <class Real>
 struct DeferredRows {
   Real* stored;
@@ -27,16 +28,17 @@ struct DeferredRows {
   const Real *weights, *places;
   int64_t width;
 
-  /// The number of the glide of row i, whose picture may be up to date: see `shown_glide`.
+  /// The glide number of row i, also where `shown_glide` has encoded it.
   MR_HD int32_t glide_of(int64_t i) const { return glide[i] >= -1 ? glide[i] : shown_glide(glide[i]); }
-  /// In place of the number of a glide, that its row is shown as it is now: nothing is computed twice. Both ways.
+  /// Encodes a glide number to mark that the parameter already shows the row as of now, so that it is not computed
+  /// twice. Applying the function again decodes it.
   static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
   MR_HD StoredRow<Real> row(int64_t number) const {
     Real* const base = stored + number * width * (squares ? 3 : 2);
     return {base, base + width, squares ? base + 2 * width : nullptr};
   }
-  /// The amount that is subtracted from an entry.
+  /// The amount that the deferred updates subtract from an entry.
   MR_HD Real lost(const Glide<Real>& g, Real m, Real v) const {
     if (!squares) return m * g.top[0];
     const Real root = std::sqrt(v);
@@ -56,7 +58,7 @@ struct DeferredRows {
   }
 };
 
-/// out = these rows as they are now; what is stored stays.
+/// out = current values of these rows. The stored rows do not change.
 template <class Real>
 struct SettleRows {
   DeferredRows<Real> at;
@@ -71,14 +73,14 @@ struct SettleRows {
   }
 };
 
-/// Stores these rows as they are now, then moves them by Adam (AdamStep) or SGD with momentum along row i of the
-/// gradient, and shows them.
+/// Applies the deferred updates of these rows, then a step of Adam (AdamStep) or of SGD with momentum along row i of
+/// the gradient, and writes the result into the parameter, too.
 template <class Real>
 struct StepRows {
   DeferredRows<Real> at;
   const Real* gradient;
   Real* shown;
-  Real rate, correction, beta1, beta2, epsilon;  // of SGD: the learning rate and, as beta1, the momentum
+  Real rate, correction, beta1, beta2, epsilon;  // for SGD: the learning rate and, as beta1, the momentum
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;
     const StoredRow<Real> row = at.row(number);

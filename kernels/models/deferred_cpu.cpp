@@ -9,7 +9,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// loop(work, first, last) over the rows of so many entries.
+/// Calls loop(work, first, last) over the rows, which have the given number of entries each.
 template <class Work>
 void by_row(int64_t count, const Work& work, void (*loop)(const Work& work, int64_t first, int64_t last)) {
   if (count == 0) return;

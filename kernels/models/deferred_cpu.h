@@ -1,5 +1,5 @@
-// Inner loops of rows whose steps were put off. Compiled once per instruction set; nothing is fused: all sets give the
-// same bits as the plain kernels.
+// Inner loops of deferred updates, compiled once per instruction set. They use no fused operations, so every set gives
+// the same bits as the reference kernels.
 #pragma once
 
 #include "kernels/core/simd.h"
@@ -9,7 +9,7 @@ namespace mr::cpu {
 
 template <class Real>
 struct DeferredLoops {
-  /// SettleRows and StepRows for rows `first` to `last` - 1 of those that are moved.
+  /// SettleRows and StepRows for the updated rows with positions `first` to `last` - 1.
   void (*settle)(const SettleRows<Real>& work, int64_t first, int64_t last);
   void (*step)(const StepRows<Real>& work, int64_t first, int64_t last);
 };

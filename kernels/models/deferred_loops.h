@@ -5,7 +5,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// `n` entries, a vector's or the last few of a row.
+/// `n` entries of a row: a whole vector, or the last few.
 template <class Real>
 typename Lanes<Real>::Vector part(const Real* from, int64_t n) {
   if (n == Lanes<Real>::count) return Lanes<Real>::load(from);
@@ -19,8 +19,7 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
   std::memcpy(to, &v, n * sizeof(Real));
 }
 
-/// Asks for what row i of `last` is stored in, and for its place in `other`: rows lie anywhere in tables larger than
-/// the caches.
+/// Prefetches row i of `last` and its place in `other`: rows lie at random places in tables larger than the caches.
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
@@ -31,7 +30,7 @@ void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t l
 }
 constexpr int64_t rows_ahead = 8;
 
-/// DeferredRows::lost.
+/// Vectorized DeferredRows::lost.
 template <class Real>
 typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
                                   typename Lanes<Real>::Vector v) {
@@ -74,7 +73,7 @@ void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
   }
 }
 
-/// The entries of a row that have been caught up.
+/// Current values of a row's entries, with deferred updates applied.
 template <class Real>
 struct Moving {
   typename Lanes<Real>::Vector p, m, v;

@@ -1,6 +1,6 @@
 // Scores of a factor model, s_r = <p_u, q_i> for the user u of the row's list and the item i of the row, and their
-// derivatives, without gathered copies of the factors. Gradients come as rows: one per list for users, one for every
-// item that occurs.
+// derivatives, without gathered copies of the factors. Gradients are sparse: one row per list for users, one row for
+// every item that occurs.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct FactorUserGradients {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
-    // factor by factor, rows in order: the same sum whatever shares the work
+    // each thread sums one factor over the rows in order, so the sum does not depend on the number of threads
     group.each(width, [&](int64_t c) {
       Real total = 0;
       for (int64_t r = 0; r < n; ++r) total += upstream[at + r] * items[item_of[at + r] * width + c];
@@ -51,8 +51,9 @@ struct FactorUserGradients {
   }
 };
 
-/// Row d of out is the derivative by the d-th item that occurs: the sum of upstream[r] p_u over its rows r = order[k],
-/// k from starts[d] on, with u = user_of[k]. The rows of an item are ascending, so the sum is the same every time.
+/// Row d of `out` is the derivative by the d-th item that occurs: the sum of upstream[r] p_u over the rows r = order[k]
+/// of the item, k from starts[d] on, with u = user_of[k]. The rows of an item are ascending, so the sum is
+/// deterministic.
 template <class Real>
 struct FactorItemGradients {
   Span<const Real> users;

@@ -1,6 +1,6 @@
-// Optimizer steps of rows without a gradient. A row that was last moved in step t0 has parameter p and means m and v
-// after it. Its j-th step without a gradient takes m weight_j / (sqrt(v) + epsilon place_j) off p, with weight and
-// place that depend on t0 and j alone, so sums over j belong to t0 and serve every row (README.md).
+// The closed form of deferred updates. A row that was last updated in step t0 has parameter p and means m and v. Its
+// j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j) from p. weight_j and place_j depend
+// on t0 and j only, so sums over j are shared by all rows with the same t0 (README.md).
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// Sums over the steps since t0 of weight d^n, where d = place / centre - 1, and of weight / (1 + d).
+/// Sums over the steps since t0 of weight d^n and of weight / (1 + d), where d = place / centre - 1.
 struct GlideSums {
   static constexpr int moments = 6;
   double centre = 1, inverse = 0;
@@ -25,20 +25,21 @@ struct GlideSums {
   }
 };
 
-/// The amount that is subtracted from the rows of one t0. With reach = epsilon centre and u = reach / (sqrt(v) + reach)
-/// it is m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u): a rational function of u, or where that is not exact
-/// enough, the `terms` steps one by one, m weight / (sqrt(v) + place).
+/// The glide: the amount that deferred updates subtract from rows with the same t0. With reach = epsilon centre and u =
+/// reach / (sqrt(v) + reach), it is m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u), which is computed as a
+/// rational function of u. Where that is not exact enough, the `terms` steps are summed one by one: m weight / (sqrt(v)
+/// + place).
 template <class Real>
 struct Glide {
-  Real reach, top[3], bottom[3];  // (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
-  Real mean_left, square_left;    // factors that the means come down by
+  Real reach, top[3], bottom[3];  // coefficients of (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
+  Real mean_left, square_left;    // factors by which the row's means decay
   int64_t first = 0, terms = 0;
-  bool low = false;  // both degrees are 2 at most: numerator and denominator times R^2 need one division
+  bool low = false;  // degrees are at most 2: scaling both by R^2 saves a division
 };
 
-/// The Pade approximant of sum_j weight_j / (1 + d_j u) of degrees n - 1 and n: quadrature of Gauss with n places for
-/// the weights. Its error grows with u, so at u = 1, where the sum is known, it is largest. Least n that is exact to
-/// `tolerance` there, or false.
+/// Fits the Pade approximant of sum_j weight_j / (1 + d_j u) with degrees n - 1 and n, which is Gauss quadrature with n
+/// nodes. Its error grows with u, so it is checked at u = 1, where the sum is known. Picks the least n that meets
+/// `tolerance` there, or returns false.
 struct GlideFit {
   double top[3] = {}, bottom[3] = {};
 
@@ -81,7 +82,7 @@ struct GlideFit {
     set_top(g, 2);
     return true;
   }
-  /// g[k] + bottom[0] g[k-1] + bottom[1] g[k-2] + bottom[2] g[k-3] = 0 for k = 3, 4, 5, by Cramer's rule.
+  /// Solves g[k] + bottom[0] g[k-1] + bottom[1] g[k-2] + bottom[2] g[k-3] = 0 for k = 3, 4, 5 by Cramer's rule.
   MR_HD bool three(const double* g) {
     const double minor0 = g[2] * g[2] - g[1] * g[3], minor1 = g[2] * g[3] - g[1] * g[4],
                  minor2 = g[3] * g[3] - g[2] * g[4];

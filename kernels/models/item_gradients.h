@@ -1,6 +1,6 @@
-// Gradients of the items that occur in a batch, on the CPU: what each row of the batch adds goes to its item as the
-// rows come, so that nothing is sorted. An item's place is the number of items before it that occur, which a bit for
-// every item and a count for every 64 of them tell.
+// Gradients of the items that occur in a batch, on the CPU. Each row of the batch is added to its item directly, so
+// nothing is sorted. The output row of an item is the number of smaller items that occur; it is computed from a bit set
+// of items and a count for every 64 bits (rank of a bit vector).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace mr::cpu {
 
-/// Which items occur, counted from 0.
+/// The set of items that occur, counted from 0.
 class ItemSet {
  public:
   ItemSet(const IndexView& item_of, int64_t rows, int64_t items);
 
   int64_t count() const { return count_; }
-  /// Their numbers, ascending, counted from 1.
+  /// Writes the numbers of the items, ascending, counted from 1.
   void write(int64_t* numbers) const;
   const uint64_t* bits() const { return bits_.data(); }
   const int32_t* before() const { return before_.data(); }
 
  private:
   std::vector<uint64_t> bits_;
-  std::vector<int32_t> before_;  // how many occur before every 64
+  std::vector<int32_t> before_;  // number of items in the set before every group of 64
   int64_t count_ = 0;
 };
 
@@ -34,19 +34,19 @@ struct ItemGradients {
   IndexView user_of, item_of;
   Ragged lists;
   int64_t width;
-  const uint64_t* bits;  // of an ItemSet
+  const uint64_t* bits;  // the bits of an ItemSet
   const int32_t* before;
   Span<const Real> upstream;
-  Span<Real> out;  // a row for every item that occurs
+  Span<Real> out;  // gradients, one row for every item that occurs
 };
 
 template <class Real>
 struct ItemGradientLoops {
-  /// Rows first to last - 1 of out: each the sum of upstream[r] p_u over the item's rows r, ascending.
+  /// Computes rows first to last - 1 of `out`: each is the sum of upstream[r] p_u over the item's rows r, ascending.
   void (*add)(const ItemGradients<Real>& work, int64_t first, int64_t last);
 };
 
-/// All items, shared by all threads.
+/// Computes the gradients of all items, on all threads.
 template <class Real>
 void item_gradients(const ItemGradients<Real>& work);
 

@@ -1,11 +1,11 @@
-// The loop of item_gradients.h, inside namespace MR_SIMD. Nothing is fused: all sets give the same bits as the plain
-// kernel (FactorItemGradients).
+// The loop of item_gradients.h, inside namespace MR_SIMD. It uses no fused operations, so every instruction set gives
+// the same bits as the reference kernel (FactorItemGradients).
 #include "kernels/models/item_gradients.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// to += weight * from, a cache line at a time.
+/// Adds weight * from to `to`, one cache line at a time.
 template <class Real>
 void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, int64_t n) {
   constexpr auto part = static_cast<int64_t>(64 / sizeof(Real));
@@ -16,7 +16,7 @@ void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, 
   for (; c < n; ++c) to[c] += weight * from[c];
 }
 
-/// A few rows of a list whose items lie at the places first to last - 1: which, and where.
+/// A few rows of a list whose items have output rows first to last - 1.
 struct Found {
   static constexpr int64_t most = 64;
   int64_t row[most], place[most], count = 0;
@@ -31,7 +31,7 @@ void choose(const ItemGradients<Real>& w, int64_t from, int64_t to, int64_t firs
     const int64_t place = w.before[word] + __builtin_popcountll(lower);
     found->row[count] = r;
     found->place[count] = place;
-    count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);  // without a jump
+    count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);  // counts without a branch
   }
   found->count = count;
 }

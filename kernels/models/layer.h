@@ -1,6 +1,6 @@
-// A fully connected layer without its two matrix products: y = f(z + bias) in one pass over z, and backward in one
-// pass dz = g f'(z), its sums over pieces of the rows, from which the bias gradient is added up in order. f'(z) is a
-// function of y, so z need not be kept.
+// A fully connected layer without its two matrix products. Forward is y = f(z + bias) in one pass over z. Backward is
+// dz = g f'(z) in one pass, together with sums of dz over pieces of the rows, from which the bias gradient is added in
+// order. f'(z) is computed from y, so z is not stored.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mr {
 
 enum class Activation : int8_t { none, relu, tanh, sigmoid, softplus };
 
-// Value by z, derivative by y = value(z).
+// Each activation has its value as a function of z, and its derivative as a function of y = value(z).
 
 template <class Real>
 struct NoActivation {
@@ -46,7 +46,7 @@ struct SoftplusActivation {
   static MR_HD Real derivative(Real y) { return -portable::expm1(-y); }
 };
 
-/// run(activation), compiled for each of them.
+/// Calls run(activation) with the activation's type.
 template <class Real, class Run>
 MR_HD void with_activation(Activation kind, Run run) {
   switch (kind) {
@@ -63,7 +63,7 @@ MR_HD void with_activation(Activation kind, Run run) {
   }
 }
 
-/// y = f(z + bias), written over z, row by row.
+/// Overwrites z with y = f(z + bias), row by row.
 template <class Real>
 struct LayerForward {
   Span<Real> z;
@@ -78,7 +78,7 @@ struct LayerForward {
   }
 };
 
-/// dz, and sums[piece] of it over the rows of the piece.
+/// Computes dz, and in sums[piece] its sum over the rows of the piece.
 template <class Real>
 struct LayerVjp {
   static constexpr int64_t piece_rows = 32;
@@ -105,7 +105,7 @@ struct LayerVjp {
   }
 };
 
-/// The bias gradient from the sums of the pieces.
+/// Adds the sums of the pieces into the bias gradient.
 template <class Real>
 struct LayerBiasGradient {
   Span<const double> sums;

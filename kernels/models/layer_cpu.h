@@ -1,5 +1,5 @@
-// Inner loops of fully connected layers. Compiled once per instruction set; nothing is fused and sums run in the same
-// order everywhere: all sets give the same bits as the plain kernels.
+// Inner loops of fully connected layers, compiled once per instruction set. They use no fused operations and sum in one
+// order, so every set gives the same bits as the reference kernels.
 #pragma once
 
 #include "kernels/core/simd.h"
@@ -9,7 +9,8 @@ namespace mr::cpu {
 
 template <class Real>
 struct LayerLoops {
-  /// LayerForward for rows `first` to `last` - 1, and LayerVjp for pieces; not of activations with functions in them.
+  /// LayerForward for rows `first` to `last` - 1, and LayerVjp for pieces. Activations that call functions (tanh,
+  /// sigmoid, softplus) are not supported.
   void (*forward)(const LayerForward<Real>& work, int64_t first, int64_t last);
   void (*vjp)(const LayerVjp<Real>& work, int64_t first, int64_t last);
 };

@@ -1,5 +1,4 @@
-// The loops of layer_cpu.h, inside namespace MR_SIMD: rows outside, columns inside, so that the compiler makes vectors
-// of them.
+// The loops of layer_cpu.h, inside namespace MR_SIMD. Columns are the inner loop, which the compiler vectorizes.
 #include "kernels/models/layer_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -31,7 +30,7 @@ void vjp_piece(const LayerVjp<Real>& work, int64_t piece) {
     const Real* __restrict__ const y = work.y.data + row * width;
     const Real* __restrict__ const upstream = work.upstream.data + row * width;
     Real* __restrict__ const dz = work.dz.data + row * width;
-    // a derivative that is 0 or 1 and its product in one loop would become a jump for each entry
+    // In one loop the compiler would turn a derivative of 0 or 1 and its product into a branch per entry.
     constexpr int64_t part = 64;
     Real slope[part];
     for (int64_t at = 0; at < width; at += part) {

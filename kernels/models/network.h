@@ -34,7 +34,6 @@ struct LayerNorm {
   }
 };
 
-/// Input of the derivatives of a layer normalisation.
 template <class Real>
 struct LayerNormViews {
   Span<const Real> x, gain, mean, inverse, upstream;
@@ -42,7 +41,8 @@ struct LayerNormViews {
   MR_HD Real normal(int64_t row, int64_t c) const { return (x[row * width + c] - mean[row]) * inverse[row]; }
 };
 
-/// By x: with z the normalised entries and h = upstream gain, (h - mean(h) - z mean(h z)) / sqrt(variance + epsilon).
+/// dL/dx of layer normalisation: with z the normalised entries and h = upstream gain, (h - mean(h) - z mean(h z)) /
+/// sqrt(variance + epsilon).
 template <class Real>
 struct LayerNormVjp {
   LayerNormViews<Real> v;
@@ -60,7 +60,7 @@ struct LayerNormVjp {
   }
 };
 
-/// By gain and bias, summed over rows piece * rows_per_piece and on: a row of each result per piece.
+/// Derivatives by gain and bias, summed over the rows from piece * rows_per_piece on: one row of each result per piece.
 template <class Real>
 struct LayerNormSums {
   static constexpr int64_t rows_per_piece = 256;
@@ -82,8 +82,8 @@ struct LayerNormSums {
   }
 };
 
-/// Every entry is 0 with probability `rate`, else divided by 1 - rate. Called once for every four entries: one block of
-/// random bits. The derivative is the same function of the upstream one.
+/// Dropout: every entry is 0 with probability `rate`, else divided by 1 - rate. Called once for every four entries,
+/// which use one block of random bits. The backward pass applies the same function to the upstream derivative.
 template <class Real>
 struct Dropout {
   Span<const Real> x;

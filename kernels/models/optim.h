@@ -1,5 +1,5 @@
-// Steps of the optimisers but Adam (adam.h). A gradient is dense, or given for some rows; `slot` then says which row of
-// it belongs to a parameter row.
+// Steps of the optimizers other than Adam (adam.h). A gradient is dense or sparse by rows; if it is sparse, `slot` says
+// which of its rows belongs to a parameter row.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Where the derivative of a parameter entry is: dense, or row slot[row] of the values (-1: zero).
+/// The derivative of a parameter entry: dense, or row slot[row] of the values (zero if the slot is -1).
 template <class Real>
 struct GradientView {
   const Real* values = nullptr;
@@ -29,7 +29,7 @@ struct EntriesOfRows {
   MR_HD int64_t operator()(int64_t i) const { return rows == nullptr ? i : rows[i / width] * width + i % width; }
 };
 
-/// p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
+/// SGD: p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
 template <class Real>
 struct SgdStep {
   Real* parameter;
@@ -45,7 +45,6 @@ struct SgdStep {
   }
 };
 
-/// p *= factor.
 template <class Real>
 struct Shrink {
   Real* parameter;
@@ -53,8 +52,9 @@ struct Shrink {
   MR_HD void operator()(int64_t i) const { parameter[i] *= factor; }
 };
 
-/// Steps over the root of squares: v = keep v + add g^2, d = g / (sqrt(v) + eps), or with momentum u = mu u + d, d = u;
-/// p -= lr d. RMSProp (Hinton 2012): keep = alpha, add = 1 - alpha. Adagrad (Duchi et al. 2011): keep = add = 1.
+/// Steps that divide by the root of a sum of squares: v = keep v + add g^2, d = g / (sqrt(v) + eps), or with momentum u
+/// = mu u + d, d = u; p -= lr d. RMSProp (Hinton 2012): keep = alpha, add = 1 - alpha. Adagrad (Duchi et al. 2011):
+/// keep = add = 1.
 template <class Real>
 struct RootStep {
   Real* parameter;
@@ -73,7 +73,7 @@ struct RootStep {
   }
 };
 
-/// slot[row] = index of the row in `rows`, or -1 where `clear`; from0, where given, counts the rows from 0.
+/// Sets slot[row] to the row's index in `rows`, or to -1 where `clear`. If given, `from0` gets the rows counted from 0.
 template <class Real>
 struct SetSlots {
   IndexView rows;

@@ -1,4 +1,4 @@
-// The kernels of models and optimisers, and of networks in which a row's score depends on the other rows.
+// Registers the kernels of models and optimizers, and of networks in which a row's score depends on the other rows.
 #pragma once
 
 #include "kernels/core/table.h"

@@ -1,5 +1,4 @@
-// Factor models on the GPU: eight lanes per row with loads of 16 bytes each. Sums have an order of their own that
-// depends on nothing but the list.
+// Factor models on the GPU: eight lanes per row with 16-byte loads. The order of each sum depends on the list only.
 #include <algorithm>
 #include <type_traits>
 
@@ -13,7 +12,7 @@ namespace {
 
 constexpr int lanes_per_row = 8;
 
-/// V neighbouring numbers, moved in one access.
+/// V consecutive numbers, loaded or stored in one access.
 template <class Real, int V>
 struct alignas(V * sizeof(Real)) Pack {
   Real at[V];
@@ -28,7 +27,7 @@ MR_HD const Pack<Real, V>& pack(const Real* from) {
   return *reinterpret_cast<const Pack<Real, V>*>(from);
 }
 
-/// run(V) with as many numbers as 16 bytes hold where rows are multiples of that and aligned to it, else with 1.
+/// Calls run(V), where V numbers are 16 bytes if rows are aligned to 16 bytes, else with V = 1.
 template <class Real, class Run>
 void with_pack(const Real* matrix, const Real* other, int64_t width, Run run) {
   constexpr int most = 16 / sizeof(Real);
@@ -44,7 +43,7 @@ int64_t blocks_for(int64_t blocks) {
   return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
 }
 
-/// A warp takes 32 neighbouring rows, four at a time.
+/// A warp handles 32 consecutive rows, four at a time.
 template <class Real, int V>
 __global__ void __launch_bounds__(128) run_factor_scores(const FactorScores<Real> w) {
   constexpr int rows_at_once = warp / lanes_per_row;
@@ -76,7 +75,7 @@ void factor_scores(int64_t, const FactorScores<Real>& w) {
   });
 }
 
-/// A block per list: 32 strands of rows, each added up in order, then the strands one after another.
+/// One block per list: 32 strands of rows, each added in order, then the strands one after another.
 template <class Real, int V>
 __global__ void __launch_bounds__(256) run_user_gradients(int64_t count, const FactorUserGradients<Real> w) {
   constexpr int strands = 256 / lanes_per_row, columns = lanes_per_row * V;
@@ -113,7 +112,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& w) {
   });
 }
 
-/// V columns of an item's row; the rows that it adds up are few, one per list at most.
+/// V columns of an item's row. An item has few rows to add, at most one per list.
 template <class Real, int V>
 struct ItemGradientParts {
   FactorItemGradients<Real> w;

@@ -44,7 +44,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work)
   Backend::lists(count, FactorUserGradientsByRow<Real>{work});
 }
 
-/// Estimated time of a pass over `rows` times `width` entries in vector registers.
+/// Estimated time of a pass over `rows` times `width` entries in vectors.
 double layer_time(int64_t rows, int64_t width) {
   return 0.125 * static_cast<double>(rows) * static_cast<double>(width);
 }
@@ -85,8 +85,8 @@ AdamRates<Real> rates_of(const AdamStep<Real>& w) {
   return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
 }
 
-/// A piece of a dense gradient is one long row. Else what the plain form looks up for every entry is looked up once per
-/// row.
+/// In a dense gradient a piece is treated as one long row. In a sparse one, the lookup that the reference form does for
+/// every entry is done once per row.
 template <class Real>
 void adam_step(int64_t count, const AdamStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
@@ -109,7 +109,7 @@ void adam_steps(int64_t count, const AdamSteps<Real>& w) {
   for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
 }
 
-/// SgdStep for the n entries from `at` on, the derivatives of which stand one after the other.
+/// SgdStep for the n entries from `at` on, whose derivatives are consecutive.
 template <class Real>
 void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
   Real* __restrict const parameter = w.parameter + at;
@@ -125,8 +125,7 @@ void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient
   }
 }
 
-/// As adam_step has it; the operations of an entry are those of the plain form, which rows without a gradient take, and
-/// so are its bits.
+/// Vectorized adam_step. Each entry uses the operations of the reference form, so the bits are equal.
 template <class Real>
 void sgd_step(int64_t count, const SgdStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;

@@ -1,5 +1,5 @@
-// Inner loops of factor models and of Adam. Compiled once per instruction set; but for `inner_products` nothing is
-// fused and sums run one after the other, so all sets give the same bits as the plain kernels.
+// Inner loops of factor models and of Adam, compiled once per instruction set. Except in `inner_products`, no
+// operations are fused and sums run in sequence, so every set gives the same bits as the reference kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace mr::cpu {
 
-/// The numbers of AdamStep that are the same for all entries.
+/// The numbers of AdamStep that are constant over all entries.
 template <class Real>
 struct AdamRates {
   Real rate, correction, beta1, beta2, epsilon, decay;
 };
 
-/// The rows that AdamStep moves: row rows[i] (counted from 0; all rows where null), whose derivative is row
-/// slot[row] of `gradient` (the row's own where `slot` is null; below 0: zero).
+/// The rows that AdamStep updates: row rows[i] (counted from 0; all rows if null). Its derivative is row slot[row] of
+/// `gradient`: its own row if `slot` is null, zero if the slot is negative.
 template <class Real>
 struct AdamRows {
   Real *parameter, *mean, *square;
@@ -24,8 +24,8 @@ struct AdamRows {
   int64_t width;
 };
 
-/// Row k of n: row index[k] (counted from 1) of a matrix with `width` columns, weighed by weights[order[k]], or by
-/// weights[k] where `order` is null.
+/// n weighted rows: row index[k] (counted from 1) of a matrix with `width` columns, with weight weights[order[k]], or
+/// weights[k] if `order` is null.
 template <class Real>
 struct WeighedRows {
   const Real* matrix;
@@ -37,11 +37,11 @@ struct WeighedRows {
 
 template <class Real>
 struct TrainingLoops {
-  /// AdamStep for rows `first` to `last` - 1 of those that are moved.
+  /// AdamStep for the updated rows with positions `first` to `last` - 1.
   void (*adam)(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates);
-  /// products[k] = inner product of `vector` and row index[k] of the matrix; the weights are not read.
+  /// products[k] = inner product of `vector` and row index[k] of the matrix. Weights are not used.
   void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
-  /// sums = the weighed rows added up, one after the other.
+  /// sums = sum of the weighted rows, in sequence.
   void (*sum_rows)(const WeighedRows<Real>& rows, Real* sums);
 };
 

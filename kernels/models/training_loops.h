@@ -9,7 +9,7 @@ namespace {
 
 template <class Real>
 void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
-  // rows lie anywhere in a table larger than the nearest cache
+  // prefetch distance: rows lie at random places in a table larger than the L1 cache
   constexpr int64_t ahead = 8, line = 64 / sizeof(Real);
   const auto row = [&](int64_t k) { return rows.matrix + (rows.index[k] - 1) * rows.width; };
   for (int64_t k = 0; k < rows.n; ++k) {

@@ -1,5 +1,5 @@
-// How many scores are above some of them: where a list's few relevant rows stand, without sorting the others. Compiled
-// once per instruction set.
+// Counts how many scores are above a few given ones. This gives the ranks of a list's few relevant rows without
+// sorting. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@ namespace mr::cpu {
 
 template <class Real>
 struct AboveLoops {
-  /// Bounds that one call compares.
   static constexpr int bounds = 4;
-  /// above[b] and tied[b]: how many of n scores (no NaN) are higher than bound b, and equal to it.
+  /// above[b] and tied[b]: how many of n scores (no NaN) are higher than bound b, and equal to bound b.
   void (*count)(const Real* scores, int64_t n, const Real* bounds, int32_t* above, int32_t* tied);
 };
 

@@ -1,7 +1,7 @@
-// Exact metrics of binary relevance from placements, as expectations over the orders of tied rows. In a run of t rows
-// below a others, a row is at each of the ranks a + 1 .. a + t with probability 1/t; given that a relevant row is at
-// the j-th of them, each other of the run's rt - 1 relevant rows is above it with probability (j - 1) / (t - 1). H are
-// sums of 1/r over the first ranks.
+// Exact metrics of binary relevance from placements, as expectations over the orders of tied rows. In a run of t tied
+// rows below a others, a row is at each of the ranks a + 1 .. a + t with probability 1/t. Given that a relevant row is
+// at the j-th of them, each of the run's other rt - 1 relevant rows is above it with probability (j - 1) / (t - 1). H
+// are sums of 1/r over the first ranks.
 #pragma once
 
 #include "kernels/core/powers.h"
@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// (1/P) sum over relevant rows of precision at their rank; over min(P, k) where `by_cutoff`.
+/// AP: (1/P) sum over relevant rows of precision at their rank. It divides by min(P, k) if `by_cutoff`.
 template <class Real>
 struct AveragePrecision {
   MetricViews<Real> v;
@@ -30,7 +30,7 @@ struct AveragePrecision {
   }
 };
 
-/// (1 - p) sum over relevant rows of p^(r - 1), over 1 - p^P where normalized.
+/// RBP: (1 - p) sum over relevant rows of p^(r - 1). nRBP divides by 1 - p^P (`normalized`).
 template <class Real>
 struct RankBiasedPrecision {
   MetricViews<Real> v;
@@ -49,8 +49,8 @@ struct RankBiasedPrecision {
   }
 };
 
-/// Relevant rows within the first k, over k (precision), over P (recall) or over their mean (F1, the harmonic mean of
-/// the two); k = 0 stands for P.
+/// The number of relevant rows within the first k ranks, divided by k (precision), by P (recall), or by the mean of k
+/// and P (F1, their harmonic mean); k = 0 stands for P.
 template <class Real>
 struct HitsAt {
   MetricViews<Real> v;
@@ -69,9 +69,9 @@ struct HitsAt {
   }
 };
 
-/// The first relevant row: 1 / its rank if within k (reciprocal), or 1 if within k (hit). In its run of t rows with rt
-/// relevant, the first of those is at the j-th place with probability q_1 = rt / t, q_{j+1} = q_j (t - rt - j + 1) / (t
-/// - j).
+/// The first relevant row's value: 1 / rank (reciprocal) or 1 (hit) if its rank is within k, else 0. In its run of t
+/// tied rows with rt relevant, the first relevant one is the j-th with probability q_1 = rt / t, q_{j+1} = q_j (t - rt
+/// - j + 1) / (t - j).
 template <class Real>
 struct FirstRelevant {
   MetricViews<Real> v;
@@ -79,7 +79,7 @@ struct FirstRelevant {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list);
-    // of relevant rows with none above: at most one run; packed so that one maximum finds it
+    // relevant rows with no relevant row above belong to one run; the packed number lets one maximum find it
     const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
       const int64_t i = v.counted(list, slot);
       return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// The items 1 .. all but the excluded ones of each list (ascending), ascending; gap by gap.
+/// Candidate lists: the items 1 .. all except each list's excluded ones (ascending), in ascending order.
 template <class Real>
 struct CatalogueItems {
   Ragged lists, excluded;
@@ -28,7 +28,8 @@ struct CatalogueItems {
   }
 };
 
-/// Placements under the rule `mean` of the chosen rows alone, by counting; every row of at least `threshold` is chosen.
+/// Placements of only the chosen rows under the tie rule `mean`, by counting. Every row with a grade of at least
+/// `threshold` must be chosen.
 template <class Real>
 struct PlaceChosen {
   Span<const Real> scores;

@@ -1,5 +1,5 @@
-// Gain and discount of DCG, defined here only. G(y) is the gain of grade y, d(r) = 1 / log2(r + 1) the discount of rank
-// r.
+// Gain and discount of DCG, defined only here: the gain G(y) of grade y, and the discount d(r) = 1 / log2(r + 1) of
+// rank r.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
   return portable::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
 }
 
-/// Discount of a rank, which need not be whole.
+/// Discount of a rank, which may be fractional.
 MR_HD inline double discount(double rank) { return 0.69314718055994530942 / portable::log1p(rank); }
 
-/// The discount and its derivative by the rank, of one logarithm. Static as functions.h.
+/// The discount and its derivative by the rank, from one logarithm. Static for the reason in functions.h.
 struct SlopedDiscount {
   double value, slope;
 };

@@ -1,5 +1,5 @@
 // Exact metrics of grades from placements, as expectations over the orders of tied rows. D are sums of discounts over
-// the first ranks. Every grade above 0 counts, whatever counts as relevant elsewhere.
+// the first ranks. Every grade above 0 counts, whatever the threshold for relevant rows.
 #pragma once
 
 #include "kernels/core/logarithms.h"
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// sum G(y) d(r) over ranks up to k, over `ideal` where there is one.
+/// DCG: sum of G(y) d(r) over ranks up to k. nDCG divides by `ideal`.
 template <class Real>
 struct Dcg {
   MetricViews<Real> v;
@@ -30,15 +30,15 @@ struct Dcg {
 };
 
 /// Expected reciprocal rank (Chapelle et al. 2009): sum over ranks r up to k of 1/r R_r prod over s < r of (1 - R_s),
-/// with R = (2^y - 1) / 2^top. Within a run, R_r times the product is prod over s < r less prod over s <= r, so that
-/// only the mean product of j of its rows, drawn without replacement, is needed. `order` lists rows by rank, counted
-/// from 1.
+/// with R = (2^y - 1) / 2^top. Within a run of tied rows, R_r times the product is (prod over s < r) - (prod over s <=
+/// r). So only the mean product of j of its rows, drawn without replacement, is needed. `order` lists rows by rank,
+/// counted from 1.
 template <class Real>
 struct ExpectedReciprocalRank {
   MetricViews<Real> v;
   Span<const int64_t> order;
   double top;
-  Span<double> scratch;  // four per row where there can be ties
+  Span<double> scratch;  // four numbers per row, used only if there can be ties
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -59,10 +59,10 @@ struct ExpectedReciprocalRank {
   }
 
  private:
-  /// `whole`: 2^top.
+  /// The factor 1 - R of a grade; `whole` is 2^top.
   MR_HD double missed(int64_t slot, double whole) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / whole; }
 
-  /// The sum over the ranks of a run of t rows below r others, for a user who got that far.
+  /// The sum over the ranks of a run of t tied rows below r others, for a user who reaches the run.
   template <class Group>
   MR_HD double of_run(const Group& group, int64_t at, int64_t r, int64_t t, double whole) const {
     const int64_t last = v.k - r < t ? v.k - r : t;
@@ -70,7 +70,7 @@ struct ExpectedReciprocalRank {
     double* products = scratch.data + 4 * at;
     const double largest =
         group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i, whole) < 1 ? missed(at + r + i, whole) : 0; });
-    // products of more rows than this are below 1e-30
+    // products over more rows than this are below 1e-30 and are skipped
     const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
     const int64_t graded = mean_products(group, at + r, t, limit, whole, products, spare);
@@ -78,7 +78,7 @@ struct ExpectedReciprocalRank {
     double* chance = scratch.data + 4 * at + 2 * t;
     double* next = scratch.data + 4 * at + 3 * t;
     group.each(most, [&](int64_t i) { chance[i] = 0; });
-    // chance[i - 1], and `none` for i = 0: of the first j rows of the run, i have a grade
+    // chance[i - 1] (`none` for i = 0): the probability that i of the first j rows of the run have a grade
     double none = 1, before = 1, value = 0;
     for (int64_t j = 1; j <= last; ++j) {
       const auto remain = static_cast<double>(t - j + 1), others = static_cast<double>(t - graded - j + 1);
@@ -98,8 +98,8 @@ struct ExpectedReciprocalRank {
     return value;
   }
 
-  /// products[i - 1]: mean over the sets of i rows with a grade, of the t from `first`, of the product of what they
-  /// miss, for i up to `limit`. Returns how many rows have one.
+  /// products[i - 1]: the mean, over the sets of i graded rows among the t rows from `first` on, of the product of 1 -
+  /// R, for i up to `limit`. Returns the number of graded rows.
   template <class Group>
   MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t limit, double whole,
                               double*& products, double*& spare) const {

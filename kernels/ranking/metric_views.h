@@ -1,4 +1,4 @@
-// Input and output of every exact metric: placements, made once for all metrics, and relevance.
+// Input and output of every exact metric: relevance and placements, which are computed once for all metrics.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,8 @@
 
 namespace mr {
 
-/// Input and output of a metric. `counted`: the rows that count, which are the relevant rows, or for DCG the rows with
-/// a gain. k: ranks that count (the whole list: a number that no list reaches). `empty`: value without relevant
-/// rows.
+/// Input and output of a metric. `counted`: the relevant rows, or for DCG the rows with a gain. k: the cutoff, or a
+/// number larger than any list. `empty`: the value of a list without relevant rows.
 template <class Real>
 struct MetricViews {
   Span<const Placement> places;
@@ -22,7 +21,7 @@ struct MetricViews {
   double empty;
   Span<Real> out;
 
-  /// Sum of f(placement, row) over the rows that count.
+  /// Sum of f(placement, row) over the counted rows.
   template <class Group, class F>
   MR_HD double sum_counted(const Group& group, int64_t list, F f) const {
     const int64_t at = lists.begin(list);
@@ -37,7 +36,7 @@ struct MetricViews {
     group.each(1, [&](int64_t) { out[list] = static_cast<Real>(value); });
   }
 
-  /// How many of the row's run lie within the first `ranks` ranks.
+  /// How many ranks of the row's run of tied rows are within the first `ranks`.
   MR_HD static int64_t within(const Placement& p, int64_t ranks) {
     const int64_t room = ranks - p.above;
     return room < 0 ? 0 : room < p.tied ? room : p.tied;

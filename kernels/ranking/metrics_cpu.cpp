@@ -1,4 +1,4 @@
-// The CPU's tables of exact metrics; placements by sorting.
+// The CPU's tables of exact metrics, with placements by sorting.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Ascending: two passes over the upper 16 bits, after which few are out of place, then what they share is sorted.
+/// Sorts ascending. Two radix passes sort by the upper 16 bits; then few keys are out of order, and the keys that share
+/// these bits are sorted among themselves.
 void radix_sort(std::vector<uint64_t>& keys) {
   static constinit thread_local OfThread<std::vector<uint64_t>> the_other;
   std::vector<uint64_t>& other = the_other.get();
@@ -41,7 +42,7 @@ void radix_sort(std::vector<uint64_t>& keys) {
   }
 }
 
-/// Rows from the first rank to the last; what a row is to its list's metrics is read off its place.
+/// Computes placements from rows in ranked order, from the first rank to the last.
 template <class Real>
 struct SortedRows {
   const Precedes<Real>& precedes;
@@ -58,8 +59,7 @@ struct SortedRows {
   bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
 };
 
-/// Sort keys of one word per row: the score's bits, the row and whether it is relevant. They suffice for rules that
-/// compare nothing else.
+/// Sort keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare nothing else.
 struct PackedRows {
   const Precedes<float>& precedes;
   float threshold;
@@ -69,7 +69,7 @@ struct PackedRows {
     keys.resize(static_cast<size_t>(n));
     if (n <= rank_loops().most) {
       static constinit thread_local OfThread<std::vector<int32_t>> the_places;
-      std::vector<int32_t>& places = the_places.get();  // of a short list
+      std::vector<int32_t>& places = the_places.get();  // places of a short list's rows
       places.resize(keys.size());
       rank_loops().count(precedes.scores, n, places.data());
       for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
@@ -133,7 +133,7 @@ void place(int64_t count, const Place<Real>& work) {
   Backend::lists(count, PlaceBySorting<Real>{work});
 }
 
-/// Rows from the first rank to the last, each with the number of rows of lower grade above it: O(N log N) per list.
+/// For each row in ranked order, the number of rows of lower grade above it: O(N log N) per list.
 template <class Real>
 struct WrongPairsByRank : WrongPairs<Real> {
   template <class Group>
@@ -152,7 +152,7 @@ struct WrongPairsByRank : WrongPairs<Real> {
     grades.erase(std::unique(grades.begin(), grades.end()), grades.end());
     order.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) order[places[i].above + places[i].before] = static_cast<int32_t>(i);
-    above.assign(grades.size() + 1, 0);  // a Fenwick tree over grades
+    above.assign(grades.size() + 1, 0);  // a Fenwick tree, indexed by grade
     const auto level = [&](int64_t i) {
       return std::lower_bound(grades.begin(), grades.end(), own[i]) - grades.begin();
     };

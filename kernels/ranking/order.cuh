@@ -1,6 +1,6 @@
-// Placements on the GPU by sorting, for batches with long lists. All rows are sorted at once, by list and then by
-// falling score; the tie rule's second key is sorted first, which a stable sort keeps among equals. A run's ends are
-// found by bisection, relevant rows above it by a scan.
+// Placements on the GPU by sorting, for batches with long lists. All rows of the batch are sorted at once, by list and
+// then by descending score. The sort is stable, so the tie rule's key is sorted first. Ends of runs of tied rows are
+// found by bisection, and relevant rows above a run by a prefix sum.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,11 @@
 
 namespace mr::cuda {
 
-/// From this many rows in the longest list on, a batch is sorted; counting is quadratic. No device has measured it.
+/// A batch whose longest list has at least this many rows is sorted; shorter lists use counting, which is quadratic.
+/// The number is an estimate.
 constexpr int64_t sorted_from = 256;
 
-/// The row numbers 0 .. n - 1, and as keys what orders equal scores under `worst` and `trec`.
+/// The row numbers 0 .. n - 1 with, as keys, the order of equal scores under the tie rules `worst` and `trec`.
 template <class Real>
 struct TieKeys {
   Place<Real> place;
@@ -29,7 +30,7 @@ struct TieKeys {
   }
 };
 
-/// Scores as keys that ascend while scores fall; those of float with the list above them.
+/// Keys that ascend as scores descend. For float32 the list's number is in the upper bits.
 template <class Real>
 struct ScoreKeys {
   Span<const Real> scores;
@@ -49,7 +50,7 @@ struct ListKeys {
   MR_HD void operator()(int64_t i) const { keys[i] = static_cast<uint64_t>(list_of(lists, rows[i])); }
 };
 
-/// 1 where the row at a place is relevant, for a scan over one more than there are rows.
+/// 1 where the row at a place is relevant, else 0; one entry more than there are rows, for a prefix sum.
 struct RelevantFlags {
   Span<const float> relevance;
   float threshold;
@@ -58,7 +59,7 @@ struct RelevantFlags {
   MR_HD void operator()(int64_t i) const { flags[i] = i < relevance.size && relevance[rows[i]] >= threshold ? 1 : 0; }
 };
 
-/// Placements from rows in order; relevant[i] counts relevant rows before place i of the batch.
+/// Placements from rows in ranked order. relevant[i] is the number of relevant rows before place i of the batch.
 template <class Real>
 struct PlacesOfSorted {
   Place<Real> place;
@@ -79,7 +80,7 @@ struct PlacesOfSorted {
   }
 
  private:
-  /// The first place in [low, high) whose score passes the test, else high; those that pass come last.
+  /// Returns the first place in [low, high) whose score passes the test, else high. Scores that pass must come last.
   template <class Test>
   MR_HD int64_t boundary(int64_t low, int64_t high, Test passes) const {
     while (low < high) {

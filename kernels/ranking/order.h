@@ -1,7 +1,7 @@
-// Where a row stands among the rows of its list: higher score first. Of equal scores, the tie rule says:
-// mean: every order is equally likely, and metrics are expectations over them, so that a constant scorer earns nothing;
-// stable: the lower row first; worst: the less relevant row first; trec: the larger key (document id) first.
-// Everything exact starts from placements, computed once for all metrics.
+// The place of a row among the rows of its list, by descending score. Tie rules for equal scores: mean: every order is
+// equally likely, and metrics are expectations over these orders, so that constant scores gain nothing. stable: the
+// lower row number first. worst: the less relevant row first. trec: the larger key (document id) first. All exact
+// metrics start from placements, which are computed once.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mr {
 
-/// A score's bits as a number that is smaller the higher the score; -0 and 0 are one.
+/// Maps a score's bits to a number that descends as the score ascends. -0 and 0 map to the same number.
 MR_HD inline uint32_t falling_bits(float score) {
   const float one_zero = score + 0.0F;
   uint32_t bits = 0;
@@ -28,13 +28,13 @@ MR_HD inline uint64_t falling_bits(double score) {
 
 enum class Ties : int8_t { mean, stable, worst, trec };
 
-/// Rows ranked above this one, rows of its run of equal rows (itself included), how many of both are relevant, and how
-/// many rows of the run have a lower number. Under every rule but `mean` a run is one row.
+/// For one row: how many rows are ranked above it, how many tied rows its run has (itself included), how many of both
+/// are relevant, and how many rows of the run have a lower number. Under every tie rule but `mean` a run is one row.
 struct Placement {
   int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0, before = 0;
 };
 
-/// True if row j is ranked before row i under a rule that leaves no ties.
+/// True if row j is ranked before row i under a tie rule that leaves no ties.
 template <class Real>
 struct Precedes {
   const Real* scores;
@@ -49,8 +49,8 @@ struct Precedes {
   }
 };
 
-/// Placements by counting, O(N^2) per list: the plain form. `keys` is read under `trec` only. `longest`: rows of the
-/// longest list or more, from which a backend chooses its form.
+/// Placements by counting, O(N^2) per list: the reference form. `keys` is used under the tie rule `trec` only.
+/// `longest`: an upper bound of the longest list's rows, from which a backend chooses its form.
 template <class Real>
 struct Place {
   Span<const Real> scores;
@@ -83,7 +83,7 @@ struct Place {
   }
 };
 
-/// Mean rank of a row: the middle of its run.
+/// Mean rank of a row: the middle of its run of tied rows.
 template <class Real>
 struct RankOf {
   Span<const Placement> places;
@@ -93,7 +93,7 @@ struct RankOf {
   }
 };
 
-/// order[rank] = row, counted from 1 within all rows or `within` its list; of tied rows the lower first.
+/// order[rank] = row, counted from 1 in the batch, or in the list if `within`. Of tied rows the lower number is first.
 template <class Real>
 struct OrderOf {
   Span<const Placement> places;

@@ -1,12 +1,12 @@
-// Exact metrics that count wrongly ordered pairs of rows, as expectations over the orders of tied rows: half of a pair
-// within a run is in the wrong order.
+// Exact metrics that count wrongly ordered pairs of rows, as expectations over the orders of tied rows: a pair within a
+// run of tied rows counts one half.
 #pragma once
 
 #include "kernels/ranking/metric_views.h"
 
 namespace mr {
 
-/// sum over relevant rows of (r - 1), less P (P - 1) / 2: wrongly ordered pairs.
+/// nRBP loss: sum over relevant rows of (r - 1), minus P (P - 1) / 2, which is the number of wrongly ordered pairs.
 template <class Real>
 struct NrbpLoss {
   MetricViews<Real> v;
@@ -19,7 +19,7 @@ struct NrbpLoss {
   }
 };
 
-/// Wrongly ordered pairs of unequal grades: O(N^2) per list, the plain form.
+/// Number of wrongly ordered pairs of unequal grades: O(N^2) per list, the reference form.
 template <class Real>
 struct WrongPairs {
   MetricViews<Real> v;
@@ -39,7 +39,7 @@ struct WrongPairs {
   }
 };
 
-/// Share of (relevant, other) pairs in the right order, ties counting half; NaN where there are no such pairs.
+/// AUC: share of (relevant, other) pairs in the right order, with ties counting one half. NaN if there is no such pair.
 template <class Real>
 struct Auc {
   MetricViews<Real> v;
@@ -54,7 +54,7 @@ struct Auc {
 };
 
 /// bpref (Buckley & Voorhees 2004, as in trec_eval): (1/P) sum over relevant rows of 1 - min(others above, P) / min(P,
-/// N - P). Of u others in a run, a relevant row has 0, 1, ... u above it with equal probability.
+/// N - P). If u irrelevant rows are tied with a relevant row, 0, 1, ... u of them are above it with equal probability.
 template <class Real>
 struct Bpref {
   MetricViews<Real> v;

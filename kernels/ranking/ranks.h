@@ -1,5 +1,4 @@
-// Ranks of short lists by counting: which rows stand before a row is a comparison with each, done for many rows at a
-// time. Compiled once per instruction set.
+// Ranks of short lists by comparing each row with every other row. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,9 @@
 namespace mr::cpu {
 
 struct RankLoops {
-  /// Rows up to which counting is quicker than sorting.
+  /// For lists of up to this many rows, counting is faster than sorting.
   int64_t most;
-  /// places[i] = how many of n scores (no NaN) are higher than score i, or equal to it and before it.
+  /// places[i] = how many of n scores (no NaN) are higher than score i, or are equal to it with a lower row number.
   void (*count)(const float* scores, int64_t n, int32_t* places);
 };
 

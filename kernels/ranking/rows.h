@@ -1,4 +1,4 @@
-// The kernels of exact ranking and its metrics.
+// Registers the kernels of exact ranking and its metrics.
 #pragma once
 
 #include <variant>
@@ -37,8 +37,7 @@ namespace mr {
 
 MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
 
-/// How metrics change by a swap of two rows, where that is known: what LambdaRank weighs pairs by. A kernel is made for
-/// each.
+/// Swap differences of metrics, |Delta M_ij|, which are LambdaRank's pair weights. Kernels exist for each form.
 using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps, TimeBiasSwaps>;
 
 }  // namespace mr

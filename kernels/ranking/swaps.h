@@ -1,6 +1,6 @@
-// How much an exact metric changes when two rows of unlike worth swap ranks, |Delta M_ij|. Ranks leave no ties. A form
-// of swaps fills a number or two per row, O(N) per list; then a Delta costs O(1). Letters: i the better row, at rank r,
-// j the other, at rank q.
+// How much an exact metric changes when two rows with different gains swap ranks, |Delta M_ij|. There are no ties. Each
+// form first computes a few numbers per row in O(N) per list; then one difference costs O(1). i is the better row, at
+// rank r; j is the other row, at rank q.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace mr {
 
-/// Rows in a ranking without ties. `better`: those of a worth above 0.
+/// The rows of a ranking without ties. `better`: the rows with worth above 0.
 struct RankedRows {
   Span<const Placement> places;
   Span<const float> relevance;
@@ -22,7 +22,7 @@ struct RankedRows {
 
   MR_HD double relevant(int64_t list) const { return static_cast<double>(better.size(list)); }
 
-  /// rows[...].level = worth(row) of the better rows, 0 of the others; and 1 / rank of all.
+  /// Sets rows[...].level to worth(row) for the better rows and to 0 for the others, and sets 1 / rank of all rows.
   template <class Group, class Row, class Worth>
   MR_HD void fill(const Group& group, int64_t list, Span<Row> rows, Worth worth) const {
     const int64_t at = lists.begin(list);
@@ -36,7 +36,7 @@ struct RankedRows {
     });
   }
 
-  /// sums[c]: of term(row) over the first c + 1 of the better rows by rank.
+  /// Prefix sums over the better rows by rank: sums[c] is the sum of term(row) over the first c + 1 of them.
   template <class Group, class Term>
   MR_HD void sum_by_rank(const Group& group, int64_t list, Span<double> sums, Term term) const {
     const int64_t at = lists.begin(list), count = better.size(list);
@@ -48,26 +48,26 @@ struct RankedRows {
       for (int64_t c = 1; c < count; ++c) sums[at + c] += sums[at + c - 1];
     });
   }
-  /// The sum, from `sums`, over the better rows above a row.
+  /// The sum over the better rows above a row, from the prefix sums.
   MR_HD double sum_above(int64_t list, int64_t row, const Span<double>& sums) const {
     const int32_t above = places[row].relevant_above;
     return above > 0 ? sums[lists.begin(list) + above - 1] : 0;
   }
 };
 
-/// Values of a row that its pairs use: its gain level, its share (a function of its rank) and 1 / its rank.
+/// Numbers of a row that its pairs use: gain level, share (a function of the rank) and 1 / rank.
 struct SwapRow {
   double level, share, inverse_rank;
 };
 
-/// A metric that is a sum over rows of worth times a discount of the rank, over a norm of the list.
+/// A metric of the form: sum over rows of (worth times discount of the rank), divided by a norm of the list.
 struct SumSwaps {
   using Row = SwapRow;
-  Span<const double> discounts;  // of rank 1, 2, ...
+  Span<const double> discounts;  // discounts of ranks 1, 2, ...
   Span<const double> norms;
-  Gain gain = Gain::linear;  // of grades, where `graded`; else a row is worth 1
+  Gain gain = Gain::linear;  // gain of grades if `graded`; otherwise every better row is worth 1
   bool graded = false;
-  bool first_relevant_only = false;  // ranks below P count nothing
+  bool first_relevant_only = false;  // true if ranks below P count as 0
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -90,12 +90,13 @@ struct SumSwaps {
   }
 };
 
-/// AP: with d(r) = 1/r up to rank k, H the sum of d over the c relevant rows above, i brings H - (c + 1) d(r) and j
-/// brings (c + 1) d(q) - H. Their sum is won where j is above. Below, it is lost, less d(q) - d(r).
+/// Swap difference of AP. Let d(r) = 1/r up to rank k, and H the sum of d over the c relevant rows above. Removing row
+/// i changes the sum by H - (c + 1) d(r), and inserting row j changes it by (c + 1) d(q) - H. Their sum is the gain if
+/// j is above i. If j is below, its negative applies, less d(q) - d(r).
 struct ApSwaps {
   using Row = SwapRow;
   int64_t k;
-  bool by_cutoff;  // over min(P, k) instead of P
+  bool by_cutoff;  // divide by min(P, k) instead of P
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> sums) const {
@@ -109,8 +110,8 @@ struct ApSwaps {
     });
   }
   struct Delta {
-    double of_each;  // 1 / P
-    double last;     // 1 / (k + 1/2): ranks of a smaller inverse count nothing
+    double of_each;  // 1 / P for P relevant rows
+    double last;     // 1 / (k + 1/2): a rank whose inverse is smaller is beyond the cutoff
     MR_HD double operator()(const Row& i, const Row& j) const {
       const double sum = i.share + j.share;
       return of_each * (j.inverse_rank > i.inverse_rank ? sum : within(j.inverse_rank) - within(i.inverse_rank) - sum);

@@ -1,5 +1,5 @@
-// Swap differences of metrics that stop somewhere: at the first relevant row (RR, hit), or at each row with some
-// probability (ERR).
+// Swap differences of metrics where the user stops: at the first relevant row (RR, hit), or with some probability
+// (ERR).
 #pragma once
 
 #include "kernels/core/functions.h"
@@ -7,12 +7,12 @@
 
 namespace mr {
 
-/// A value of the first relevant row's rank, which falls with it. It changes where j is above all relevant rows, and
-/// where i is the first of them and j below: then j or the second of them comes first.
+/// Swap difference of a value of the first relevant row's rank. It is nonzero in two cases: j is above all relevant
+/// rows; or i is the first relevant row and j is below it, so that the first becomes j or the second relevant row.
 struct FirstSwaps {
   using Row = SwapRow;
   int64_t k;
-  bool reciprocal;  // 1 / rank, else 1, up to rank k
+  bool reciprocal;  // true: 1 / rank up to rank k; false: 1 up to rank k
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -23,7 +23,7 @@ struct FirstSwaps {
     });
   }
   struct Delta {
-    Row first, second;  // of the relevant rows; 0 where there is none
+    Row first, second;  // the first two relevant rows; all 0 if there is none
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (j.inverse_rank > first.inverse_rank) return j.share - first.share;
       if (i.inverse_rank < first.inverse_rank) return 0;
@@ -36,7 +36,7 @@ struct FirstSwaps {
   }
 
  private:
-  /// The relevant row with that many relevant rows above.
+  /// The relevant row that has the given number of relevant rows above it.
   template <class Group>
   MR_HD Row relevant_row(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, int32_t above) const {
     const int64_t at = of.lists.begin(list);
@@ -48,16 +48,17 @@ struct FirstSwaps {
   }
 };
 
-/// ERR: a user stops at rank r with probability R_r, and gets there with left_r = prod over s < r of (1 - R_s). A swap
-/// changes what is brought at both ranks, and by the ratio of their 1 - R what is brought by the ranks between.
+/// Swap difference of ERR: a user stops at rank r with probability R_r and reaches r with probability left_r = prod
+/// over s < r of (1 - R_s). A swap changes the terms of both ranks, and multiplies the terms of the ranks between by
+/// the ratio of the two rows' 1 - R.
 struct CascadeSwaps {
   struct Row {
     double level;                  // R
-    double share;                  // left / rank, 0 beyond rank k
-    double inverse_rank, brought;  // sum of R left / rank over the ranks above
+    double share;                  // remaining probability / rank, or 0 beyond rank k
+    double inverse_rank, brought;  // brought: sum of R left / rank over the ranks above
   };
   int64_t k;
-  double top;  // R = (2^y - 1) / 2^top
+  double top;  // largest grade, in R = (2^y - 1) / 2^top
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> by_rank) const {

@@ -1,6 +1,6 @@
-// Time-biased gain (Smucker & Clarke 2012): a user who looks at row after row loses interest at a rate given by a half
-// life. Reading a relevant row takes longer, so what a row is worth depends on which rows are above it: it keeps a
-// share `relevant` of interest for every relevant row above and `other` for every other one.
+// Time-biased gain (Smucker & Clarke 2012): a user reads the ranking from the top and loses interest over time, with a
+// given half-life. Reading a relevant row takes longer than reading another row. So a row's gain is multiplied by
+// `relevant` for every relevant row above it and by `other` for every other row above it.
 #pragma once
 
 #include <cmath>
@@ -16,16 +16,16 @@ namespace mr {
 struct TimeBias {
   portable::Base relevant, other;
   double gain;
-  /// Before a row with so many of both above it.
+  /// Remaining interest at a row with the given numbers of relevant and other rows above it.
   MR_HD double left(int64_t relevant_above, int64_t others_above) const {
     return portable::power(relevant, static_cast<double>(relevant_above)) *
            portable::power(other, static_cast<double>(others_above));
   }
 };
 
-/// The expectation over the orders of tied rows: of a run of m relevant rows and n others each relevant one meets
-/// integral over x from 0 to 1 of (1 - (1 - a) x)^(m - 1) (1 - (1 - b) x)^n, with a = relevant, b = other: at position
-/// x every other row of the run is above it with probability x.
+/// Expectation over the orders of tied rows. In a run of m relevant rows and n others, each relevant row has the
+/// expected interest: integral over x from 0 to 1 of (1 - (1 - a) x)^(m - 1) (1 - (1 - b) x)^n, with a = relevant, b =
+/// other. At position x, every other row of the run is above it with probability x.
 template <class Real>
 struct TimeBiasedGain {
   MetricViews<Real> v;
@@ -36,7 +36,7 @@ struct TimeBiasedGain {
     const int64_t at = v.lists.begin(list);
     const double total = group.sum(v.lists.size(list), [&](int64_t i) {
       const Placement& p = v.places[at + i];
-      if (p.before > 0 || p.relevant_tied == 0) return 0.0;  // once for each run
+      if (p.before > 0 || p.relevant_tied == 0) return 0.0;  // the run is evaluated once, at its first row
       return bias.left(p.relevant_above, p.above - p.relevant_above) * p.relevant_tied *
              over_run(p.relevant_tied - 1, p.tied - p.relevant_tied);
     });
@@ -45,8 +45,7 @@ struct TimeBiasedGain {
 
  private:
   /// The integral over a run, with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n))
-  /// / ((m + n
-  /// + 1) beta), alpha = 1 - a >= beta = 1 - b. An error shrinks from m to m + 1 where alpha < 2 beta.
+  /// / ((m + n + 1) beta), with alpha = 1 - a >= beta = 1 - b. The recurrence damps errors where alpha < 2 beta.
   MR_HD double over_run(int64_t m, int64_t n) const {
     const double alpha = 1 - bias.relevant.x, beta = 1 - bias.other.x;
     double power = portable::power(bias.other, static_cast<double>(n + 1));
@@ -60,12 +59,12 @@ struct TimeBiasedGain {
   }
 };
 
-/// A swap of a relevant row i at rank r with another row j at q: i's own term moves, and to the relevant rows between
-/// them a relevant row above becomes another one, or the other way.
+/// Swap difference of a relevant row i at rank r and another row j at rank q. The term of i changes rank. For the
+/// relevant rows between them, a relevant row above becomes an irrelevant one, or the reverse.
 struct TimeBiasSwaps {
   struct Row {
-    double level, share, inverse_rank;  // share: what is left of the interest at the row
-    double brought;                     // sum over the relevant rows above
+    double level, share, inverse_rank;  // share: remaining interest at the row
+    double brought;                     // brought: sum of the terms of the relevant rows above
   };
   TimeBias bias;
 
@@ -84,7 +83,7 @@ struct TimeBiasSwaps {
     });
   }
   struct Delta {
-    double gain, fall, rise;  // by how much interest changes where the row above was relevant, and where it was not
+    double gain, fall, rise;  // fall, rise: change of interest if a row above loses or gains relevance
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (i.inverse_rank > j.inverse_rank) {
         const double between = j.brought - i.brought - i.share;

@@ -1,4 +1,4 @@
-// Bins of scores on the GPU, one box wide, for boxes.cuh: which lists have them, which rows lie in which.
+// Bins of scores on the GPU, each one box wide, for boxes.cuh: which lists use bins, and which rows are in each bin.
 #pragma once
 
 #include <cmath>
@@ -11,18 +11,18 @@
 
 namespace mr::cuda {
 
-/// Least number of rows of a list per bin, which bounds the number of bins.
+/// Each bin of a list has at least this many rows on average, which bounds the number of bins.
 constexpr int64_t rows_per_bin = 8;
 
 MR_HD inline int64_t first_bin(const Ragged& lists, int64_t list) { return lists.begin(list) / rows_per_bin + list; }
 
-/// A list's bins: x = gain (s - shift) is in bin round(x / width) - first. None: the list is summed by pairs.
+/// A list's bins: x = gain (s - shift) is in bin round(x / width) - first. A list without bins is summed over pairs.
 struct BinSpread {
   double shift = 0, first = 0;
   int64_t bins = 0;
 };
 
-/// A score's bin and its position within it, in [-1, 1].
+/// The bin of a score, and its position within the bin, in [-1, 1].
 template <class Real>
 struct BinPosition {
   int64_t bin;
@@ -36,7 +36,7 @@ struct BinPosition {
   }
 };
 
-/// The bins of every list that is summed by boxes: with enough pairs, finite scores, and enough rows per bin.
+/// Computes the bins of lists that are summed by boxes: with enough pairs, finite scores, and enough rows per bin.
 template <class Work>
 struct FindSpreads {
   Work work;
@@ -64,7 +64,7 @@ struct FindSpreads {
     constexpr double width = BoxShape<typename Work::Number>::width;
     const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
     BinSpread out;
-    if (!(span <= width * static_cast<double>(n))) return out;  // infinities, too
+    if (!(span <= width * static_cast<double>(n))) return out;  // true for infinite and NaN spans, too
     if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
     const double one = std::rint(work.gain() * (low - out.shift) / width),
                  other = std::rint(work.gain() * (high - out.shift) / width);
@@ -76,8 +76,9 @@ struct FindSpreads {
   }
 };
 
-/// The bins of a batch, on the device: keys are bins and `none` for rows of other lists, ascending once sorted; rows
-/// are in that order, slots (among the marked, or -1) by row; bin b has positions starts[b] .. starts[b + 1] - 1.
+/// The bins of a batch, on the device. keys: the bin of each row, or `none` for rows of lists without bins; ascending
+/// after the sort. rows: row numbers in that order. slots, by row: position among the marked rows, or -1. Bin b has
+/// positions starts[b] .. starts[b + 1] - 1.
 template <class Real>
 struct Bins {
   Ragged lists;
@@ -111,7 +112,7 @@ struct FillKeys {
   }
 };
 
-/// The first position whose key is not below a bin's, for one bin more than there are.
+/// The first position whose key is not below the bin's number; one entry more than there are bins.
 template <class Real>
 struct FillStarts {
   Bins<Real> bins;

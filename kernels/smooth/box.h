@@ -1,5 +1,5 @@
-// Sums of sigma(x_j - x_i) and k(x_j - x_i) over the sources j of a list at its targets i, in time near linear in its
-// rows: the CPU's inner loops (box_loops.h), compiled once per instruction set.
+// Inner loops for sums of sigma(x_j - x_i) and k(x_j - x_i) over the sources j of a list at its targets i, in time near
+// linear in the number of rows. Loops are in box_loops.h, compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mr::cpu {
 
-/// Most weights that share the loads of one translation.
+/// Largest number of weights that one translation handles together.
 constexpr int box_weights = 4;
 
 /// The boxes of scores: x = gain (s - shift) lies in box round(x / width) - first, of 0 .. last.
@@ -17,10 +17,10 @@ struct BoxGrid {
   double gain, shift, first, last;
 };
 
-/// Input and output of translations: the box number and the range of boxes within reach of every box; q of a box as
-/// source and its expansion as target, both `weights` x padded entries. Entry m * padded + n of the block of `table`
-/// for sources that lie `apart` boxes above the target belongs to T_m (source) T_n (target); blocks are terms * padded
-/// entries long.
+/// Input and output of translations between boxes. For every box: its number, the range of boxes within reach, its
+/// moments q as source, and its expansion as target (both `weights` x padded entries). The block of `table` for sources
+/// that are `apart` boxes above the target has at entry m * padded + n the coefficient of T_m(source) T_n(target).
+/// Blocks are terms * padded entries long.
 template <class Real>
 struct BoxField {
   const Real* table;
@@ -33,15 +33,15 @@ struct BoxField {
 
 template <class Real>
 struct BoxLoops {
-  /// keys[i] = 2 box + other, u[i] = the position within it, in [-1, 1].
+  /// Computes keys[i] = 2 box + other, and u[i], the position within the box, in [-1, 1].
   void (*assign)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
-  /// u[i] = gain (s - shift) 2 / width, for scores that fit one box.
+  /// u[i] = gain (s - shift) 2 / width, for scores that fit into one box.
   void (*centre)(const Real* scores, int64_t n, const BoxGrid& grid, Real* u);
-  /// q[m] = sum_i w_i T_m(u_i); w null: of ones.
+  /// Moments: q[m] = sum_i w_i T_m(u_i). A null w means weights of 1.
   void (*moments)(const Real* u, const Real* w, int64_t n, double* q);
-  /// Expansions of boxes first .. last - 1.
+  /// Computes the expansions of boxes first .. last - 1.
   void (*translate)(const BoxField<Real>& field, int weights, int64_t first, int64_t last);
-  /// out[w][i] = sum_m expansions[w][m] T_m(u_i), for 1 to 3 of them; reads up to 15 entries of u past the end.
+  /// out[w][i] = sum_m expansions[w][m] T_m(u_i), for 1 to 3 expansions. Reads up to 15 entries past the end of u.
   void (*evaluate)(const Real* u, int64_t n, const Real* const* expansions, int count, Real* const* out);
 };
 

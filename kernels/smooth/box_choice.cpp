@@ -1,7 +1,6 @@
-// The time of a list by pairs and by boxes, in ns, which decides between the two. Constants: those of boxes are least
-// squares through what tests/bench/smooth_bench.cpp measured on one core of an AMD EPYC (Zen 3, AVX2) for lists of 32
-// to 16384 rows of six score shapes; those of pairs lie between what it measured on an AMD EPYC (Zen 5) by AVX2 and by
-// AVX-512, of 32 to 256 rows. They give those times back within a factor of 2.
+// Estimates the time of a list by pairs and by boxes, in ns, to choose the faster one. The constants are fitted to
+// times of tests/bench/smooth_bench.cpp within a factor of 2: for boxes, lists of 32 to 16384 rows on one core of an
+// AMD EPYC (Zen 3, AVX2); for pairs, lists of 32 to 256 rows on an AMD EPYC (Zen 5, AVX2 and AVX-512).
 #include <algorithm>
 #include <cmath>
 
@@ -13,19 +12,19 @@
 namespace mr::cpu {
 namespace {
 
-/// Costs of sums over pairs: per list, per source row, per pair with ratios and per pair with exponentials.
+/// Costs of sums over pairs: per list, per source row, per pair by ratios, and per pair by exponentials.
 struct PairCosts {
   double list, row, pair, exponential;
 };
 
-/// Costs of sums by boxes: per list, per row (one box or several boxes), per box, and per pair of boxes.
+/// Costs of sums by boxes: per list, per row (if one box or several), per box, and per pair of boxes.
 struct BoxCosts {
   double list, row_of_one, row, box, boxes;
 };
 
 struct Costs {
   PairCosts pairs;
-  BoxCosts boxes[2];  // without and with the weights for the ranks among the relevant
+  BoxCosts boxes[2];  // [0] without, [1] with the weights for ranks among the relevant rows
 };
 
 template <class Real>
@@ -39,7 +38,7 @@ constexpr Costs backward_costs =
     single<Real> ? Costs{{70, 2.8, 0.088, 10}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
                  : Costs{{90, 1.8, 0.185, 10}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
 
-/// The sizes of a list that its costs depend on.
+/// The sizes of a list that its cost depends on.
 template <class Real>
 struct Request {
   const Real* scores;
@@ -50,7 +49,7 @@ struct Request {
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
-/// The cost by pairs of a list whose scores, times the gain, have this span.
+/// The cost of a list by pairs, if its scores times the gain have this span.
 template <class Real>
 double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
   if (span > ratio_span<double>) return cost.exponential * r.pairs();
@@ -58,7 +57,7 @@ double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request
   return of.list + of.row * static_cast<double>(r.sources + (r.among ? r.targets : 0)) + of.pair * r.pairs();
 }
 
-/// With so many boxes among the `bins` that scores span; those with few rows have few neighbours.
+/// The cost with `boxes` among the `bins` that the scores span. Boxes with few rows have few neighbours.
 template <class Real>
 double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
   const auto n = static_cast<double>(r.rows);
@@ -77,7 +76,7 @@ bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>&
   const double span = spread.one_box ? 0 : spread.counted ? bins * BoxShape<Real>::width : HUGE_VAL;
   const double pairs = by_pairs(costs.pairs, in_double, r, span);
   const double most = spread.counted ? std::min(static_cast<double>(r.rows), bins) : static_cast<double>(r.rows);
-  const double across = std::max(bins, most);  // no numbers are known where some scores are infinite
+  const double across = std::max(bins, most);  // the span is NaN if some scores are infinite
   if (by_boxes(cost, r, most, across) <= pairs) return true;
   if (by_boxes(cost, r, spread.one_box ? 1 : 2, across) > pairs) return false;
   const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.gain, spread));
@@ -89,7 +88,7 @@ bool fits(const Request<Real>& r) {
   return box_spread(r.scores, r.rows, r.gain).fits;
 }
 
-/// False where neither sources nor targets are every row, and they differ.
+/// False if neither the sources nor the targets are all rows of the list, and they differ.
 template <class Real>
 bool covered(const SmoothRank<Real>& w) {
   if (w.sources.rows == nullptr) return true;

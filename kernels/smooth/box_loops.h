@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t flush = 2048;  // items between additions to double, so that long float sums stay accurate
 
-/// As many Reals as a vector of double holds.
+/// A vector with as many Reals as a vector of doubles has lanes.
 template <class Real>
 struct Part {
   static constexpr int64_t count = Lanes<double>::count;
@@ -25,7 +25,7 @@ struct Part {
   }
 };
 
-/// Calls one(s, i) over `Part<Real>::count` scores at a time; at the end, over a copy of those that are left.
+/// Calls one(s, i) for `Part<Real>::count` scores at a time, and at the end for a padded copy of the rest.
 template <class Real, class F>
 void for_parts(const Real* s, int64_t n, F one) {
   constexpr int64_t count = Part<Real>::count;
@@ -39,7 +39,7 @@ void for_parts(const Real* s, int64_t n, F one) {
 
 template <class Real>
 void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u) {
-  constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;  // adding it rounds to a whole number
+  constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;  // adding it rounds to an integer
   using Wide = Lanes<double>::Vector;
   const auto wide = &Lanes<double>::all;
   const Wide shift = Lanes<double>::all(grid.shift), least = Lanes<double>::all(grid.first),
@@ -47,7 +47,7 @@ void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     const Wide x = grid.gain * (Part<Real>::load(from) - shift);
     Wide box = multiply_add(x, wide(1 / width), wide(round)) - round;
-    box = box >= least ? box : least;  // NaN, too, gets an existing box
+    box = box >= least ? box : least;  // NaN, too, is put into an existing box
     box = box <= most ? box : most;
     const Wide at = multiply_add(box, wide(-width), x) * (2 / width), key = (box - least) * 2 + double(other);
     Real place_of[Part<Real>::count];
@@ -71,7 +71,7 @@ void centre(const Real* s, int64_t n, const BoxGrid& grid, Real* u) {
   });
 }
 
-/// Calls term(m, T_m(u)) for m < terms.
+/// Calls term(m, T_m(u)) for m < terms, with T_m the Chebyshev polynomials.
 template <class V, class F>
 inline __attribute__((always_inline)) void chebyshev(V u, int terms, F term) {
   V before = u - u + 1, now = u;
@@ -87,7 +87,7 @@ inline __attribute__((always_inline)) void chebyshev(V u, int terms, F term) {
   }
 }
 
-/// As `moments`, of at most `flush` items, which are added to q.
+/// Like `moments`, for at most `flush` items; adds the result to q.
 template <class Real, bool weighted>
 void add_moments(const Real* u, const Real* w, int64_t n, double* q) {
   using L = Lanes<Real>;
@@ -134,8 +134,8 @@ template <class Real, int weights>
 void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
-  constexpr int vectors = 2 * L::count <= padded ? 2 : 1;  // per weight, so that all sums fit the registers
-  constexpr int chains = 4 / weights;                      // independent sums, for the processor to overlap
+  constexpr int vectors = 2 * L::count <= padded ? 2 : 1;  // per weight: all sums fit into registers
+  constexpr int chains = 4 / weights;                      // independent sums, which hide the latency of additions
   for (int from = 0; from < padded; from += vectors * L::count) {
     typename L::Vector total[weights][chains][vectors] = {};
     for (int64_t source = field.near_first[target]; source < field.near_last[target]; ++source) {
@@ -161,13 +161,13 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   }
 }
 
-/// q of the boxes near a group of targets that lie side by side, by box number; where there is no box, zeros.
+/// The moments q of the boxes near a group of adjacent targets, by box number; zeros where there is no box.
 template <class Real, int targets>
 struct Near {
   static constexpr int most = 2 * BoxShape<Real>::max_reach + targets;
   static constexpr Real zeros[box_weights * BoxShape<Real>::padded] = {};
   const Real* q[most];
-  int64_t count;  // sources of one target
+  int64_t count;  // number of sources of one target
 
   Near(const BoxField<Real>& field, int weights, int64_t target) {
     const int64_t lowest = field.index[target] - field.reach;
@@ -185,7 +185,7 @@ struct Near {
   }
 };
 
-/// As translate_box, of `targets` boxes with consecutive numbers: they share the loads of the table.
+/// Like translate_box, for `targets` boxes with consecutive numbers, which share the loads of the table.
 template <class Real, int weights, int targets>
 void translate_boxes(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;

@@ -12,19 +12,19 @@
 namespace mr::cpu {
 namespace {
 
-/// Below the first, a gain x score has its position within a box to 2^-12 of the width. From the second on, two of them
-/// are equal or further apart than any reach. Between, neither holds.
+/// Below `exact_below`, a scaled score has its position within a box to 2^-12 of the width. From `apart_anyway` on, two
+/// scores are equal or further apart than any reach. Between the two limits boxes cannot be used.
 constexpr double exact_below = 0x1p40, apart_anyway = 0x1p62;
 
 bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
 
 int64_t most_bins(int64_t n) { return 4 * n + 1024; }
 
-constexpr int64_t plan_piece = 16384;  // rows that one thread counts and moves
-constexpr int64_t piece_bins = 2048;   // most boxes for which every piece counts on its own
+constexpr int64_t plan_piece = 16384;  // number of rows that one thread counts and sorts
+constexpr int64_t piece_bins = 2048;   // up to this many boxes, every piece has its own counts
 
-/// Scores so large that any two of them differ by more than the reach, infinities among them, get boxes of their own
-/// beyond all others, in their order.
+/// Box numbers for scores so large that any two of them differ by more than the reach, infinities included. They get
+/// boxes after all others, in ascending order.
 class FarScores {
  public:
   template <class Real>
@@ -38,7 +38,6 @@ class FarScores {
     values().erase(std::unique(values().begin(), values().end()), values().end());
   }
 
-  /// Box number of a far score.
   int64_t number(double x, double score) const {
     const int64_t order = std::lower_bound(values().begin(), values().end(), sign_ * score) - values().begin() + 1;
     constexpr int64_t beyond = 2 * static_cast<int64_t>(exact_below);
@@ -135,7 +134,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   link();
 }
 
-/// A single box: the marked rows move to its front.
+/// Plans a single box: moves the marked rows to its front.
 template <class Real>
 void BoxPlan<Real>::one_box(const BoxRows<Real>& rows, double shift) {
   const BoxGrid grid{rows.gain, shift, 0, 0};
@@ -163,7 +162,7 @@ void BoxPlan<Real>::mark(const BoxRows<Real>& rows) {
   for (int64_t slot = 0; slot < rows.marked; ++slot) --keys_[rows.rows[slot]];
 }
 
-/// The boxes that have rows; of how many rows each piece has of every key, where they begin.
+/// Numbers the non-empty boxes, and computes where each piece's rows of every key begin.
 template <class Real>
 void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, int64_t width) {
   int32_t total = 0;
@@ -181,13 +180,12 @@ void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, i
   }
 }
 
-/// From keys_ (2 box + other) and unsorted_: the position of every row. `bins` boxes, of which only those with rows
-/// stay.
+/// Computes the position of every row from keys_ (2 box + other) and unsorted_. Keeps only non-empty boxes.
 template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);
   const int64_t piece_rows = bins <= piece_bins ? plan_piece : rows.n, pieces = (rows.n + piece_rows - 1) / piece_rows;
-  // no two pieces count in one cache line, which their threads would dispute
+  // avoids false sharing: no two pieces count in one cache line
   constexpr auto line = static_cast<int64_t>(64 / sizeof(int32_t));
   const int64_t width = (2 * bins + 2 * line - 1) / line * line;
   int32_t* const counts = room(counts_, pieces * width);
@@ -216,7 +214,7 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   });
 }
 
-/// Sparse scores: box numbers by sorting.
+/// Plans sparse scores: finds box numbers by sorting.
 template <class Real>
 void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread) {
   static constinit thread_local OfThread<std::vector<std::pair<int64_t, int32_t>>> the_sorted;
@@ -236,7 +234,7 @@ void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& sprea
       sorted.emplace_back(far.number(x, rows.scores[i]), row);
       unsorted_[i] = 0;
     } else {
-      sorted.emplace_back(std::fabs(box) <= exact_below ? static_cast<int64_t>(box) : 0, row);  // NaN: 0
+      sorted.emplace_back(std::fabs(box) <= exact_below ? static_cast<int64_t>(box) : 0, row);  // NaN becomes 0
       unsorted_[i] = static_cast<Real>((x - box * BoxShape<Real>::width) * (2 / BoxShape<Real>::width));
     }
   }
@@ -249,7 +247,7 @@ void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& sprea
   index = numbers;
 }
 
-/// Ranges of near boxes, and the chunks.
+/// Computes the ranges of near boxes, and the chunks.
 template <class Real>
 void BoxPlan<Real>::link() {
   const auto count = static_cast<int64_t>(boxes.size());

@@ -1,4 +1,4 @@
-// Which rows of a list lie in which box. Within a box the marked rows (the relevant ones) come first, then the others.
+// Assigns the rows of a list to boxes. Within a box the marked rows (the relevant ones) come first.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,13 @@
 
 namespace mr::cpu {
 
-/// A vector that never shrinks.
 template <class T>
 T* room(std::vector<T>& v, int64_t n) {
   if (static_cast<int64_t>(v.size()) < n) v.resize(static_cast<size_t>(n));
   return v.data();
 }
 
-/// Scores of n rows of which `marked` are marked; null `rows`: all of them are.
+/// Scores of n rows, of which `marked` are marked. If `rows` is null, all are marked.
 template <class Real>
 struct BoxRows {
   const Real* scores;
@@ -27,44 +26,43 @@ struct BoxRows {
   double gain;
 };
 
-/// How the scores of a list are spread, from one pass over them.
+/// The spread of a list's scores, computed in one pass.
 struct BoxSpread {
-  double shift = 0;            // subtracted from scores, so that large ones keep their digits
-  double first = 0, last = 0;  // box numbers of the least and the largest, boxes centred at multiples of the width
+  double shift = 0;            // subtracted from scores to keep digits of large ones
+  double first = 0, last = 0;  // box numbers of the lowest and highest score
   bool one_box = false;
-  bool counted = false;  // so few box numbers that rows are sorted by counting
-  bool fits = true;      // else rounding loses a score's position in its box, and it is not far from all others
+  bool counted = false;  // true if there are few enough box numbers to sort rows by counting
+  bool fits = true;      // false if rounding loses a score's position in its box although other scores are near
 };
 template <class Real>
 BoxSpread box_spread(const Real* scores, int64_t n, double gain);
 
-/// Non-empty boxes, at most; for counted boxes their number.
+/// An upper bound of the number of non-empty boxes; exact for counted boxes.
 template <class Real>
 int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread& spread);
 
-/// Positions first .. marked_last - 1 of a box hold marked rows, marked_last .. last - 1 others.
+/// A box. Positions first .. marked_last - 1 hold marked rows, positions marked_last .. last - 1 other rows.
 struct Box {
   int32_t first, marked_last, last;
 };
 
-/// Part of a box, of at most `box_chunk` positions.
 struct BoxChunk {
   int32_t box, first, last;
 };
 constexpr int64_t box_chunk = 8192;
 
-/// One thread's plan.
+/// The assignment of a list's rows to boxes. Each thread reuses one.
 template <class Real>
 struct BoxPlan {
-  int64_t reach = 0;  // boxes further away than that count as infinitely far
+  int64_t reach = 0;  // boxes further apart than this count as infinitely far apart
   std::vector<Box> boxes;
-  std::vector<int64_t> index;                  // of every box: its position in widths
-  std::vector<int32_t> near_first, near_last;  // of every box: the boxes within reach
+  std::vector<int64_t> index;                  // for every box: its position, in box widths
+  std::vector<int32_t> near_first, near_last;  // for every box: the range of boxes within reach
   std::vector<BoxChunk> chunks;
-  std::vector<Real> u;        // of every position, in [-1, 1], and 16 zeros
-  std::vector<int32_t> item;  // of every position: which marked row, counted among the marked, or which row of all
+  std::vector<Real> u;        // for every position: the score's offset in [-1, 1]; padded with 16 zeros
+  std::vector<int32_t> item;  // for every position: the index among the marked rows, or the row number
 
-  const BoxLoops<Real>* loops = nullptr;  // for those who use the plan
+  const BoxLoops<Real>* loops = nullptr;  // the loops that read this plan
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
   int64_t bytes() const {

@@ -10,48 +10,46 @@
 namespace mr::cpu {
 namespace {
 
-constexpr int64_t stretch = 512;  // positions that are evaluated before they are written out
+constexpr int64_t stretch = 512;  // number of positions that are evaluated before results are written
 
-/// Calls f(i) for i < count on all threads, in about as many tasks whatever the count.
+/// Calls f(i) for i < count on all threads, in about the same number of tasks for any count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
-/// A chunk's sums of T_m: over its marked rows, its others, and its marked rows weighted by g and h.
+/// Moments of a chunk (sums of T_m): over its marked rows, its other rows, and its marked rows weighted by g and by h.
 struct Sums {
   enum { marked, others, g, h, count };
   double of[count][BoxShape<float>::padded];
 };
 
-/// One list's sums by boxes.
 template <class Real>
 struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;
 
   BoxPlan<Real> plan;
-  std::vector<Real> scores;  // of the marked rows alone, where others do not count
-  std::vector<Real> g, h;    // of every marked position
-  std::vector<Sums> sums;    // of every chunk
+  std::vector<Real> scores;  // scores of the marked rows, if other rows are not used
+  std::vector<Real> g, h;    // derivatives g and h for every marked position
+  std::vector<Sums> sums;    // moments for every chunk
   std::vector<Real> q, expansion;
   std::vector<double> above;
   int weights = 0;
 
   int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
-  /// Sums of every chunk; g and h (null: not needed) are by marked row.
+  /// Computes the sums of every chunk. g and h are by marked row; null if not needed.
   void add_up(const Real* by_g, const Real* by_h);
-  /// q of every box: entry w of it is the sum of what choose(w, sums) returns, over the chunks of the box.
+  /// Computes the moments q of every box: entry w is the sum of choose(w, sums) over the chunks of the box.
   void collect(int count, const auto& choose);
   void translate(typename BoxTable<Real>::Kernel kernel);
-  /// Calls write(position, sums at the position) for the positions first .. last - 1 of a chunk, `chosen` among the
-  /// weights.
+  /// Calls write(position, sums at the position) for positions first .. last - 1 of a chunk, for the weights `chosen`.
   template <int count>
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
-/// The thread's sums of the current list. Those of a very long list are freed after it; of a long one they stay, which
-/// else would be cleared anew each time.
+/// The thread's sums of the current list. They are freed after a very long list, and kept after a long one, because new
+/// memory would have to be cleared.
 template <class Real>
 class BoxSumsInUse {
  public:
-  BoxSumsInUse() { of(); }  // where it cannot be made this throws, not the destructor
+  BoxSumsInUse() { of(); }  // Created here, because the destructor must not throw.
   ~BoxSumsInUse() {
     if (of().bytes() > 2 * most_kept) of() = BoxSums<Real>();
   }
@@ -116,7 +114,7 @@ void BoxSums<Real>::translate(typename BoxTable<Real>::Kernel kernel) {
     plan.loops->translate(field, weights, i * together, std::min(boxes, (i + 1) * together));
   });
   if (kernel != BoxTable<Real>::sigma) return;
-  double* const total = room(above, boxes + 1);  // weight of this box and those above it, for which sigma is 1
+  double* const total = room(above, boxes + 1);  // total weight of this box and of those above it, for which sigma is 1
   for (int w = 0; w < weights; ++w) {
     total[boxes] = 0;
     for (int64_t box = boxes - 1; box >= 0; --box) total[box] = total[box + 1] + q[(box * weights + w) * padded];
@@ -148,7 +146,7 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
   }
 }
 
-/// The rows that count: all of the list, or only the marked ones.
+/// The rows that are used: all rows of the list, or only the marked ones.
 template <class Real>
 BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double gain) {
   if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), gain};
@@ -163,7 +161,7 @@ BoxRows<Real> all_of(const Real* scores, const Ragged& lists, const Chosen& mark
   return {scores, lists.size(list), marked.rows ? marked.rows + marked.begin(list) : nullptr, marked.size(list), gain};
 }
 
-/// 1 less what the row itself adds, where it is among the sources: sigma(0).
+/// A rank is 1 minus the row's own term, sigma(0) = 1/2, if the row is among the sources.
 constexpr double own_if(bool source) { return source ? 0.5 : 1; }
 
 }  // namespace
@@ -190,7 +188,7 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     const auto one = [&](int32_t position, const Real(&sum)[1]) {
       const int32_t item = plan.item[position];
-      // where targets are every row, a marked item counts the sources
+      // if every row is a target, the marked items are the sources
       const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
       ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };
@@ -213,7 +211,7 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
   my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.gain), loops);
   my.add_up(g, h);
-  // of what every row is a target for, and the relevant ones: g; 1 over all rows; g + h; 1 over the relevant
+  // for all targets: g and, over all rows, 1; for relevant targets also g + h and, over the relevant rows, 1
   my.collect(h ? 4 : 2, [](int weight, int m, const Sums& from) {
     if (weight == 0) return from.of[Sums::g][m];
     if (weight == 1) return from.of[Sums::marked][m] + from.of[Sums::others][m];

@@ -1,4 +1,4 @@
-// Smooth ranks and their derivative by boxes (boxes.cuh), and the choice of the lists that are summed by boxes.
+// Smooth ranks and their derivatives by boxes (boxes.cuh), and the choice of the lists that are summed by boxes.
 #pragma once
 
 #include "kernels/smooth/boxes.cuh"
@@ -6,8 +6,8 @@
 
 namespace mr::cuda {
 
-/// Ranks over the sources and, with two weights, among the targets. The marked rows are those of the two that are not
-/// every row.
+/// Ranks over the sources and, with two weights, also among the targets. Of sources and targets, the set that is not
+/// all rows is the marked one.
 template <class Real, int Weights>
 struct BoxedRanks {
   using Number = Real;
@@ -41,7 +41,7 @@ struct BoxedRanks {
   }
 };
 
-/// Derivatives, by the weights g of the targets, 1 and, with four, g + h and 1 of the targets.
+/// Derivatives. The weights are g of the targets and 1; with four weights also g + h and 1 of the targets.
 template <class Real, int Weights>
 struct BoxedDerivatives {
   using Number = Real;
@@ -73,7 +73,7 @@ struct BoxedDerivatives {
   }
 };
 
-/// True if a list of this length may have at least `least` pairs.
+/// True if a list of this length can have at least `least` pairs.
 inline bool may_have_pairs(int64_t longest, int64_t least) {
   return 2 * static_cast<double>(longest) * static_cast<double>(longest) >= static_cast<double>(least);
 }

@@ -1,4 +1,4 @@
-// Smooth ranks and their derivative for one list by boxes (box.h), and when that is faster.
+// Smooth ranks and their derivatives for one list by boxes (box.h), and the test for when that is faster than pairs.
 #pragma once
 
 #include "kernels/smooth/box.h"
@@ -6,15 +6,14 @@
 
 namespace mr::cpu {
 
-/// The work for one list, for which `prefer_boxes` or `box_fits` holds. Called from outside of any task, a long list
-/// uses all threads.
+/// Computes one list with `prefer_boxes` or `box_fits`. A call from outside of a task uses all threads for a long list.
 template <class Real>
 void box_ranks(const SmoothRank<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 template <class Real>
 void box_vjp(const SmoothRankVjp<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 
-/// True if the list can be summed by boxes: targets and sources are the same rows, or one of them is every row, and
-/// every score is either small enough to have an exact position in its box or far from all others.
+/// True if the list can be summed by boxes. Targets and sources must be the same rows, or one of them all rows. Every
+/// score must be small enough to have an exact position in its box, or far from all others.
 template <class Real>
 bool box_fits(const SmoothRank<Real>& work, int64_t list);
 template <class Real>

@@ -1,4 +1,4 @@
-// By sums over Chebyshev nodes in long double; the exponential and the cosine are our own, in double.
+// Chebyshev coefficients by sums over Chebyshev nodes in long double, with portable functions in double.
 #include "kernels/smooth/box_table.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ long double derivative_of(long double t) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// Nodes u_a = cos(pi (a + 1/2) / p) and weights c_m / p T_m(u_a) of the coefficient of T_m, c_0 = 1, else 2.
+/// Nodes u_a = cos(pi (a + 1/2) / p), and the weights c_m / p T_m(u_a) of T_m's coefficient, with c_0 = 1, else 2.
 template <int p>
 struct Nodes {
   long double u[p], weight[p][p];
@@ -35,11 +35,11 @@ struct Nodes {
   }
 };
 
-/// Block of kernel(distance + width / 2 (u_source - u_target)).
+/// The block of coefficients of kernel(distance + width / 2 (u_source - u_target)).
 template <class Real, int p>
 void fill_block(const Nodes<p>& nodes, long double (*kernel)(long double), double distance, Real* block) {
   constexpr long double half = BoxShape<Real>::width / 2;
-  long double by_source[p][p] = {};  // [m][node of the target]
+  long double by_source[p][p] = {};  // sums over source nodes: [m][node of the target]
   for (int a = 0; a < p; ++a) {
     for (int b = 0; b < p; ++b) {
       const long double value = kernel(distance + half * (nodes.u[a] - nodes.u[b]));

@@ -1,7 +1,7 @@
-// Sums of sigma(x_j - x_i) and of its derivative over the rows j of a list, at its rows i, in time near linear in the
-// rows: what both processors share. Scores are put into boxes of one width. Neither kernel has a singularity nearer to
-// the real axis than pi, so a two-dimensional Chebyshev expansion between two boxes converges at the same rate for all
-// of them, neighbours and the same box included.
+// Tables for sums of sigma(x_j - x_i) and of its derivative over the rows j of a list, at its rows i, in time near
+// linear in the number of rows. Both processors use them. Scores are put into boxes of one width. The kernels have no
+// singularity nearer to the real axis than pi, so a two-dimensional Chebyshev expansion between two boxes converges at
+// the same rate for all pairs of boxes, including neighbours and a box with itself.
 #pragma once
 
 #include <cmath>
@@ -12,30 +12,30 @@
 
 namespace mr {
 
-/// Width of a box in units of gain x score, and terms of an expansion: the error of a kernel is rho^-terms, with rho =
-/// 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. Boxes whose scores differ by more than
-/// `cutoff` + ln(rows) take sigma to be 0 or 1 and k to be 0.
+/// Width of a box in units of gain x score, and number of terms of an expansion. The error of a kernel is rho^-terms
+/// with rho = 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. If the scores of two boxes
+/// differ by more than `cutoff` + ln(rows), sigma counts as 0 or 1 and k as 0.
 template <class Real>
 struct BoxShape {
   static constexpr bool single = sizeof(Real) == 4;
   static constexpr double width = single ? 2 : 1.5, cutoff = single ? 17 : 34;
   static constexpr int terms = single ? 9 : 16;
-  static constexpr int padded = 16;     // terms, filled up with zeros to whole vectors
-  static constexpr int max_reach = 40;  // boxes to either side, enough for 2^31 rows
+  static constexpr int padded = 16;     // number of terms, padded to whole vectors
+  static constexpr int max_reach = 40;  // largest number of boxes within reach on either side
 
-  /// Boxes further away than that count as infinitely far, in a list of so many rows.
+  /// In a list of the given number of rows, boxes further apart than this count as infinitely far apart.
   static MR_HD int64_t reach(int64_t rows) {
     return static_cast<int64_t>(std::ceil((portable::log(static_cast<double>(rows)) + cutoff) / width)) + 1;
   }
 };
 
-/// Chebyshev coefficients of a kernel between boxes.
+/// Chebyshev coefficients of a kernel for two boxes.
 template <class Real>
 class BoxTable {
  public:
   enum Kernel { sigma, derivative };
 
-  /// Block 0; others lie `block` entries apart, for -max_reach .. max_reach. Made at the first call.
+  /// Pointer to block 0. Block d is at offset d * `block`, for |d| <= max_reach. Computed at the first call.
   static const Real* of(Kernel kernel);
 
   static constexpr int64_t block = int64_t{BoxShape<Real>::terms} * BoxShape<Real>::padded;

@@ -1,7 +1,7 @@
-// Smooth ranks and their derivative on the GPU by boxes (kernels/smooth/box.h) for long lists, those of a batch in one
-// go. Each list has a run of bins, one box wide; rows are sorted by bin, sums of a bin are made by a warp, or by
-// several blocks where it has many rows, and every bin is translated from those within reach. Everything that is
-// launched depends on numbers that the host knows; which lists take part is found on the device.
+// Smooth ranks and their derivatives on the GPU by boxes (kernels/smooth/box.h), for all long lists of a batch at once.
+// Each list has a range of bins, each one box wide, and rows are sorted by bin. The sums of a bin are computed by a
+// warp, or by several blocks if it has many rows. Then every bin adds the translated sums of the bins within reach.
+// Launch sizes depend only on numbers that the host knows; the device finds out which lists take part.
 #pragma once
 
 #include <bit>
@@ -13,15 +13,15 @@
 
 namespace mr::cuda {
 
-/// Pairs of a list from which boxes are used: what all lanes of a large GPU do in the time of some tens of launches. An
-/// estimate; no device has measured it.
+/// Lists with at least this many pairs use boxes: about what a large GPU computes in the time of some tens of launches.
+/// The number is an estimate.
 constexpr int64_t box_pairs = int64_t{1} << 28;
 
-/// Rows of a bin from which blocks share it.
+/// Bins with at least this many rows are shared by several blocks.
 constexpr int64_t crowd = 1024;
 
-/// One per position that has weight, else zero, for running sums (hence one entry more). Beyond reach sigma is 1, so
-/// boxes there count their rows.
+/// For prefix sums: 1 per position that has weight, else 0, with one entry more. Sigma is 1 beyond the reach, so boxes
+/// there count their rows.
 template <class Work>
 struct CountWeights {
   Work work;
@@ -36,7 +36,7 @@ struct CountWeights {
   }
 };
 
-/// Calls term(m, T_m(u)) for m < terms.
+/// Calls term(m, T_m(u)) for m < terms, with T_m the Chebyshev polynomials.
 template <int terms, class Real, class F>
 MR_HD void chebyshev(Real u, const F& term) {
   Real before = 1, now = u;
@@ -51,11 +51,12 @@ MR_HD void chebyshev(Real u, const F& term) {
 
 template <class Real>
 constexpr int box_terms = BoxShape<Real>::terms;
-/// Sums q and expansions have entry (bin * weights + weight) * box_padded + term.
+/// Moments q and expansions have the layout (bin * weights + weight) * box_padded + term.
 constexpr int box_padded = BoxShape<float>::padded;
 
-/// sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the positions first + lane, first + lane + lanes, ... of a
-/// bin before `last`, of the lanes of each warp together; one weight after the other, so that sums stay in registers.
+/// Computes sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the positions first + lane, first + lane + lanes,
+/// ... of a bin before `last`, reduced over each warp. Weights are processed one after the other to keep sums in
+/// registers.
 template <class Work>
 __device__ void add_moments(const Work& work, const Bins<typename Work::Number>& bins, int64_t first, int64_t last,
                             int lane, int lanes, double* sums) {
@@ -78,8 +79,8 @@ __device__ void add_moments(const Work& work, const Bins<typename Work::Number>&
   }
 }
 
-/// Blocks with number below `crowd_blocks` make parts of the sums of crowded bins, as pairs.cuh divides long lists; the
-/// others all of the sums of the rest, a warp each.
+/// Blocks below `crowd_blocks` compute partial sums of crowded bins, as pairs.cuh divides long lists. The other blocks
+/// compute the remaining bins, one warp per bin.
 template <class Work>
 __global__ void __launch_bounds__(pair_lanes, 5)
     find_moments(int64_t crowd_blocks, int64_t count, const Bins<typename Work::Number> bins, double* parts,
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(pair_lanes, 5)
   }
 }
 
-/// q of crowded bins: their parts, in order. Entry i of block b's.
+/// Adds the partial sums of crowded bins in order. i is an entry, b a block.
 template <class Work>
 struct AddParts {
   Bins<typename Work::Number> bins;
@@ -129,15 +130,15 @@ struct AddParts {
     constexpr int size = Work::weights * box_padded;
     const int64_t block = at / size, i = at % size, bin = static_cast<int64_t>(bins.keys[block * crowd]);
     if (bin == bins.none || bins.size(bin) < crowd) return;
-    if (block != (bins.starts[bin] + crowd - 1) / crowd) return;  // not the first part
+    if (block != (bins.starts[bin] + crowd - 1) / crowd) return;  // skip all but the bin's first part
     double sum = 0;
     for (int64_t part = block; part < block + bins.size(bin) / crowd; ++part) sum += parts[part * size + i];
     q[bin * size + i] = static_cast<typename Work::Number>(sum);
   }
 };
 
-/// Expansions of every bin, a warp each: lane n of a half has the coefficient of T_n; the halves alternate over the
-/// bins within reach. before[w] counts the weights of positions, where sigma is translated (null: k is).
+/// Expansions of every bin, one warp per bin. Lane n of a half-warp has the coefficient of T_n, and the two halves
+/// alternate over the bins within reach. before[w] is the prefix sum of weights if sigma is translated, or null for k.
 template <class Work>
 __global__ void __launch_bounds__(pair_lanes)
     translate_bins(int64_t count, const Bins<typename Work::Number> bins, const typename Work::Number* table,
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(pair_lanes)
   }
 }
 
-/// Results of every position's row, from the expansion of its bin.
+/// Evaluates the expansion of its bin for every position's row.
 template <class Work>
 struct EvaluateBins {
   Work work;
@@ -196,7 +197,7 @@ struct EvaluateBins {
   }
 };
 
-/// Coefficients on the device; block 0, as kernels/smooth/box_table.h has them.
+/// Copies the coefficients to the device; block 0 as in kernels/smooth/box_table.h.
 template <class Real>
 const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   using Table = BoxTable<Real>;
@@ -205,7 +206,7 @@ const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   return static_cast<const Real*>(gpu().constant(Table::of(kernel) - before, bytes)) + before;
 }
 
-/// Sums the lists of a batch that have enough pairs, and marks them in `done`. `sigma`: else its derivative.
+/// Sums a batch's lists with enough pairs, and marks them in `done`. `sigma`: true for sigma, false for its derivative.
 template <class Work>
 void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, uint8_t* done) {
   using Real = typename Work::Number;

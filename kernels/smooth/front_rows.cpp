@@ -14,14 +14,14 @@ namespace {
 
 template <class Real>
 constexpr double share = sizeof(Real) == 4 ? 0x1p-32 : 0x1p-60;
-/// a (s_i - s_j) from which on a row counts as infinitely far above another one.
+/// If a (s_i - s_j) is at least this, row i counts as infinitely far above row j.
 constexpr double reach = 350;
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 struct FrontArrays {
-  std::vector<double> near, front;             // exponentials, filled up as sources are
-  std::vector<double> weights, front_weights;  // of both
-  std::vector<int32_t> slots, order;           // of near rows: which target, and in what order they are visited
+  std::vector<double> near, front;             // exponentials of near rows and of the front, padded as sources are
+  std::vector<double> weights, front_weights;  // weights of near rows and of the front
+  std::vector<int32_t> slots, order;           // for near rows: index of the target, and the order of visits
   std::vector<double> targets, target_weights, sums, logs;
 
   auto in_use() { return Kept(near, front, weights, front_weights, slots, order, targets, target_weights, sums, logs); }
@@ -33,13 +33,13 @@ FrontArrays& front_arrays() {
 
 void fill_up(std::vector<double>& v) { v.resize(static_cast<size_t>(filled_up(static_cast<int64_t>(v.size()))), 0.0); }
 
-/// Some near rows, by their numbers.
+/// A subset of the near rows, by their indices.
 struct Part {
   const int32_t* rows;
   int64_t size;
 };
 
-/// A list's relevant rows that are near the highest one, with the exponentials of their scores relative to it.
+/// The relevant rows near a list's highest one, with the exponentials of their scores relative to its score.
 class NearTop {
  public:
   template <class Work>
@@ -58,12 +58,11 @@ class NearTop {
           p, w.gain, [&](int64_t slot) { return s[w.targets(list, slot)]; }, top);
   }
 
-  /// True if no score is NaN.
   bool numbers() const { return numbers_; }
   int64_t size() const { return n_; }
 
-  /// Calls visit(rows) for parts of the rows, those of the highest scores first, until it returns false: 64 rows, then
-  /// twice as many each time. In a part rows are in any order.
+  /// Calls visit(rows) for parts of the rows by descending score, until it returns false. The first part has 64 rows,
+  /// and each part has twice as many as the one before. Rows within a part are in any order.
   void from_the_top(const auto& visit) const {
     const auto& e = my_.near;
     const auto before = [&](int32_t a, int32_t b) { return e[a] > e[b] || (e[a] == e[b] && a < b); };
@@ -80,7 +79,7 @@ class NearTop {
     }
   }
 
-  /// For the rows that are visited: products over `count` rows from `first` on, with the row's own factor of 1/2.
+  /// For visited rows: products over `count` rows from `first` on, with the row's own factor of 1/2.
   const std::vector<double>& products(int64_t first, int64_t count) const {
     my_.sums.resize(my_.targets.size());
     pair_loops<double>().products(my_.near.data() + first, filled_up(count), my_.targets.data(),
@@ -89,7 +88,7 @@ class NearTop {
   }
   int64_t slot(int32_t row) const { return my_.slots[row]; }
 
-  /// The limit below which a product is negligible beside the largest one, from the first rows that are visited.
+  /// The limit below which a product is negligible compared with the largest one, from the first visited rows.
   template <class Real>
   double negligible() const {
     double first = 0, second = 0;
@@ -129,7 +128,7 @@ struct FrontTerms : SmoothRrTerms<Real> {
     if (!near.numbers()) return SmoothRrTerms<Real>::operator()(group, list);
     const int64_t at = this->targets.begin(list);
     std::fill_n(this->terms.data + at, this->targets.size(list), Real(0));
-    constexpr double least = static_cast<double>(std::numeric_limits<Real>::denorm_min()) / 2;  // rounds to 0
+    constexpr double least = static_cast<double>(std::numeric_limits<Real>::denorm_min()) / 2;  // less rounds to 0
     double cut = -1;
     near.from_the_top([&](const Part& part) {
       const std::vector<double>& products = near.products(0, near.size());
@@ -175,7 +174,7 @@ struct FrontLogs : SmoothLogRr<Real> {
     this->shares(group, list);
   }
 
-  /// In blocks whose products are normal numbers for every row of the front.
+  /// Computes log products in blocks whose products are normal numbers for every row of the front.
   static void log_products(const NearTop& near, int64_t count) {
     constexpr int64_t block = 256;
     std::vector<double>& logs = front_arrays().logs;
@@ -188,7 +187,7 @@ struct FrontLogs : SmoothLogRr<Real> {
   }
 };
 
-/// Calls f(first, count) for `target_piece` of n targets at a time.
+/// Calls f(first, count) for pieces of `target_piece` of n targets.
 void in_pieces(int64_t n, const auto& f) {
   for (int64_t first = 0; first < n; first += target_piece) {
     check_interrupt();
@@ -214,15 +213,15 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
                                                my.sums.data() + first);
       });
     };
-    sums(my.near, my.weights, 0, front);                           // pairs of the front and all
-    sums(my.front, my.front_weights, front, near.size() - front);  // and the other way round
+    sums(my.near, my.weights, 0, front);                           // pairs (front row, any row)
+    sums(my.front, my.front_weights, front, near.size() - front);  // pairs (other row, front row)
     for (int64_t i = 0; i < near.size(); ++i) {
       const int64_t row = this->targets(list, my.slots[my.order[i]]);
       this->out[this->lists.begin(list) + row] += static_cast<Real>(this->factor(list) * my.sums[i]);
     }
   }
 
-  /// Orders near rows, those with a term first, and copies what loops read. Returns how many have one.
+  /// Reorders near rows so that those with a term come first, and copies what loops read. Returns their number.
   static int64_t divide(FrontArrays& my, int64_t n, const Real* terms) {
     my.weights.assign(my.near.size(), 0.0);
     int64_t front = 0;

@@ -1,16 +1,16 @@
-// Sums over the pairs of one list, for its targets: smooth ranks and their derivative.
+// Smooth ranks and their derivatives as sums over the pairs of one list, for its targets.
 #pragma once
 
 #include "kernels/smooth/pair_sums.cuh"
 
 namespace mr::cuda {
 
-/// The sums of a target, over all sources or over a part of them.
+/// The sums of one target, over all sources or a part of them.
 struct PairValues {
   double first, second;
 };
 
-/// Which targets (as many as lanes) and which part of the sources. Numbers of 32 bits: a list has fewer rows.
+/// The targets (as many as lanes) and the part of the sources of a task. 32-bit numbers suffice for a list's rows.
 struct PairTask {
   int tile, part, parts;
 
@@ -21,9 +21,9 @@ struct PairTask {
   __device__ int to(int64_t sources) const { return PairTask{tile, part + 1, parts}.from(sources); }
 };
 
-/// Where a row is among those chosen from its list, or -1.
+/// Index of a row among the rows chosen from its list, or -1.
 MR_HD inline int64_t slot_of(const Chosen& chosen, int64_t list, int64_t row) {
-  // all rows, or none: where no list has any, there is no memory for them
+  // all rows are chosen, or none: the memory is null if no list has a chosen row
   if (chosen.rows == nullptr) return row < chosen.size(list) ? row : -1;
   int64_t low = 0, high = chosen.size(list);
   while (low < high) {
@@ -37,7 +37,7 @@ MR_HD inline int64_t slot_of(const Chosen& chosen, int64_t list, int64_t row) {
   return low < chosen.size(list) && chosen(list, low) == row ? low : -1;
 }
 
-/// Ranks of one list's targets, and ranks among them.
+/// Ranks of one list's targets over the sources, and ranks among the targets.
 template <class Real, int Lanes>
 struct ListRanks {
   static constexpr int weights = 0;
@@ -60,7 +60,7 @@ struct ListRanks {
 
   __device__ void finish(int64_t slot, const PairValues& sums) const {
     const bool own =
-        w.sources == w.targets || slot_of(w.sources, list, w.targets(list, slot)) >= 0;  // its own sigma(0) is 1/2
+        w.sources == w.targets || slot_of(w.sources, list, w.targets(list, slot)) >= 0;  // minus its own sigma(0) = 1/2
     const int64_t at = w.targets.begin(list) + slot;
     w.ranks[at] = static_cast<Real>((own ? 0.5 : 1) + sums.first);
     if (w.among.data != nullptr) w.among[at] = static_cast<Real>(0.5 + sums.second);
@@ -69,7 +69,6 @@ struct ListRanks {
   __device__ void other_rows(int64_t, int64_t) const {}
 };
 
-/// Derivatives of one list.
 template <class Real, int Lanes>
 struct ListDerivatives {
   static constexpr int weights = 2;
@@ -89,7 +88,7 @@ struct ListDerivatives {
   __device__ const Real* scores() const { return w.scores.data + w.lists.begin(list); }
   __device__ PairSources<Real> targets() const { return {scores(), w.targets, list, w.g.data, w.h.data}; }
 
-  /// The sums of a target k: sum_i (g_i + h_i - h_k) k_ik over the targets, - g_k sum_j k_jk over all rows.
+  /// The sums of a target k: sum_i (g_i + h_i - h_k) k_ik over the targets, minus g_k sum_j k_jk over all rows.
   __device__ PairValues sums(const PairTask& task, int64_t slot, int together) const {
     const bool there = slot < w.targets.size(list);
     const int64_t at = w.targets.begin(list) + slot;
@@ -105,7 +104,7 @@ struct ListDerivatives {
     w.out[w.lists.begin(list) + w.targets(list, slot)] = static_cast<Real>(w.gain * sums.first);
   }
 
-  /// The sum_i g_i k_i over the targets, for rows from `first` on that are not targets; one row per lane.
+  /// The sum sum_i g_i k_i over the targets, for rows from `first` on that are not targets; one row per lane.
   __device__ void other_rows(int64_t first, int64_t step) const {
     const int64_t n = w.lists.size(list);
     if (w.targets.size(list) == n) return;

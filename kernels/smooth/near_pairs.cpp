@@ -13,18 +13,18 @@
 namespace mr::cpu {
 namespace {
 
-/// Sources near a target, in the mean, up to which this is faster than boxes: near their crossing for lists of 4096 and
-/// 16384 rows of spread scores (tests/bench/smooth_bench.cpp, one core of an AMD EPYC, Zen 5).
+/// Up to this many near sources per target on average, near pairs are faster than boxes (measured by
+/// tests/bench/smooth_bench.cpp for lists of 4096 and 16384 rows on an AMD EPYC, Zen 5).
 template <class Real>
 constexpr int64_t most_near = sizeof(Real) == 4 ? 48 : 128;
 
-/// Pairs of a list below which sorting takes longer than their exponentials.
+/// For lists with fewer pairs than this, sorting takes longer than computing all exponentials.
 constexpr int64_t least_pairs = 128;
 
-/// Near pairs whose sigmoids are computed in one go.
+/// Number of near pairs whose sigmoids are computed together.
 constexpr int64_t together = 4096;
 
-/// Rows that were chosen from a list, by ascending gain x score.
+/// Rows chosen from a list, by ascending gain x score.
 struct Sorted {
   std::vector<double> scores;
   std::vector<int32_t> slots;
@@ -36,23 +36,23 @@ struct Sorted {
   }
 };
 
-/// The sources near a target.
+/// The range of sources near a target.
 struct Window {
   int64_t first, last;
 
   int64_t size() const { return last - first; }
 };
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 template <class Real>
 struct NearScratch {
-  std::vector<std::pair<Real, int32_t>> keys;  // less the score, and the row
-  std::vector<int32_t> places, order;          // of every row, and which row has a place, from the highest score on
+  std::vector<std::pair<Real, int32_t>> keys;  // negated score and row
+  std::vector<int32_t> places, order;          // by row: its place by descending score; by place: its row
   Sorted all, targets;
-  std::vector<int32_t> slot_of;                // of every row: which target, or -1
-  std::vector<Window> windows;                 // of sorted targets
-  std::vector<double> apart, sigmas, kernels;  // of their pairs
-  std::vector<double> slopes, among, sums;     // of sorted rows, sorted targets, and targets
+  std::vector<int32_t> slot_of;                // for every row: its index as target, or -1
+  std::vector<Window> windows;                 // for every sorted target
+  std::vector<double> apart, sigmas, kernels;  // for every near pair: difference, sigma and its derivative
+  std::vector<double> slopes, among, sums;     // for sorted rows; for sorted targets; for targets
 
   auto in_use() {
     return Kept(keys, places, order, all.scores, all.slots, targets.scores, targets.slots, slot_of, windows, apart,
@@ -65,7 +65,7 @@ NearScratch<Real>& near_scratch() {
   return the_scratch.get();
 }
 
-/// A list's rows and targets in order, and what counts as near. `sources`: how many rows targets are paired with.
+/// A list's rows and targets in order, and the distance that counts as near. `sources`: rows per target.
 template <class Real>
 class NearPairs {
  public:
@@ -74,13 +74,13 @@ class NearPairs {
       : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
     if (targets.size(list) * n_ < least_pairs) return;
     const ScoreSpan<Real> of(s_, n_, gain_);
-    const bool narrow = of.span <= ratio_span<double>;  // not so where the span is NaN: both ends are infinite
+    const bool narrow = of.span <= ratio_span<double>;  // false for a NaN span (both ends infinite)
     wide_ = !narrow && !crowded(sources, of.span) && sort(targets, list);
   }
 
   bool wide() const { return wide_; }
 
-  /// Finds which sources are near each target; false where they are too many in the mean.
+  /// Finds the near sources of each target. Returns false if there are too many on average.
   bool find(const Sorted& sources) const {
     const double reach = this->reach();
     const int64_t most = most_near<Real> * my_.targets.size();
@@ -88,7 +88,7 @@ class NearPairs {
     int64_t first = 0, last = 0, total = 0;
     for (int64_t i = 0; i < my_.targets.size() && total <= most; ++i) {
       const double x = my_.targets.scores[i];
-      while (apart(x, sources.scores[first]) > reach) ++first;  // ends at the target itself
+      while (apart(x, sources.scores[first]) > reach) ++first;  // the loop ends at the target itself at the latest
       while (last < sources.size() && apart(sources.scores[last], x) <= reach) ++last;
       my_.windows[i] = {first, last};
       total += last - first;
@@ -96,8 +96,9 @@ class NearPairs {
     return total <= most;
   }
 
-  /// Calls visit(i, window, sigmas, kernels) for every sorted target, with sigma(x_j - x_i) and its derivative of the
-  /// sources that were found near it: those after them are infinitely far above it, those before infinitely far below.
+  /// Calls visit(i, window, sigmas, kernels) for every sorted target, with sigma(x_j - x_i) and its derivative for its
+  /// near sources. Sources after the window are infinitely far above the target, sources before it infinitely far
+  /// below.
   void for_each(const Sorted& sources, const auto& visit) const {
     my_.apart.resize(together + sources.scores.size() + pair_padding);
     my_.sigmas.resize(my_.apart.size());
@@ -123,7 +124,7 @@ class NearPairs {
  private:
   double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
 
-  /// True if even evenly spread scores, which have the fewest near pairs, have too many. Nothing is sorted then.
+  /// True if even evenly spread scores, which have the fewest near pairs, would have too many. Then nothing is sorted.
   bool crowded(int64_t sources, double span) const {
     return 2 * reach() * static_cast<double>(sources) > static_cast<double>(most_near<Real>) * span;
   }
@@ -150,7 +151,7 @@ class NearPairs {
     return true;
   }
 
-  /// Rows from the highest score on; of equal scores the first row first.
+  /// Sorts rows by descending score; of equal scores the lower row number is first.
   void place() {
     my_.order.resize(static_cast<size_t>(n_));
     if constexpr (sizeof(Real) == 4) {
@@ -186,14 +187,14 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
   if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
   const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
     pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
-      // the target itself is among the sources: sigma(0) = 1/2 of the 1
+      // the target itself is among the sources: its sigma(0) is 1/2, not 1
       double rank = 0.5 + static_cast<double>(sources.size() - near.last);
       for (int64_t j = 0; j < near.size(); ++j) rank += sigma[j];
       ranks[w.targets.begin(list) + my.targets.slots[i]] = static_cast<Real>(rank);
     });
   };
   over(all ? my.all : my.targets, w.ranks);
-  // no more of the targets are near a target than of all rows
+  // a target has at most as many targets near it as rows
   if (w.among.data != nullptr && pairs.find(my.targets)) over(my.targets, w.among);
   return true;
 }

@@ -1,7 +1,6 @@
-// Smooth ranks and their derivatives for one list of scores that are spread widely, by the pairs near each other:
-// rows are sorted, and all pairs further apart than a sigmoid can tell from 0 and 1 count as such. Each function does
-// nothing and returns false where scores are not spread so widely, where too many of them lie close together, or where
-// one is NaN.
+// Smooth ranks and their derivatives for one list with widely spread scores. Rows are sorted, and sigmoids are computed
+// only for near pairs; for all other pairs a sigmoid is 0 or 1 to rounding. Each function does nothing and returns
+// false if scores are not spread widely enough, if too many of them are close together, or if one is NaN.
 #pragma once
 
 #include <cstdint>

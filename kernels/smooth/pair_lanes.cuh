@@ -1,5 +1,5 @@
-// The lanes that share the pairs of a list: neighbours of a warp, or a block. A lane has one target, or several lanes
-// share one and divide the sources.
+// The lanes that share the pairs of a list: lanes of a warp, or a block. A lane has one target, or several lanes share
+// one target and divide its sources.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,8 @@
 
 namespace mr::cuda {
 
-constexpr int pair_lanes = 128;  // of a block
+constexpr int pair_lanes = 128;  // number of lanes of a block
 
-/// Least and greatest score.
 struct ScoreRange {
   double low, high;
 
@@ -24,15 +23,14 @@ struct ScoreRange {
   }
 };
 
-/// `Lanes` neighbours of a warp, or a block.
+/// A group of `Lanes` adjacent lanes of a warp, or a block.
 template <int Lanes>
 class PairLanes {
  public:
-  /// `shared`: two doubles per warp, which blocks use.
+  /// `shared`: two doubles per warp, for blocks only.
   __device__ explicit PairLanes(double* shared) : shared_(shared) {}
 
   __device__ int lane() const { return static_cast<int>(threadIdx.x) % Lanes; }
-  /// Which of the block's groups this is.
   __device__ int group() const { return static_cast<int>(threadIdx.x) / Lanes; }
 
   __device__ void sync() const {
@@ -43,7 +41,7 @@ class PairLanes {
     }
   }
 
-  /// The sum over each `together` neighbours (a power of 2), on all of them.
+  /// The sum over each `together` adjacent lanes (a power of 2); all of these lanes get it.
   __device__ double sum(double value, int together) const {
     for (int step = (together < warp ? together : warp) / 2; step > 0; step /= 2) {
       value += __shfl_xor_sync(mask(), value, step);
@@ -58,7 +56,7 @@ class PairLanes {
     return total;
   }
 
-  /// The range that covers the ranges of all lanes.
+  /// The smallest range that covers the ranges of all lanes.
   __device__ ScoreRange covered(ScoreRange range) const {
     for (int step = (Lanes < warp ? Lanes : warp) / 2; step > 0; step /= 2) {
       range.add({__shfl_xor_sync(mask(), range.low, step), __shfl_xor_sync(mask(), range.high, step)});

@@ -1,5 +1,5 @@
-// How the CPU divides lists into pieces of fixed size, so that one long list uses all threads and the sums do not
-// depend on how many there are; and the exponentials of a list's scores, which the loops of pairs.h read.
+// How the CPU divides lists into pieces of fixed size, so that one long list uses all threads and sums do not depend on
+// the number of threads. Also the exponentials of a list's scores, which the loops of pairs.h read.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace mr::cpu {
 constexpr int64_t target_piece = 512;
 constexpr int64_t row_piece = 2048;
 
-/// Part of a list: targets or rows first .. last - 1, and where its partial sums lie.
+/// A part of a list: targets or rows first .. last - 1, and the position of their partial sums.
 struct Piece {
   int64_t list, first, last, slot;
 
   int64_t size() const { return last - first; }
 };
 
-/// Calls f(piece) on all threads; each of the rows first .. last - 1 is paired with so many others of the list.
+/// Calls f(piece) on all threads. `others` gives the number of rows that each row of a piece is paired with.
 void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const auto& f) {
-  constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;  // nanoseconds
+  constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;  // estimated times in nanoseconds
   double time = 0;
   for (const Piece& piece : pieces) {
     const auto n = static_cast<double>(piece.size()), m = static_cast<double>(others(piece.list));
@@ -37,8 +37,8 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const 
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
-/// The targets of all lists but those that are done(list), `target_piece` at a time. Valid until the thread's next
-/// call.
+/// Cuts the targets of all lists, except lists with done(list), into pieces of `target_piece`. The result is valid
+/// until the thread's next call.
 inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const auto& done) {
   static constinit thread_local OfThread<std::vector<Piece>> the_pieces;
   std::vector<Piece>& pieces = the_pieces.get();
@@ -54,12 +54,12 @@ inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const
 
 constexpr auto none_done = [](int64_t) { return false; };
 
-/// How many of a list's rows those of a piece are paired with, where these are targets.
+/// The number of a list's rows that a piece's rows are paired with, if these rows are the targets.
 auto targets_of(const auto& work) {
   return [&work](int64_t list) { return work.targets.size(list); };
 }
 
-/// One thread's arrays.
+/// Arrays that a thread reuses.
 template <class Real>
 struct Scratch {
   std::vector<Real> sources, targets, weights;
@@ -75,7 +75,7 @@ Scratch<Real>& scratch() {
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
 
-/// The middle of a list's scores, and how far they span, times the gain.
+/// The middle of a list's scores, and their span times the gain.
 template <class Score>
 struct ScoreSpan {
   double centre = 0, span = 0;
@@ -87,15 +87,15 @@ struct ScoreSpan {
     span = std::fabs(gain) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
-  /// True if exponentials relative to the middle are normal numbers. They are not if scores are infinite: the span is
-  /// then infinite or NaN.
+  /// True if exponentials relative to the middle are normal numbers. Infinite scores give an infinite or NaN span:
+  /// false.
   template <class Real>
   bool fits() const {
     return span <= ratio_span<Real>;
   }
 };
 
-/// exp(a (s - centre)) relative to the middle of a list's scores, as Real.
+/// exp(a (s - centre)), relative to the middle of a list's scores, as Real.
 template <class Score, class Real = Score>
 struct Exponentials {
   const Score* scores;
@@ -117,7 +117,7 @@ struct Exponentials {
   int64_t fill(std::vector<Real>& to, const Chosen& chosen, const Piece& piece) const {
     return fill(to, piece.size(), [&](int64_t slot) { return chosen(piece.list, piece.first + slot); });
   }
-  /// As `fill`, from those of all rows.
+  /// Like `fill`, but takes the scores from those of all rows.
   static int64_t pick(std::vector<Real>& to, const std::vector<Real>& all, int64_t n, const auto& row_of) {
     const int64_t size = filled_up(n);
     to.resize(static_cast<size_t>(size));
@@ -127,8 +127,8 @@ struct Exponentials {
   }
 };
 
-/// Calls f(exponentials of n scores) and returns true, or false where they span too much: as Real, or where that holds
-/// too narrow a span, in double.
+/// Calls f(exponentials of n scores) and returns true; returns false if the scores span too much. Exponentials are
+/// Real, or double if the span is too wide for Real.
 template <class Real, class Score>
 bool with_exponentials(const Score* scores, int64_t n, double gain, const auto& f) {
   const ScoreSpan<Score> of(scores, n, gain);

@@ -1,10 +1,10 @@
-// Sums over pairs without exponentials, on both processors: with e_j = exp(x_j - c), sigma(x_j - x_i) = e_j / (e_i +
-// e_j) and k(x_j - x_i) = e_i e_j / (e_i + e_j)^2.
+// Sigmoids of pairs from one exponential per row, on both processors: with e_j = exp(x_j - c), sigma(x_j - x_i) = e_j /
+// (e_i + e_j) and k(x_j - x_i) = e_i e_j / (e_i + e_j)^2.
 #pragma once
 
 namespace mr {
 
-/// Widest span of a list's scaled scores for which e, e_i e_j and (e_i + e_j)^2 stay normal numbers.
+/// Widest span of a list's scaled scores for which e, e_i e_j and (e_i + e_j)^2 are normal numbers.
 template <class Real>
 constexpr double ratio_span = sizeof(Real) == 4 ? 80 : 700;
 

@@ -1,5 +1,5 @@
-// Sums over the sources of a list at its targets, tile by tile through shared memory. With e = exp(x - c), sigma and k
-// of a difference of scores are ratios (kernels/smooth/pair_ratio.h); two sources share a division.
+// Sums over the sources of a list at its targets, in tiles through shared memory. With e = exp(x - c), sigma and k of a
+// difference of scores are ratios (kernels/smooth/pair_ratio.h); two sources share one division.
 #pragma once
 
 #include <cmath>
@@ -12,9 +12,9 @@
 
 namespace mr::cuda {
 
-constexpr int sources_per_lane = 8;  // kept in shared memory at once
+constexpr int sources_per_lane = 8;  // number of sources per lane in shared memory at a time
 
-/// Entries of two sources.
+/// Values of two sources.
 template <class Real>
 struct alignas(2 * sizeof(Real)) Two {
   Real a, b;
@@ -33,7 +33,7 @@ struct SourceTile {
   static constexpr size_t bytes = (1 + Weights) * pair_lanes * sources_per_lane * sizeof(Real);
 };
 
-/// Rows of a list as sources, with up to two weights by slot; w null: every w is 1.
+/// The rows of a list as sources, with up to two weights by slot. A null w means weights of 1.
 template <class Real>
 struct PairSources {
   const Real* scores;
@@ -47,14 +47,14 @@ struct PairSources {
   }
 };
 
-/// The target of a lane; v is taken from the second weight of its sources.
+/// The target of a lane. v is subtracted from the second weight of its sources.
 template <class Real>
 struct PairTarget {
   Real score, v;
   bool there;
 };
 
-/// exp(gain (s - centre)) of the scores in a range, where they do not span too much for ratios.
+/// exp(gain (s - centre)) of the scores in a range, if the range is narrow enough for ratios.
 template <class Real>
 struct RatioScale {
   double centre, gain;
@@ -70,14 +70,14 @@ struct RatioScale {
     if constexpr (sizeof(Real) == 8) {
       return std::exp(x);
     } else {
-      // the powers of 2 apart from the fraction, so that x keeps its digits in float
+      // splits off the powers of 2, so that x keeps its digits in float
       const double power = x * 1.4426950408889634, whole = std::rint(power);
       return std::exp2(static_cast<float>(power - whole)) * std::exp2(static_cast<float>(whole));
     }
   }
 };
 
-/// sigma(x_j - x_i).
+/// The term sigma(x_j - x_i) of a smooth rank.
 template <class Real>
 struct RankTerms {
   static constexpr int weights = 0;
@@ -89,7 +89,7 @@ struct RankTerms {
   static __device__ Real one(Real difference, Real) { return sigmoid(difference); }
 };
 
-/// w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
+/// The terms of a derivative: w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
 template <class Real, int Weights>
 struct KernelTerms {
   static constexpr int weights = Weights;
@@ -106,7 +106,7 @@ struct KernelTerms {
   static __device__ Real one(Real difference, Real weight) { return weight * logistic_kernel(difference); }
 };
 
-/// The sum over sources first .. last - 1 of a group's targets, of which each has `together` lanes; on all of those.
+/// The sum over sources first .. last - 1 for a group's targets. All `together` lanes of a target get its sum.
 template <class Terms, class Real, int Lanes>
 class PairSum {
  public:
@@ -138,7 +138,7 @@ class PairSum {
     return lanes_.covered(own);
   }
 
-  /// A missing last source has exponential 0 and adds nothing.
+  /// Pads an odd number of sources with one whose exponential is 0, which adds nothing.
   __device__ void fill(int64_t from, int n, const RatioScale<Real>& scale) const {
     for (int i = lanes_.lane(); i < (n + 1) / 2; i += Lanes) {
       const bool both = 2 * i + 1 < n;
@@ -154,7 +154,7 @@ class PairSum {
     double total = 0;
     const int pairs = (n + 1) / 2;
     for (int i = strand; i < pairs;) {
-      Real part = 0;  // over few sources, so that float suffices
+      Real part = 0;  // summed over few sources, so float is accurate enough
       const int stop = i + flush * together < pairs ? i + flush * together : pairs;
       for (; i < stop; i += together) {
         Two<Real> e[1 + Terms::weights];

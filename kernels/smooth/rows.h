@@ -1,4 +1,4 @@
-// The kernels of smoothed ranking.
+// Registers the kernels of smooth ranks.
 #pragma once
 
 #include "kernels/core/table.h"

@@ -1,5 +1,5 @@
-// The CPU's smooth ranks and their derivative. A list's ranks are sums over pairs, over those near each other, or over
-// boxes, whichever is faster. Where scores span too much for pairs.h, pairs are summed with exponentials.
+// The CPU's smooth ranks and their derivatives. A list's ranks are sums over all pairs, over near pairs, or over boxes,
+// whichever is fastest. Where scores span too much for the ratios of pairs.h, pairs use exponentials.
 #include <type_traits>
 
 #include "kernels/core/launch_cpu.h"
@@ -15,18 +15,18 @@ namespace mr {
 namespace cpu {
 namespace {
 
-constexpr int64_t long_list = 32768;  // rows from which all threads share one list by boxes
+constexpr int64_t long_list = 32768;  // a list with at least this many rows is summed by boxes on all threads
 
-/// Does the lists that are faster by near(work, list), which says whether it did, or by boxes, boxed(work, list), and
-/// returns which ones they are; valid until the thread's next call.
+/// Computes the lists that are faster by near pairs (near(work, list) returns true if it computed the list) or by boxes
+/// (boxed(work, list)). Returns flags of the lists that are done, valid until the thread's next call.
 template <class Work>
 const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const auto& boxed) {
   if (count == 0) return nullptr;
   static constinit thread_local OfThread<std::vector<uint8_t>> the_flags;
   std::vector<uint8_t>& flags = the_flags.get();
   flags.assign(static_cast<size_t>(count), 0);
-  uint8_t* const done = flags.data();           // this thread's, whichever thread takes the list
-  constexpr double of_list = 100, of_row = 10;  // nanoseconds
+  uint8_t* const done = flags.data();           // the calling thread's flags, used by all threads
+  constexpr double of_list = 100, of_row = 10;  // estimated times in nanoseconds
   const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
     const bool is_long = work.lists.size(list) >= long_list;
@@ -41,12 +41,12 @@ const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const 
   return flags.data();
 }
 
-/// How many of a list's rows those of a piece are paired with, where these are sources.
+/// The number of a list's rows that a piece's rows are paired with, if these rows are the sources.
 auto sources_of(const auto& work) {
   return [&work](int64_t list) { return work.sources.size(list); };
 }
 
-/// True if a target is among the sources, which are ascending. Its own sigma(0) = 1/2 is subtracted then.
+/// True if a target is among the sources, which are ascending. Its own sigma(0) = 1/2 is then subtracted.
 bool is_source(const Chosen& sources, const Chosen& targets, int64_t list, int64_t slot) {
   if (sources.rows == nullptr || sources == targets) return true;
   const int64_t i = targets(list, slot);
@@ -64,7 +64,7 @@ double exact_rank_sum(const SmoothRank<Real>& w, const Chosen& sources, int64_t 
   return total;
 }
 
-/// `sums` are those of the piece's targets over `sources`.
+/// `sums` are the sums of the piece's targets over `sources`.
 template <class Real>
 void write_ranks(const SmoothRank<Real>& w, const Piece& piece, const Chosen& sources, const std::vector<double>& sums,
                  const Span<Real>& ranks) {
@@ -135,7 +135,7 @@ void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* pa
   }
 }
 
-/// These numbers, or a copy of them, in the type of the exponentials.
+/// The numbers themselves, or a converted copy if the exponentials have another type.
 template <class Wide, class Real>
 const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   if constexpr (std::is_same_v<Wide, Real>) {
@@ -146,8 +146,8 @@ const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   }
 }
 
-/// Rows of the piece: out = a sum_i g_i k(s_k - s_i); partial[i] = sum of k over the rows of the piece. Leaves the
-/// exponentials of all targets in the thread's `targets`.
+/// For the rows of the piece: out = a sum_i g_i k(s_k - s_i), and partial[i] = sum of k over the rows of the piece.
+/// Leaves the exponentials of all targets in the thread's `targets`.
 template <class Real, class Wide>
 void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>& e, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -166,8 +166,8 @@ void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentia
   for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.gain * my.totals[k]);
 }
 
-/// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece; the exponentials of all
-/// targets are in the thread's `targets`.
+/// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece. Expects the exponentials
+/// of all targets in the thread's `targets`.
 template <class Real, class Wide>
 void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>&, double* sums) {
   const int64_t p = w.targets.size(piece.list);
@@ -194,7 +194,7 @@ void exact_among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, doubl
   }
 }
 
-/// Targets of the piece: adds the terms of targets, -g_k sum_j k, and `among`, those of h among the targets.
+/// For the targets of the piece: adds -g_k sum_j k, and `among`, the terms of h among the targets.
 template <class Real>
 void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::vector<double>& among,
                  const double* partial, int64_t parts) {
@@ -208,13 +208,13 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::ve
   }
 }
 
-/// True if the list's rows fit into one piece and its targets too, so that one task computes both.
+/// True if the list's rows and its targets fit into one piece each, so that one task computes both.
 template <class Real>
 bool in_one_piece(const SmoothRankVjp<Real>& w, int64_t list) {
   return w.lists.size(list) <= row_piece && w.targets.size(list) <= target_piece;
 }
 
-/// Rows of the piece, and of a list in one piece its targets.
+/// Computes the rows of the piece and, if the list has one piece, also its targets.
 template <class Real>
 void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -236,7 +236,7 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
   if (both) vjp_targets(w, targets, among, partial, 1);
 }
 
-/// Targets of the piece, of a list of several pieces.
+/// Computes the targets of the piece, for a list of several pieces.
 template <class Real>
 void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list;
@@ -256,12 +256,12 @@ void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const d
   vjp_targets(w, piece, among, partial, parts);
 }
 
-/// The lists that are not `done` (null: none is).
+/// Computes the lists that are not `done` (null: all lists).
 template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   struct Parts {
     std::vector<Piece> pieces;
-    std::vector<int64_t> offsets;  // of each list's partial sums (pieces x targets)
+    std::vector<int64_t> offsets;  // offset of each list's partial sums (pieces x targets)
     std::vector<double> partials;
   };
   static constinit thread_local OfThread<Parts> the_parts;
@@ -283,7 +283,7 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   }
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
-  const int64_t* const at = offsets.data();  // other threads have offsets of their own
+  const int64_t* const at = offsets.data();  // other threads' thread_local offsets differ
   for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_piece(work, piece, partial + piece.slot); });
   const auto& others =
       cut(work.targets, count, [&](int64_t list) { return is_done(list) || in_one_piece(work, list); });

@@ -1,6 +1,7 @@
-// Smooth nDCG, AP and nRBP loss from smooth ranks R and ranks among the relevant A (Westerborg 2022, Eqs. 2.10 to
-// 2.12), and their derivatives by them: g_i = dM/dR_i, h_i = dM/dA_i, times the derivative by the list's value. Targets
-// are the relevant rows (for nDCG the rows with gain). A list without targets has value 0 and derivative 0.
+// Smooth nDCG, AP and nRBP loss from smooth ranks R and smooth ranks among the relevant rows A (Westerborg 2022, Eqs.
+// 2.10 to 2.12). The derivatives are g_i = dM/dR_i and h_i = dM/dA_i, times the upstream derivative of the list's
+// value. Targets are the relevant rows (for nDCG the rows with gain). A list without targets has value 0 and derivative
+// 0.
 #pragma once
 
 #include <cmath>
@@ -24,8 +25,8 @@ struct SmoothMetricViews {
   Span<Real> value, g, h;
 };
 
-/// sum_i G_i d(R_i) / IDCG. The value pass leaves G_i d'(R_i) in `slope` (unless null), which the derivative pass
-/// reads: the logarithm costs most in both.
+/// Smooth nDCG: sum_i G_i d(R_i) / IDCG. The value pass stores G_i d'(R_i) in `slope` (unless null) for the derivative
+/// pass, because the logarithm is the most expensive part of both.
 template <class Real>
 struct SmoothNdcg {
   SmoothMetricViews<Real> v;
@@ -51,7 +52,7 @@ struct SmoothNdcg {
   }
 };
 
-/// (1/P) sum_i A_i / R_i.
+/// Smooth AP: (1/P) sum_i A_i / R_i.
 template <class Real>
 struct SmoothAp {
   SmoothMetricViews<Real> v;
@@ -73,7 +74,7 @@ struct SmoothAp {
   }
 };
 
-/// sum_i (R_i - 1) - P (P - 1) / 2: a loss.
+/// Smooth nRBP loss: sum_i (R_i - 1) - P (P - 1) / 2.
 template <class Real>
 struct SmoothNrbpLoss {
   SmoothMetricViews<Real> v;

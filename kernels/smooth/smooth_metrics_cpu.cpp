@@ -6,7 +6,7 @@
 namespace mr::cpu {
 namespace {
 
-/// The value pass, with the logarithms of some targets at a time.
+/// The value pass of smooth nDCG, with the logarithms of several targets at a time.
 template <class Real>
 struct NdcgValues : SmoothNdcg<Real> {
   template <class Group>

@@ -1,4 +1,4 @@
-// The CPU's smooth nDCG, with logarithms by vectors.
+// The CPU's smooth nDCG with vectorized logarithms.
 #pragma once
 
 #include "kernels/smooth/smooth_metrics.h"

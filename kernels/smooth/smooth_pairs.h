@@ -1,5 +1,4 @@
-// The CPU's smooth ranks and their derivative by sums over all pairs, also where boxes would be faster: the reference
-// for boxes.
+// The CPU's smooth ranks and their derivatives by sums over all pairs: the reference for boxes.
 #pragma once
 
 #include "kernels/smooth/smooth_rank.h"

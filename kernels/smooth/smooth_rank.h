@@ -1,7 +1,7 @@
 // Smooth ranks (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j != i of sigma(a (s_j - s_i)), for target rows i over
-// source rows j. With all rows as sources this is the rank, with the relevant rows as sources the rank among the
-// relevant, A_i. Letters: s score, a gain of the sigmoid, k(t) = sigma(t) sigma(-t) its derivative, g_i = dM/dR_i, h_i
-// = dM/dA_i.
+// source rows j. If the sources are all rows, this is the rank; if they are the relevant rows, it is the rank among the
+// relevant rows, A_i. Letters: s score, a steepness of the sigmoid, k(t) = sigma(t) sigma(-t) its derivative, g_i =
+// dM/dR_i, h_i = dM/dA_i.
 #pragma once
 
 #include <cmath>
@@ -14,21 +14,22 @@
 
 namespace mr {
 
-/// a (s_j - s_i), where equal scores differ by 0 even when both are infinite.
+/// a (s_j - s_i), or 0 for equal scores, also if both are infinite.
 template <class Real>
 MR_HD Real score_difference(Real s_j, Real s_i, Real gain) {
   return s_j == s_i ? Real(0) : gain * (s_j - s_i);
 }
 
-/// k(t) = sigma(t) sigma(-t).
+/// Derivative of the sigmoid: k(t) = sigma(t) sigma(-t).
 template <class Real>
 MR_HD Real logistic_kernel(Real t) {
   const Real e = portable::exp(-std::fabs(t));
   return e / ((1 + e) * (1 + e));
 }
 
-/// ranks[slot] for every target slot, and, where it is asked for, among[slot]: A, over the targets as sources.
-/// O(targets x sources) per list. `longest`: rows of the longest list or more, from which a backend chooses its form.
+/// Computes ranks[slot] for every target slot and, if `among` is given, among[slot]: A, with the targets as sources.
+/// O(targets x sources) per list. `longest`: an upper bound of the longest list's rows, from which a backend chooses
+/// its form.
 template <class Real>
 struct SmoothRank {
   Span<const Real> scores;
@@ -58,9 +59,9 @@ struct SmoothRank {
   }
 };
 
-/// Derivative by every score, given g and h at the targets (h null: the metric does not use A, whose sources are the
-/// targets). dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i k(s_k - s_i) - h_k sum_j b_j
-/// k(s_j - s_k) ].
+/// The derivative by every score, given g and h at the targets. h is null if the metric does not use A, whose sources
+/// are the targets. dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i k(s_k - s_i) - h_k
+/// sum_j b_j k(s_j - s_k) ].
 template <class Real>
 struct SmoothRankVjp {
   Span<const Real> scores;

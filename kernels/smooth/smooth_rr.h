@@ -14,8 +14,8 @@
 
 namespace mr {
 
-/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))), each factor computed as sigma(a (s_i - s_j)),
-/// accurate where it is small; `rank` null: the product alone. Below the least double a product is 0.
+/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))). Each factor is computed as sigma(a (s_i -
+/// s_j)), which is accurate when small. If `rank` is null, the product alone. A product underflows to 0.
 template <class Real>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -40,8 +40,7 @@ struct SmoothRrTerms {
   MR_HD double rank_of(int64_t slot) const { return rank.data == nullptr ? 1 : static_cast<double>(rank[slot]); }
 };
 
-/// Products at the rows of their targets, 0 elsewhere; unless `upstream` is null, its entries of targets times
-/// products.
+/// The products at the rows of their targets, 0 at other rows, times the targets' entries of `upstream` if given.
 template <class Real>
 struct SmoothFirst {
   Ragged lists;
@@ -60,7 +59,7 @@ struct SmoothFirst {
   }
 };
 
-/// sum_i T_i, with g_i = -T_i / R_i.
+/// Smooth RR: sum_i T_i, with g_i = -T_i / R_i.
 template <class Real>
 struct SmoothRr {
   SmoothMetricViews<Real> v;
@@ -76,9 +75,10 @@ struct SmoothRr {
   }
 };
 
-/// log of RR: its terms as shares of their sum, from their logarithms, -log R_i - sum over relevant j /= i of
-/// softplus(a (s_j - s_i)), so that none is lost where many rows are relevant. They take the place of terms in the
-/// derivative: (log T)' = sum of shares times (log T_i)'. Without a row that is not relevant, 0.
+/// log of smooth RR. The logarithms of its terms, -log R_i - sum over relevant j /= i of softplus(a (s_j - s_i)), are
+/// summed by log-sum-exp, so that no term underflows in lists with many relevant rows. The terms' shares of the sum
+/// replace the terms in the derivative: (log T)' = sum of shares times (log T_i)'. A list without irrelevant rows has
+/// value 0.
 template <class Real>
 struct SmoothLogRr {
   Span<const Real> scores;
@@ -116,8 +116,8 @@ struct SmoothLogRr {
   }
 };
 
-/// The part of RR's derivative that its products contribute: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k -
-/// s_i) ] over relevant j, i != k, times the derivative by the list's value (`upstream` null: 1).
+/// The part of RR's derivative that comes from the products: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k -
+/// s_i) ] over relevant j, i != k, times the upstream derivative of the list (1 if `upstream` is null).
 template <class Real>
 struct SmoothRrProductVjp {
   Span<const Real> scores;

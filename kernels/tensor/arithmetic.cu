@@ -1,4 +1,4 @@
-// Arithmetic on the GPU; sums of long runs by many blocks.
+// Arithmetic on the GPU. Long runs are summed by several blocks.
 #include "kernels/device/launch.cuh"
 #include "kernels/device/scratch.h"
 #include "kernels/tensor/rows.h"
@@ -7,7 +7,7 @@ namespace mr {
 namespace cuda {
 namespace {
 
-/// Entries that a block adds up; how a long run is cut depends on nothing but its length.
+/// Number of entries that a block sums. A long run is divided by its length alone.
 constexpr int64_t piece = 8192;
 
 template <class Real>
@@ -32,7 +32,7 @@ struct SumOfPieces {
   }
 };
 
-/// Long runs piece by piece: a block alone would leave the rest of the device idle.
+/// Sums long runs in pieces, because a single block would leave the rest of the device idle.
 template <class Real>
 void reduce_sum(int64_t count, const ReduceSum<Real>& w) {
   if (w.runs.length <= piece) return Backend::lists(count, w);

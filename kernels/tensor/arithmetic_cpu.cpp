@@ -7,7 +7,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Row by row, without a division for every entry.
+/// Computes row by row, which avoids a division per entry.
 template <class Real>
 void sum_runs(int64_t count, const SumRuns<Real>& work) {
   if (count == 0) return;

@@ -1,4 +1,4 @@
-// Functions of one entry or of a pair of entries, each with its derivative beside it, and the kernels that apply them.
+// Functions of one entry or of a pair of entries, each with its derivative, and the kernels that apply them.
 #pragma once
 
 #include <cmath>
@@ -13,12 +13,12 @@ namespace mr {
 
 template <class Real>
 MR_HD Real sigmoid(Real t) {
-  // exp of a negative number only: no overflow on either side
+  // exp of a negative number only, which cannot overflow
   const Real e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// log(1 + e^t) without overflow.
+/// softplus: log(1 + e^t) without overflow.
 template <class Real>
 MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
@@ -50,7 +50,7 @@ struct SqrtOf {
   static MR_HD Real derivative(Real x) { return Real(0.5) / std::sqrt(x); }
 };
 
-/// The derivative at 0 is 0, that at NaN is NaN.
+/// Absolute value. Its derivative is 0 at 0 and NaN at NaN.
 template <class Real>
 struct AbsOf {
   static MR_HD Real value(Real x) { return std::fabs(x); }
@@ -69,7 +69,7 @@ struct TanhOf {
   static MR_HD Real derivative(Real x) { return 1 - portable::tanh(x) * portable::tanh(x); }
 };
 
-/// NaN is NaN, with derivative 1, so that what reaches it goes on.
+/// relu. NaN stays NaN with derivative 1, so that a NaN is not hidden.
 template <class Real>
 struct ReluOf {
   static MR_HD Real value(Real x) { return x <= 0 ? Real(0) : x; }
@@ -96,7 +96,7 @@ struct UnaryVjp {
   MR_HD void operator()(int64_t i) const { out[i] = upstream[i] * Function::derivative(in[i]); }
 };
 
-// Functions of two entries: the value, and the derivatives by either. Comparisons are 1 or 0 and have none.
+// Functions of two entries: the value, and the derivative by each entry. Comparisons are 1 or 0 and have no derivative.
 
 template <class Real>
 struct AddOf {
@@ -126,8 +126,7 @@ struct DivOf {
   static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
 };
 
-/// Base raised to a power; at base 0 and below the derivative by the exponent is 0, as the limit from above, and at NaN
-/// it is NaN.
+/// Power. For a base of 0 or below, the derivative by the exponent is 0, the limit from above; for a NaN base, NaN.
 template <class Real>
 struct PowOf {
   static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }
@@ -135,7 +134,7 @@ struct PowOf {
   static MR_HD Real by_b(Real a, Real b) { return a <= 0 ? Real(0) : portable::pow(a, b) * portable::log(a); }
 };
 
-/// Maximum of two entries. Equal entries get half of the derivative each; NaN beside a number is NaN.
+/// Maximum of two entries. Equal entries get half of the derivative each. The maximum of NaN and a number is NaN.
 template <class Real>
 struct MaximumOf {
   static MR_HD Real value(Real a, Real b) {
@@ -181,7 +180,7 @@ struct Binary {
   MR_HD void operator()(int64_t i) const { out[i] = Function::value(a[from_a(i)], b[from_b(i)]); }
 };
 
-/// Writes the derivative per entry of the result; a null target is not computed.
+/// Writes the derivative for each entry of the result. A null output is skipped.
 template <class Real, class Function>
 struct BinaryVjp {
   Span<const Real> a, b, upstream;
@@ -194,7 +193,7 @@ struct BinaryVjp {
   }
 };
 
-/// out = condition != 0 ? a : b, and the two masked halves for the derivative.
+/// Select: out = condition != 0 ? a : b, and the two masked halves for the derivative.
 template <class Real>
 struct Select {
   Span<const Real> condition, a, b;
@@ -210,7 +209,7 @@ struct RandomUniform {
   double low, high;
   MR_HD void operator()(int64_t i) const {
     const auto x = static_cast<Real>(low + (high - low) * uniform(key, static_cast<uint64_t>(i)));
-    // rounding may give the end that the interval excludes
+    // rounding may yield the excluded end of the interval
     out[i] = x < static_cast<Real>(high) || low == high
                  ? x
                  : std::nextafter(static_cast<Real>(high), static_cast<Real>(low));

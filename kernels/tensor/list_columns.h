@@ -1,4 +1,4 @@
-// One row per list from a matrix with one row per row of the lists: column by column.
+// Reductions over the rows of each list, for each column of a matrix with one row per row of the lists.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ struct ListColumnSum {
   }
 };
 
-/// Largest entry of each column and where it is among all entries, counted from 0 (-1 and -inf for an empty list); NaN
-/// wins.
+/// Largest entry of each column, and its position among all entries, counted from 0 (-1 and -inf for an empty list). A
+/// column with a NaN gives NaN.
 template <class Real>
 struct ListColumnMax {
   Span<const Real> in;

@@ -1,4 +1,4 @@
-// One number per list from its rows, and one number per list given to its rows.
+// Reductions of the rows of each list to one number, and the reverse: one number per list, copied to its rows.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// Sum times scale, or times 1 / size where `mean`; 0 for an empty list.
+/// Sum of the rows of a list, or their mean if `mean`; 0 for an empty list.
 template <class Real>
 struct ListSum {
   Span<const Real> in;
@@ -26,7 +26,7 @@ struct ListSum {
   }
 };
 
-/// Largest row and its position among all rows, counted from 0 (-1 and -inf for an empty list); NaN wins.
+/// Largest row and its position among all rows, from 0 (-1 and -inf for an empty list). A list with a NaN gives NaN.
 template <class Real>
 struct ListMax {
   Span<const Real> in;
@@ -86,7 +86,7 @@ struct ListSoftmaxVjp {
   }
 };
 
-/// Every row gets its list's value, divided by the list's size where `mean`.
+/// Copies each list's value to its rows, divided by the list's size if `mean`.
 template <class Real>
 struct Spread {
   Span<const Real> in;

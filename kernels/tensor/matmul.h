@@ -1,5 +1,5 @@
-// Products of matrices on the CPU, our own since their bits must not depend on the processor: those of libraries choose
-// blocks by its caches and registers.
+// Matrix products on the CPU. They do not use a library: libraries choose block sizes by the processor's caches and
+// registers, and here the bits must not depend on the processor.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr::cpu {
 
-/// A row-major matrix, rows `stride` entries apart; `transposed`: its transpose is meant.
+/// A row-major matrix whose rows are `stride` entries apart; if `transposed`, its transpose.
 template <class Real>
 struct Factor {
   const Real* data;
@@ -16,7 +16,7 @@ struct Factor {
   bool transposed = false;
 };
 
-/// c (m x n, rows `stride` apart) = scale a b, or c += scale a b where `add`; k is the inner size.
+/// c (m x n, rows `stride` apart) = scale a b, or c += scale a b if `add`. k is the inner size.
 template <class Real>
 struct Product {
   Factor<Real> a, b;
@@ -27,7 +27,7 @@ struct Product {
   bool add = false;
 };
 
-/// Sums go over so many k at a time, and these are added in order.
+/// Sums over k are split into blocks of this size, and the block sums are added in order.
 constexpr int64_t product_block = 128;
 
 template <class Real>
@@ -35,14 +35,13 @@ struct ProductLoops {
   void (*multiply)(const Product<Real>& product);
 };
 
-/// On the calling thread.
 template <class Real>
 void multiply(const Product<Real>& product) {
   chosen_loops<ProductLoops<Real>>().multiply(product);
 }
 
-/// Row-major c (m x n) = op(a) op(b), where op transposes if told to and k is the inner size. Large products are shared
-/// by all threads, in pieces that do not depend on how many those are.
+/// Row-major c (m x n) = op(a) op(b). op transposes if the flag is set; k is the inner size. Large products use all
+/// threads, in pieces that do not depend on the number of threads.
 template <class Real>
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b, Real* c);
 

@@ -7,18 +7,18 @@
 namespace mr::cpu {
 namespace {
 
-/// Below this many multiplications, those of columns that fill up a vector and of short sums counted too, starting
-/// other threads takes longer than the product.
+/// Products with fewer multiplications run on one thread, because starting threads takes longer. Padding of narrow
+/// columns and of short sums is counted, too.
 constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
-/// Rows of a piece: enough for a block of b to be worth its way into the cache.
+/// Rows per piece: enough to make loading a block of b into the cache worthwhile.
 constexpr int64_t least_rows = 16, pieces = 8;
-/// Products that are divided by blocks of k: at most `few_rows` rows, sums of at least `long_sum` terms.
+/// Products that are divided into blocks of k have at most `few_rows` rows and sums of at least `long_sum` terms.
 constexpr int64_t few_rows = 64, long_sum = 16 * product_block;
-/// Multiplications of a piece at most, between which Ctrl-C is seen: tenths of a second.
+/// Largest number of multiplications between two checks for Ctrl-C: tenths of a second.
 constexpr int64_t most_work = 2'000'000'000;
 
-/// Divides a narrow product over a long k among threads, such as the derivative by a layer's weights. The rows of c are
-/// too few to share, but every block of k is summed independently. The sums of blocks are then added in their order, as
+/// Divides a product with few rows and a long k among threads, such as the derivative by a layer's weights. The rows of
+/// c are too few to share, but every block of k can be summed independently. The block sums are then added in order, as
 /// `multiply` does.
 template <class Real>
 void share_blocks(const Product<Real>& p) {
@@ -62,7 +62,7 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   const int64_t grain = !shared ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
-    // whole vectors, so that each entry is the same sum as without blocks
+    // whole vectors, so that each entry is summed in the same order as without blocks
     const int64_t columns = std::max<int64_t>(1024, most_work / std::max<int64_t>(1, grain * k) / 1024 * 1024);
     for (int64_t at = 0; at < n; at += columns) {
       check_interrupt();

@@ -1,9 +1,9 @@
-// Products of matrices over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
+// Matrix products over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
 //
-// An entry is a sum over k in blocks of `block`, each added up from first to last with fused steps; where b has few
-// columns that lie along k, in lanes (lane_sums.h). So it has the same bits whatever the registers' size and
-// however the rows of c are shared out. Columns of b are read where they lie side by side, or else from a copy of a few
-// of them.
+// An entry is a sum over k in blocks of `block`, each added from first to last with fused multiply-add. If b has few
+// columns that are contiguous along k, the sum runs in lanes (lane_sums.h) instead. So the bits do not depend on the
+// register size or on how the rows of c are divided. Columns of b are read in place if they are adjacent, or else from
+// a packed copy of a few of them.
 #include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/tensor/matmul.h"
@@ -12,14 +12,14 @@ namespace mr::cpu::MR_SIMD {
 namespace {
 
 constexpr int64_t block = product_block;
-/// Rows and vectors of c that are held in registers: 12 or 16 sums, of 16 or 32 registers.
+/// Rows and vectors of c that are held in registers: 12 or 16 sums, with 16 or 32 registers.
 constexpr int64_t tile_rows = MR_VECTOR_BYTES == 64 ? 8 : 6, tile_vectors = 2;
-/// Vectors where c has a row or two.
+/// Number of vectors if c has one or two rows.
 constexpr int64_t long_vectors = 6;
-/// So few columns of b, each of them consecutive in memory, are not worth a copy.
+/// If b has at most this many columns, each contiguous in memory, packing them is not worthwhile.
 constexpr int64_t few_columns = 4;
 
-/// A block of k of the product: entry (i, k) of a is a[i * row + k * column], rows of b are `stride` apart.
+/// A block of k of the product. Entry (i, k) of a is a[i * row + k * column]; rows of b are `stride` apart.
 template <class Real>
 struct Block {
   const Real* a;
@@ -48,7 +48,7 @@ void put(Real* c, typename Lanes<Real>::Vector v, int64_t n, bool add) {
   for (int64_t j = 0; j < n; ++j) c[j] = add ? c[j] + lanes[j] : lanes[j];
 }
 
-/// `rows` rows and `vectors` vectors of columns, of which n count.
+/// A tile of `rows` rows and `vectors` vectors of columns, of which n are valid.
 template <class Real, int rows, int vectors>
 void tile(const Block<Real>& block_of, int64_t n) {
   using L = Lanes<Real>;
@@ -71,7 +71,7 @@ void tile(const Block<Real>& block_of, int64_t n) {
   }
 }
 
-/// The last `rows` rows or fewer.
+/// Computes the last rows of a product, fewer than `rows`.
 template <class Real, int rows, int vectors>
 void last_rows(const Block<Real>& w, int64_t m, int64_t n) {
   if constexpr (rows > 0) {
@@ -87,7 +87,7 @@ void all_rows(const Block<Real>& w, int64_t m, int64_t n) {
   last_rows<Real, tile_rows - 1, vectors>(w.at(i), m - i, n);
 }
 
-/// Columns of b, filled up with zeros, rows side by side.
+/// A packed copy of columns of b, padded with zeros, row by row.
 template <class Real>
 struct Panel {
   static constexpr int64_t width = tile_vectors * Lanes<Real>::count;
@@ -109,7 +109,7 @@ struct Panel {
   }
 };
 
-/// The steps k to k + depth - 1 of all sums.
+/// Adds the terms k to k + depth - 1 to all sums.
 template <class Real>
 void add_block(const Product<Real>& p, int64_t k, int64_t depth) {
   using L = Lanes<Real>;
@@ -162,7 +162,7 @@ void multiply_few_columns(const Product<Real>& p) {
 template <class Real>
 void multiply(const Product<Real>& product) {
   Product<Real> p = product;
-  // a column is consecutive in memory where there is one only
+  // a single column with stride 1 is contiguous
   if (p.n == 1 && !p.b.transposed && p.b.stride == 1) p.b.transposed = true;
   if (p.n <= few_columns && p.b.transposed && !p.a.transposed) return multiply_few_columns(p);
   if (p.k == 0) add_block(p, 0, 0);

@@ -1,4 +1,4 @@
-// Entries moved: filled, converted, permuted, gathered by row, joined.
+// Kernels that move entries: fill, convert, permute, gather by row, join.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Arange {
   MR_HD void operator()(int64_t i) const { out[i] = static_cast<T>(first + static_cast<double>(i) * step); }
 };
 
-/// From whichever of the three pointers is not null.
+/// Converts from whichever of the three pointers is not null.
 template <class T>
 struct Convert {
   Span<T> out;
@@ -45,7 +45,7 @@ struct StridedCopy {
   MR_HD void operator()(int64_t i) const { out[i] = in[shift + from(i)]; }
 };
 
-/// out[to(i)] = in[i]: the reverse, for parts of a larger tensor.
+/// out[to(i)] = in[i]: the reverse of the permutation above, for writing a part of a larger tensor.
 template <class T>
 struct StridedPut {
   Span<const T> in;
@@ -55,7 +55,7 @@ struct StridedPut {
   MR_HD void operator()(int64_t i) const { out[shift + to(i)] = in[i]; }
 };
 
-/// Row index[r] of `in` becomes row r of `out`; i counts entries of `out`.
+/// Gather by row: row index[r] of `in` becomes row r of `out`. i counts entries of `out`.
 template <class T>
 struct GatherRows {
   Span<const T> in;
@@ -65,8 +65,7 @@ struct GatherRows {
   MR_HD void operator()(int64_t i) const { out[i] = in[index[i / width] * width + i % width]; }
 };
 
-/// out[i] = in[base(i) + index[i] step]: along one dimension `index` says from where, along the others `base` goes as
-/// i.
+/// Gather along one dimension: out[i] = in[base(i) + index[i] step]. In the other dimensions `base` follows i.
 template <class T>
 struct GatherAlong {
   Span<const T> in;
@@ -77,7 +76,7 @@ struct GatherAlong {
   MR_HD void operator()(int64_t i) const { out[i] = in[base(i) + index[i] * step]; }
 };
 
-/// The reverse: out[base(i) + index[i] step] = in[i]; no entry of `out` is meant twice.
+/// Scatter along one dimension: out[base(i) + index[i] step] = in[i]. No two i write to the same entry.
 template <class T>
 struct PutAlong {
   Span<const T> in;
@@ -88,7 +87,7 @@ struct PutAlong {
   MR_HD void operator()(int64_t i) const { out[base(i) + index[i] * step] = in[i]; }
 };
 
-/// Row r of `in` goes to row index[r] of `out`; the rows of `index` are distinct.
+/// Scatter by row: row r of `in` goes to row index[r] of `out`. The rows in `index` are distinct.
 template <class T>
 struct PutRows {
   Span<const T> in;

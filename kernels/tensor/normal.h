@@ -1,5 +1,5 @@
-// Standard normal numbers by inversion of the distribution function (Wichura 1988, algorithm AS 241, PPND16),
-// with a logarithm of our own so that every device gives the same bits.
+// Standard normal numbers by inversion of the distribution function (Wichura 1988, algorithm AS 241, PPND16), with a
+// portable logarithm so that every device gives the same bits.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// log(x) for x in (0, 1], to 1e-15. Not that of core/logarithms.h: the bits of random numbers are those of this one.
+/// log(x) for x in (0, 1], to 1e-15. It is kept beside core/logarithms.h, so that random numbers keep their bits.
 MR_HD inline double portable_log(double x) {
   int exponent = 0;
   while (x < 0.7071067811865476) {
@@ -22,7 +22,8 @@ MR_HD inline double portable_log(double x) {
   return 2 * s * (1 + series) + exponent * 0.6931471805599453;
 }
 
-/// Square root of x > 0 by Newton's method, not always rounded right: the bits of random numbers are those of this one.
+/// Square root of x > 0 by Newton's method, not always correctly rounded. It is kept, because the bits of random
+/// numbers must not change.
 MR_HD inline double portable_sqrt(double x) {
   double scale = 1;
   while (x > 4) {
@@ -91,7 +92,7 @@ MR_HD inline double normal_quantile(double p) {
   return q < 0 ? -z : z;
 }
 
-/// Standard normal number at a position of a sequence.
+/// The standard normal number at a position of a random sequence.
 MR_HD inline double normal(RandomKey key, uint64_t index) {
   const double p = (static_cast<double>(philox(key, index).low() >> 11) + 0.5) * 0x1p-53;
   return normal_quantile(p);

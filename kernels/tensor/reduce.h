@@ -1,4 +1,4 @@
-// Sums and extremes along dimensions, sums of rows, and inner products. Sums run in double, but for inner products.
+// Sums and extremes along dimensions, sums of rows, and inner products. Sums, except these, use double accumulators.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// Entry j of the run that makes result o: where it lies in the input.
+/// The position in the input of entry j of the run that is reduced to result o.
 struct Runs {
   Broadcast kept, reduced;
   int64_t length = 0;
@@ -28,8 +28,7 @@ struct ReduceSum {
   }
 };
 
-/// Largest entry and the 1-based position of the first that equals it; NaN wins, so that it is not lost. `sign` -1: the
-/// smallest entry.
+/// Largest entry and the 1-based position of its first occurrence. NaN gives NaN. `sign` = -1: the smallest entry.
 template <class Real>
 struct ReduceMax {
   Span<const Real> in;
@@ -51,7 +50,7 @@ struct ReduceMax {
   }
 };
 
-/// The derivative of a maximum goes to the entry that it was taken from.
+/// Backward of a maximum: the derivative goes to the entry that was the maximum.
 template <class Real>
 struct ReduceMaxVjp {
   Span<const Real> upstream;
@@ -77,7 +76,6 @@ struct SumRuns {
   }
 };
 
-/// Inner product of row i of a and row i of b.
 template <class Real>
 struct RowDot {
   Span<const Real> a, b;

@@ -1,5 +1,5 @@
-// The kernels of tensors: elementwise functions, reductions, random numbers, sums per list, records of a pass, and
-// those that move entries, for every type of entry.
+// Registers the kernels of tensors: elementwise functions, reductions, random numbers, sums per list, tallies, and
+// kernels that move entries, for every entry type.
 #pragma once
 
 #include "kernels/core/table.h"

@@ -1,4 +1,4 @@
-// Softmax and logs of sums of exponentials along dimensions, and their derivatives. Sums run in double.
+// Softmax and log-sum-exp along dimensions, and their derivatives. Sums use double accumulators.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct SoftmaxVjp {
   }
 };
 
-/// log of the sum of e^x; -inf for no entries or none above -inf.
+/// log of the sum of e^x. -inf for no entries, or if all are -inf.
 template <class Real>
 struct LogSum {
   Span<const Real> in;
@@ -53,7 +53,7 @@ struct LogSum {
   struct Parts {
     double top, log_total;
   };
-  /// The largest entry where it is finite, else 0, and log of the sum of e^(x - top).
+  /// The largest entry if it is finite, else 0, and log of the sum of e^(x - top).
   template <class Group>
   static MR_HD Parts parts(const Group& group, int64_t o, Span<const Real> in, const Runs& runs) {
     const Real largest = group.max(runs.length, Real(-INFINITY), [&](int64_t j) { return in[runs(o, j)]; });
@@ -70,7 +70,7 @@ struct LogSum {
   }
 };
 
-/// The derivative by an entry is its softmax; where all are -inf it is 0.
+/// The derivative of log-sum-exp by an entry is its softmax; 0 if all entries are -inf.
 template <class Real>
 struct LogSumVjp {
   Span<const Real> in, y, upstream;

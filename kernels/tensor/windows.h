@@ -1,4 +1,4 @@
-// Windows of pictures laid out as columns, so that a convolution is a product of matrices and pooling a maximum.
+// Unfolds windows of pictures into columns (im2col), so that a convolution is a matrix product and pooling a maximum.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mr {
 
-/// How windows lie in the planes of pictures: along each axis, 0 down and 1 across, the size of a plane, of a window,
-/// how many windows there are, from one to the next, and what is added at either end.
+/// Geometry of windows in the planes of pictures. For each axis (0 down, 1 across): size of the plane, size of a
+/// window, number of windows, stride, and padding at either end.
 struct Windows {
   int64_t size[2], window[2], count[2], stride[2], padding[2];
 
@@ -18,7 +18,7 @@ struct Windows {
   MR_HD int64_t plane() const { return size[0] * size[1]; }
 };
 
-/// out[plane, place in the window, window] = in[plane, down, across], or `outside`; a list is a row of windows.
+/// out[plane, place in the window, window] = in[plane, down, across], or `outside` in the padding.
 template <class Real>
 struct Unfold {
   Span<const Real> in;
@@ -40,7 +40,7 @@ struct Unfold {
   }
 };
 
-/// The derivative: every entry of a picture adds up those of the windows that it is in, in their order.
+/// The derivative of unfolding: every entry of a picture sums the entries of all windows that contain it, in order.
 template <class Real>
 struct Fold {
   Span<const Real> upstream;

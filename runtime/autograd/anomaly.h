@@ -1,5 +1,5 @@
-// The operation that first makes a number that is none: while detection is on, every recorded operation looks at what
-// it made, and backward at every derivative.
+// Finds the operation that first produced a NaN or an infinity: while detection is on, every recorded operation checks
+// its result, and the backward pass checks every derivative.
 #pragma once
 
 #include "runtime/tensor/tensor.h"
@@ -8,12 +8,12 @@ namespace mr {
 
 enum class Anomaly { none, nan, infinite };
 
-/// From here on operations of this thread raise what is NaN, or also what is infinite; returns what was on before.
+/// Makes the operations of this thread throw on NaN, or also on infinity. Returns the previous setting.
 Anomaly detect_anomalies(Anomaly wanted);
 Anomaly detected_anomalies();
 
-/// Throws std::runtime_error where an operation's result has what is looked for: "'log' made NaN at entry 3 of 9", or
-/// "'log' got NaN" where one of its inputs had it.
+/// Throws std::runtime_error if an operation's result has a NaN or an infinity that is looked for: "'log' made NaN at
+/// entry 3 of 9", or "'log' got NaN" if one of its inputs has it.
 void look_for_anomaly(const char* operation, const Tensor& out, const std::vector<Tensor>& inputs);
 /// Like `look_for_anomaly`, for the derivative of an operation by its input `number`, counted from
 /// 0.

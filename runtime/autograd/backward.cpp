@@ -15,12 +15,12 @@ struct Later {
   }
 };
 
-/// Derivatives of nodes that were not yet visited. Nodes leave in descending order of their numbers: all users of a
-/// node are done by then.
+/// Derivatives of nodes that were not yet visited. Nodes are taken in descending order of their numbers, so all users
+/// of a node are visited before it.
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
-    // what works on rows, as sums over lists do, takes scores of any shape and returns a vector
+    // operations on rows, such as sums over lists, accept scores of any shape and return a vector
     if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
       gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());
@@ -49,7 +49,7 @@ class Agenda {
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (root.node() == nullptr) {
     throw std::invalid_argument(
-        "nothing that this tensor was computed from requires gradients; "
+        "the tensor was computed without a tensor that requires gradients; "
         "call x:requires_grad() on a tensor before it is used");
   }
   if (!seed.defined()) {
@@ -60,8 +60,8 @@ Tensor seed_of(const Tensor& root, const Tensor& seed) {
     return Tensor::full(root.shape(), 1, root.dtype(), root.device());
   }
   if (!(seed.shape() == root.shape()) || seed.dtype() != root.dtype() || seed.device() != root.device()) {
-    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected that of the tensor, " +
-                                root.shape().text() + ", and its type and device");
+    throw std::invalid_argument("the seed has shape " + seed.shape().text() + ", expected the tensor's shape, " +
+                                root.shape().text() + ", and the tensor's type and device");
   }
   return seed.data();
 }
@@ -81,8 +81,8 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
     bool on;
     ~Restore() { set_recording(on); }
   } const restore{was_recording};
-  // All is written last, so that an error on the way leaves every gradient and the graph as they were: what ran out of
-  // memory can be tried again.
+  // Leaves are written last, so that an error on the way changes neither gradients nor the graph. Backward can then be
+  // repeated, for example after an out-of-memory error.
   std::vector<std::pair<std::shared_ptr<Node>, Gradient>> leaves;
   std::vector<std::shared_ptr<Node>> walked;
   while (!agenda.empty()) {
@@ -92,8 +92,9 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
       continue;
     }
     if (node->freed) {
-      throw std::invalid_argument("'" + std::string(node->name) +
-                                  "' was walked before and freed what it saved; pass {keep = true} the first time");
+      throw std::invalid_argument(
+          "'" + std::string(node->name) +
+          "' belongs to a graph that an earlier backward() freed; pass {keep = true} to the earlier one");
     }
     Gradients gradients = derivatives(*node, upstream);
     for (size_t i = 0; detected_anomalies() != Anomaly::none && i < gradients.size(); ++i)

@@ -1,4 +1,4 @@
-// Sums of derivatives, dense and by rows.
+// Sums of gradients, dense and sparse by rows.
 #include <algorithm>
 #include <numeric>
 

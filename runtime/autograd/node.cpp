@@ -61,7 +61,7 @@ Tensor requires_grad(const Tensor& x) {
   if (x.dtype() == Dtype::int64) throw std::invalid_argument("int64 tensors hold indices and have no gradient");
   if (x.node() != nullptr) {
     if (x.node()->leaf) return x;
-    throw std::invalid_argument("the tensor was computed from others that have gradients; detach it first");
+    throw std::invalid_argument("the tensor was computed from tensors with gradients; call x:detach() first");
   }
   auto node = std::make_shared<Node>();
   node->name = "leaf";

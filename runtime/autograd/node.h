@@ -1,6 +1,6 @@
-// The graph of recorded operations. A node owns what its derivative needs (data without graph edges, never its own
-// output, so there are no cycles) and edges to the nodes of its inputs. Nodes are numbered as they are made, so
-// descending numbers are a valid order for backward.
+// The graph of recorded operations. A node owns the data that its derivative needs and edges to the nodes of its
+// inputs. The data has no graph edges and is never the node's own output, so there are no cycles. Nodes are numbered in
+// the order of creation, so descending numbers are a valid order for backward.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mr {
 
-/// The derivative of a loss by a tensor: dense, or zero but for some rows (1-based `rows`, which may repeat and then
-/// add up). `once` says that each row is there once, in ascending order.
+/// The derivative of a loss by a tensor: dense, or sparse with some rows (1-based `rows`; repeated rows add up). `once`
+/// means that no row is repeated and rows are ascending.
 struct Gradient {
   Tensor dense;
   Tensor rows;
@@ -31,7 +31,7 @@ struct Gradient {
 };
 
 using Gradients = std::vector<Gradient>;
-/// From the derivative by the output to the derivatives by the inputs, in order; an undefined entry means zero.
+/// Maps the derivative by the output to the derivatives by the inputs, in order. An undefined entry means zero.
 using Vjp = std::function<Gradients(const Tensor& upstream)>;
 
 struct Node {
@@ -43,38 +43,35 @@ struct Node {
   bool leaf = false;
   bool freed = false;
   Gradient grad;
-  std::shared_ptr<Node> freed_next;  // while they are freed
+  std::shared_ptr<Node> freed_next;  // links nodes that are being freed
 
   Node() = default;
-  /// Iterative: a chain of ten thousand steps must not recurse. Takes no memory, which may have run out.
+  /// Iterative, because a chain of ten thousand nodes would overflow the stack. It allocates no memory.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 };
 
-/// `out` with a node that can differentiate it, or `out` itself where no input requires gradients or recording is off.
+/// Returns `out` with a node that can differentiate it, or `out` itself if nothing is to be recorded.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
-/// True if `record` would record; lets an operation skip what only its derivative needs.
+/// True if `record` would record. An operation can then skip work that only its derivative needs.
 bool recording(std::initializer_list<Tensor> inputs);
 
-/// Returns a leaf that shares the bytes of x and collects gradients. Throws for int64 and for a
-/// tensor that was computed from others.
+/// Returns a leaf that shares the bytes of x and collects gradients. Throws for int64, and for a tensor that is the
+/// result of a recorded operation.
 Tensor requires_grad(const Tensor& x);
 
-/// Adds the derivatives of `root` into the leaves it depends on. `seed` is needed where root is not a single number.
+/// Adds the derivatives of `root` to the gradients of its leaves. `seed` is required unless root is a single number.
 /// Frees the values that the nodes saved, unless `keep`.
 void backward(const Tensor& root, const Tensor& seed, bool keep);
 
-/// Recording on or off for this thread; returns what it was.
+/// Turns recording on or off for this thread; returns the previous setting.
 bool set_recording(bool on);
 
-/// Sum of two derivatives of a tensor of that shape.
 Gradient add(const Gradient& a, const Gradient& b, const Shape& shape);
-/// As one full tensor.
 Tensor to_dense(const Gradient& gradient, const Shape& shape);
-/// Sparse rows with each row once, in ascending order; repeats are added in the order they came, so the result is the
-/// same every time.
+/// Merges repeated rows of a sparse gradient and sorts the rows. Repeats are added in order, which is deterministic.
 Gradient merged(const Gradient& gradient);
 
 }  // namespace mr

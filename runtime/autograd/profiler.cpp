@@ -23,10 +23,10 @@ int64_t now() {
 }  // namespace
 
 Profiler::Profiler(int64_t most_events) : most_events_(static_cast<size_t>(most_events)) {
-  events_.reserve(most_events_);  // none is allocated while an operation ends
+  events_.reserve(most_events_);  // so that no event is allocated while an operation ends
 }
 
-/// The time, after what is queued on the GPU where that holds tensors.
+/// The time, after waiting for queued GPU work if the GPU has tensors.
 int64_t Profiler::now_synchronized() {
   if (Storage::held(Device::cuda) == 0) return now();
   cuda::gpu().synchronize();
@@ -103,7 +103,7 @@ void Profiler::stop_all() noexcept {
 uint64_t Profiler::begin_phase(const std::string& name, bool outermost) {
   if (Timed::running == nullptr) return 0;
   for (Profiler* each = Timed::running; each != nullptr; each = each->outer_) {
-    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;  // the call that begins it
+    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;  // do not count this call
   }
   if (outermost && !Timed::running->phases_.empty()) return 0;
   const uint64_t number = ++last_phase;
@@ -126,7 +126,7 @@ void Profiler::end_phase(uint64_t number) noexcept {
 }
 
 std::vector<Profiler::Row> Profiler::rows() const {
-  std::map<std::pair<Timed::Kind, std::string>, Sums> by_name;  // one text may lie in several places
+  std::map<std::pair<Timed::Kind, std::string>, Sums> by_name;  // equal names may have different addresses
   for (const auto& [key, sums] : sums_) {
     if (sums.calls == 0) continue;
     Sums& row = by_name[{key.kind, key.name}];
@@ -141,7 +141,7 @@ std::vector<Profiler::Row> Profiler::rows() const {
 }
 
 void Timed::begin(const char* name, Kind kind) {
-  if (name[0] == '_' && name[1] == '_') name += 2;  // Lua's names of operators
+  if (name[0] == '_' && name[1] == '_') name += 2;  // Lua's metamethods, such as __add
   const int64_t begin = Profiler::now_synchronized();
   for (Profiler* each = running; each != nullptr; each = each->outer_) each->open(name, kind, 0, begin);
   profiler_ = running;
@@ -151,7 +151,7 @@ void Timed::end() noexcept {
   int64_t end = 0;
   try {
     end = Profiler::now_synchronized();
-  } catch (const std::exception&) {  // the GPU is lost, which the next operation says
+  } catch (const std::exception&) {  // the GPU is lost; the next operation reports it
     end = now();
   }
   for (Profiler* each = profiler_; each != nullptr; each = each->outer_) each->close_last(each->operations_, end);

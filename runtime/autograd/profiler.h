@@ -1,6 +1,6 @@
-// Where time goes while a function of a script runs: operations and derivatives, one row per name, and the phases that
-// the standard library names. Times are those of the host's clock. While tensors are on the GPU each operation is
-// waited for, before and after: its time is that of its work, not of its launch.
+// Measures the time of operations and derivatives, by name, and of the phases that the standard library names, while a
+// Lua function runs. Times are wall-clock times of the host. While tensors are on the GPU, the profiler waits before
+// and after each operation, so the time of an operation includes its work, not only its launch.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace mr {
 
 class Profiler {
  public:
-  /// Sums over all spans of one name and kind. Times are in nanoseconds. `self` leaves out nested
-  /// spans: for an operation the derivatives that its backward pass calls, for a phase the phases
-  /// within it. `bytes`: memory that tensors took during the spans, also without nested ones.
+  /// Sums over all spans of one name and kind. Times are in nanoseconds. `self` excludes nested spans: for an
+  /// operation, the derivatives that its backward pass calls; for a phase, the phases within it. `bytes`: memory that
+  /// tensors allocated during the spans, without nested ones.
   struct Sums {
     int64_t calls = 0, self = 0, total = 0, bytes = 0;
   };
@@ -32,32 +32,33 @@ class Profiler {
     int64_t begin, duration, bytes;
   };
 
-  /// Keeps so many events, the first ones; sums have all.
+  /// Keeps the first `most_events` events. Sums include all events.
   explicit Profiler(int64_t most_events);
   ~Profiler() { stop(); }
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// From here to `stop` it sees what this thread does; a profile that runs already goes on and sees it, too.
+  /// Profiles this thread until `stop`. A profile that already runs continues and also sees everything.
   void start();
   void stop() noexcept;
 
-  /// True if one runs in this thread, and the end of all of them.
+  /// `any`: true if a profile runs in this thread. `stop_all` ends all of them.
   static bool any() { return Timed::running != nullptr; }
   static void stop_all() noexcept;
 
-  /// A phase of this thread's profiles, by its number; 0 where none runs, or where it is to be `outermost` and is not.
+  /// Begins a phase in this thread's profiles and returns its number; 0 if no profile runs, or if `outermost` is set
+  /// and a phase is open.
   static uint64_t begin_phase(const std::string& name, bool outermost);
-  /// Ends it and what is open within it.
+  /// Ends the phase and all spans that are open within it.
   static void end_phase(uint64_t number) noexcept;
 
   std::vector<Row> rows() const;
   const std::vector<Event>& events() const { return events_; }
   int64_t left_out() const { return left_out_; }
-  /// Nanoseconds while it ran, and those in operations.
+  /// `elapsed`: nanoseconds that the profile ran. The next function counts those within operations.
   int64_t elapsed() const { return elapsed_; }
   int64_t in_operations() const { return in_operations_; }
-  /// True if it waited for the GPU.
+  /// True if the profiler waited for the GPU.
   bool waited() const { return waited_; }
 
  private:
@@ -66,8 +67,8 @@ class Profiler {
   struct Open {
     const char* name;
     Timed::Kind kind;
-    uint64_t number;  // of a phase
-    Sums* sums;       // null: it does not count
+    uint64_t number;  // the phase's number
+    Sums* sums;       // null if the span does not count
     int64_t begin, bytes, nested, nested_bytes;
   };
   using Stack = std::vector<Open>;
@@ -91,10 +92,10 @@ class Profiler {
   bool runs_ = false, waited_ = false;
   int64_t begin_ = 0, elapsed_ = 0, in_operations_ = 0, left_out_ = 0;
   size_t most_events_;
-  Stack operations_, phases_;  // open ones
+  Stack operations_, phases_;  // stacks of open spans
   std::vector<Event> events_;
   std::unordered_map<Key, Sums, Hash> sums_;
-  std::deque<std::string> names_;  // of phases
+  std::deque<std::string> names_;  // storage for names of phases
 };
 
 }  // namespace mr

@@ -1,12 +1,11 @@
-// A Timed object reports one operation, or the derivative of one, from begin to end to the profile
-// (profiler.h).
+// A Timed object reports the begin and end of one operation, or of its derivative, to the profiler (profiler.h).
 #pragma once
 
 namespace mr {
 
 class Profiler;
 
-/// While no profile runs in this thread it costs a store and two comparisons.
+/// If no profile runs in this thread, it costs a store and two comparisons.
 class Timed {
  public:
   enum Kind { forward, backward, phase };
@@ -29,7 +28,7 @@ class Timed {
   void begin(const char* name, Kind kind);
   void end() noexcept;
 
-  /// The profile that was started last in this thread.
+  /// the profile that this thread started last
   static inline constinit thread_local Profiler* running = nullptr;
 
   Profiler* profiler_ = nullptr;

@@ -10,7 +10,7 @@
 
 namespace mr {
 
-// statements about results are those that the named scripts print
+// statements about results come from the named scripts
 const std::vector<AffineBound>& affine_bounds() {
   static const std::vector<AffineBound> all{
       {.name = "none",
@@ -83,7 +83,7 @@ struct LineKey {
   auto operator<=>(const LineKey&) const = default;
 };
 
-/// Kept for each list: a batch asks for no statistics that an earlier epoch asked for.
+/// Cached per list, so that statistics are computed in the first epoch only.
 std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const AffineBound& bound) {
   if (bound.needs != AffineBound::nothing) check_grades(metric, lists);
   return lists.per_list<Line>(LineKey{metric.number, bound.name}, [&](const float* grades, int64_t n) {
@@ -94,7 +94,7 @@ std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const Affin
   });
 }
 
-/// a and b of every list; 0 and 0 for degenerate ones.
+/// Slope a and offset b of every list; 0 and 0 for degenerate lists.
 std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const AffineBound& bound,
                                         const std::string& dtype, const std::string& device) {
   std::vector<double> slope, offset;
@@ -105,7 +105,6 @@ std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists
   return {per_list_tensor(slope, dtype, to_device(device)), per_list_tensor(offset, dtype, to_device(device))};
 }
 
-/// Slope times score plus offset.
 Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& lists, const AffineBound& bound) {
   check::per_list("score", score, lists);
   const Shape one_each{lists.count()};
@@ -134,7 +133,7 @@ Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& li
   });
 }
 
-/// Slope and offset of a bound from given statistics, for metrics whose statistics are estimated.
+/// Slope and offset of a bound from given statistics, for metrics whose statistics are estimated from samples.
 std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
                                           double sd) {
   const Line line = bound.line({.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});
@@ -169,12 +168,12 @@ extern const lua::OpTable affine_getters{
     lua::OpTable::getters,
     &lua::push_metatable<AffineBound>,
     {
-        op<&name_of_bound>("name", "self", "Its name."),
-        op<&formula_of>("formula", "self", "The bounded value."),
+        op<&name_of_bound>("name", "self", "The bound's name."),
+        op<&formula_of>("formula", "self", "The formula of the bounded value."),
         op<&source_of>("source", "self", "Paper and equation."),
-        op<&text_of>("text", "self", "What it does to a list, and when it helps."),
+        op<&text_of>("text", "self", "The bound's effect on a list, and when it helps."),
         op<&needs_of>("needs", "self",
-                      "Which statistics it is made of: \"nothing\", \"range\", \"mean\" or \"variance\"."),
+                      "The statistics that the bound uses: \"nothing\", \"range\", \"mean\" or \"variance\"."),
     }};
 
 }  // namespace mr

@@ -1,5 +1,5 @@
-// Affine bounds: the bounded value of a list is a slope times its metric plus an offset, made of what is known of the
-// metric over all rankings of the list. affine.cpp has them all, each in one place.
+// Affine bounds: the bounded value of a list is slope times metric plus offset. Slope and offset come from statistics
+// of the metric over all rankings of the list. affine.cpp defines all affine bounds.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct AffineBound {
   enum Needs : int8_t { nothing, range, mean, variance };
 
   const char* name;
-  Needs needs;  // of the statistics
+  Needs needs;  // the statistics that the bound uses
   Line (*line)(const BoundStats&);
-  const char *formula, *source, *text;  // what `moonrank doc` prints
+  const char *formula, *source, *text;  // texts for `moonrank doc`
 };
 
 const std::vector<AffineBound>& affine_bounds();

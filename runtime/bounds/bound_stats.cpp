@@ -22,7 +22,7 @@ struct ShapeKey {
   auto operator<=>(const ShapeKey&) const = default;
 };
 
-/// The divisor of the sum: its largest possible value, unless the metric defines another one.
+/// The divisor of a metric's sum: its largest possible value, unless the metric defines another one.
 double norm_of(const Metric& metric, const ListShape& shape, const std::vector<double>& gains,
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);
@@ -44,7 +44,7 @@ BoundStats computed(const Metric& metric, const ListShape& shape, bool variance)
   return linear_stats(gains, d, norm_of(metric, shape, gains, d));
 }
 
-/// A list with two grades is described by its counts: the rows of the higher grade are the relevant ones.
+/// A list with two distinct grades is described by its counts; rows of the higher grade are the relevant rows.
 ListShape compared_shape(const float* grades, int64_t n, double beta) {
   if (n == 0) return {0, 0, {}, beta};
   const auto [low, high] = std::minmax_element(grades, grades + n);
@@ -65,27 +65,27 @@ const ClosedForms& closed_forms_of(const Metric& metric) {
 }
 
 bool degenerate(const Metric& metric, const ListShape& shape) {
-  // nDCG with a cut-off still tells which grade is first
+  // nDCG with a cutoff still depends on which grade is higher
   const ClosedForms& forms = closed_forms_of(metric);
   return shape.of_one_kind() || (forms.discounts == Discounts::ones && forms.counted_ranks(metric, shape) >= shape.n);
 }
 
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta) {
   if (metric.compares_grades()) return compared_shape(grades, n, beta);
-  // smaller grades have a gain of 0
+  // the gain of smaller grades is 0
   const float threshold = metric.threshold();
   const float* const end = grades + n;
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
   const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
-  // the metric of one grade is that of grade 1, the weights are not
+  // the metric with one grade equals that of grade 1, but the sampling weights differ
   const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
   if (differ || weighted) {
     shape.grades.assign(grades, end);
     shape.gain = metric.gain;
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
-  // with every row graded the ends still differ; p < n keeps the rows from counting as all alike
+  // rankings differ even if every row has a grade; p < n prevents the shape from counting as degenerate
   if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }
@@ -93,8 +93,8 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta) {
   if (grades.empty()) {
-    if (!n) throw ArgumentError("n", "is missing: n and p are needed, or grades");
-    if (!p) throw ArgumentError("p", "is missing: n and p are needed, or grades");
+    if (!n) throw ArgumentError("n", "is missing: pass n and p, or grades");
+    if (!p) throw ArgumentError("p", "is missing: pass n and p, or grades");
     if (*n < 1 || *n > most_rows)
       throw ArgumentError("n", std::to_string(*n) + ", expected 1 to " + std::to_string(most_rows));
     if (*p < 0 || *p > *n)
@@ -104,7 +104,7 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
   const auto rows = static_cast<int64_t>(grades.size());
   if (n.value_or(rows) != rows)
     throw ArgumentError("n", std::to_string(*n) + ", but there are " + std::to_string(rows) + " grades");
-  if (p) throw ArgumentError("p", "follows from the grades, expected either");
+  if (p) throw ArgumentError("p", "was given together with grades: pass only one of p and grades");
   for (const double y : grades) {
     if (!(y >= 0 && y <= 1000)) throw ArgumentError("grades", std::to_string(y) + ", expected 0 to 1000");
   }
@@ -125,7 +125,7 @@ const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metr
 }
 
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance) {
-  cpu::check_interrupt();  // tables ask for millions of shapes
+  cpu::check_interrupt();  // a table may need millions of shapes
   if (shape.p == 0) {
     const double none = closed_forms_of(metric).without_relevant;
     return {none, none, none, none, none};

@@ -1,4 +1,4 @@
-// Statistics of a metric over all rankings, per list: what bounds are made of.
+// Statistics of a metric over all rankings, per list. Bounds are computed from them.
 #pragma once
 
 #include <optional>
@@ -8,26 +8,24 @@
 
 namespace mr {
 
-/// The closed forms of a metric; throws where there are none.
+/// The closed forms of a metric. Throws if it has none.
 const ClosedForms& closed_forms_of(const Metric& metric);
-/// True if the metric has one value over all rankings, also because its cut-off includes the whole list.
+/// True if the metric has one value for all rankings of the shape, for example if its cutoff includes the whole list.
 bool degenerate(const Metric& metric, const ListShape& shape);
-/// The shape of a list of n rows with these grades.
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta = 0);
-/// The shape that a script names: n and p, or grades (in any order) which say both.
+/// The shape that a script passes: n and p, or grades in any order.
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta = 0);
-/// Throws where gains of the metric's grades are too large to be added up (check_gains).
+/// Throws if sums of gains of the metric's grades would overflow (check_gains).
 void check_grades(const Metric& metric, const Lists& lists);
-/// Shapes of all lists for a metric. A list whose grades are all equal has p = n. They live
-/// as long as the lists.
+/// Shapes of all lists for a metric, cached with the lists. A list whose grades are all equal has p = n.
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta = 0);
 
-/// Over all rankings, equally likely, whatever beta is. Where every row is relevant, the one value there is; where none
-/// is, NaN (the nRBP loss: 0). Kept per process; the variance of AP, O(N P), only where asked.
+/// Statistics over all rankings, equally likely, for any beta. If every row is relevant, they are the single value; if
+/// no row is, NaN (nRBP loss: 0). Cached per process. The variance of AP takes O(N P) and is computed only on request.
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance);
 
-/// One value per list as scripts want it: "float64" or "float32", on a device.
+/// One value per list as a tensor: "float64" or "float32", on a device.
 Tensor per_list_tensor(const std::vector<double>& values, const std::string& dtype, Device device);
 
 }  // namespace mr

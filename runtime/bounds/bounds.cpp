@@ -1,4 +1,4 @@
-// Statistics of lists for scripts.
+// Lua functions for the statistics of lists.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,7 @@
 namespace mr {
 namespace {
 
-/// min, max, best, expectation and sd of every list; NaN where undefined. sd only where asked (AP's takes O(N P)),
-/// else NaN.
+/// min, max, best, expectation and sd of every list; NaN where undefined. sd only on request (AP's takes O(N P)).
 struct BoundTable {
   Tensor min, max, best, expectation, sd;
   static constexpr auto fields =
@@ -47,19 +46,18 @@ std::vector<double> weights_of(const Metric& metric, const Lists& lists) {
   });
 }
 
-/// 1 for lists on which an ordering can matter, 0 for degenerate ones.
+/// 1 for lists on which the order of rows can change the metric, 0 for degenerate lists.
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
 }
 
-/// How many they are.
 int64_t count_lists(const Metric& metric, const Lists& lists) {
   int64_t count = 0;
   for (const double weight : weights_of(metric, lists)) count += weight > 0 ? 1 : 0;
   return count;
 }
 
-/// 1-based numbers of the lists on which an ordering can matter.
+/// 1-based numbers of the lists that are not degenerate.
 Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
   const auto& shapes = list_shapes(lists, metric);
@@ -69,7 +67,7 @@ Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string
   return Tensor::from(numbers, to_device(device));
 }
 
-/// min, max, best, expectation, sd of one shape: n and p, or grades.
+/// min, max, best, expectation and sd of one shape, given by n and p or by grades.
 struct BoundNumbers {
   double min, max, best, expectation, sd;
   static constexpr auto fields =
@@ -93,10 +91,11 @@ extern const lua::OpTable bound_functions{
         op<&bound_table>("bound_table", "metric, lists, dtype, device, sd",
                          "min, max, best, expectation, sd per list."),
         op<&list_weights>("list_weights", "metric, lists, dtype, device",
-                          "1 for lists on which an ordering can matter, else 0."),
-        op<&count_lists>("count_lists", "metric, lists", "How many lists there are on which an ordering can matter."),
+                          "1 for lists on which the order of rows can change the metric, else 0."),
+        op<&count_lists>("count_lists", "metric, lists",
+                         "Number of lists on which the order of rows can change the metric."),
         op<&counted_lists>("counted_lists", "metric, lists, device",
-                           "Numbers of the lists on which an ordering can matter."),
+                           "Numbers of the lists on which the order of rows can change the metric."),
         op<&bound_numbers>("bound_numbers", "metric, n, p, grades", "min, max, best, expectation, sd of one shape."),
     }};
 

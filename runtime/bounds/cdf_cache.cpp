@@ -1,4 +1,4 @@
-// Smoothed distribution functions, made once per shape and kept.
+// Smoothed distribution functions, computed once per shape and cached.
 #include <algorithm>
 #include <cmath>
 #include <list>
@@ -11,11 +11,11 @@
 namespace mr {
 namespace {
 
-// MovieLens with 300,000 samples by the thesis' gain takes half of this per metric; if the tables of a pass over the
-// data did not fit, every batch would be sampled anew
+// MovieLens with 300,000 samples and the thesis' steepness needs half of this per metric. If the tables of a pass over
+// the data did not fit, every batch would be sampled again.
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// A key of all that a smoothed distribution depends on: samples and seed are 0 and 0 where it is exact.
+/// A cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
 std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
@@ -35,7 +35,7 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
-/// The least recently used are dropped first.
+/// An LRU cache of smoothed distribution functions.
 class Cache {
  public:
   std::optional<SmoothCdf> find(const std::string& key) {
@@ -86,7 +86,8 @@ double series_gain(const Metric& metric, const ListShape& shape, const Smoothing
   return how.gain(sd, stats.max - stats.min);
 }
 
-/// From samples; nothing where another process draws them now and is to be left.
+/// Computes a distribution from samples. Returns nothing if another process draws the same samples now and `busy` says
+/// not to wait.
 std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& shape, const Finding& finding,
                                          const Smoothing& how, Busy busy) {
   const auto listed = sampled_distribution({metric, shape, finding.samples, finding.seed},
@@ -100,7 +101,7 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
   if (!is_exact(metric, shape, finding.method)) return made_of_samples(metric, shape, finding, how, busy);
-  // a table alone, without the list of values that a RankingDistribution would make
+  // only the table, without the list of values that a RankingDistribution would compute
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, finding);
@@ -108,7 +109,7 @@ std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, cons
   return distribution.table(how);
 }
 
-/// On all threads; what other processes draw now comes last.
+/// Computes distributions on all threads. Those that other processes draw now come last.
 std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                  const Smoothing& how) {
   std::vector<std::optional<SmoothCdf>> found(shapes.size());
@@ -128,8 +129,8 @@ std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListSha
   return out;
 }
 
-/// Makes the distribution functions on the GPU, with all characteristic functions in one batch.
-/// Shapes without a Fourier series are made by `made`, one by one.
+/// Computes distributions on the GPU, with all characteristic functions in one batch. Shapes without a Fourier series
+/// are computed by `made`, one by one.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
@@ -167,7 +168,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
     const std::optional<SmoothCdf>& kept = known[shape] = cache().find(key_of(shape));
     if (!kept) missing.push_back(shape);
   }
-  // the costly ones first, so that no thread is still busy with one when the others are done
+  // expensive ones first, so that all threads end at about the same time
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   Finding there = finding;
   there.device = device;

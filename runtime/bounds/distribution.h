@@ -1,5 +1,5 @@
-// Values with their probabilities, and smoothed versions of their distribution function
-// F~(s) = sum of w_k sigma(a (s - x_k)) (Westerborg 2022, Algorithm 2) with the derivative that training needs.
+// Values with probabilities, and the smoothed distribution function F~(s) = sum of w_k sigma(a (s - x_k)) (Westerborg
+// 2022, Algorithm 2) with its derivative for training.
 #pragma once
 
 #include <utility>
@@ -10,22 +10,22 @@
 
 namespace mr {
 
-/// Equally likely values, sorted and counted.
+/// Equally likely values, sorted, with counts of repeated values.
 struct CountedValues {
-  std::vector<double> distinct = {};  // ascending
+  std::vector<double> distinct = {};  // distinct values, ascending
   std::vector<uint32_t> before =
-      {};                   // how many values are less than each, then all; empty where every value occurs once
-  int64_t total = 0;        // how many values there are
-  double mean = 0, sd = 0;  // of all of them
+      {};                   // how many values are smaller than each one, then the total; empty if no value is repeated
+  int64_t total = 0;        // number of values, with repeats
+  double mean = 0, sd = 0;  // mean and standard deviation, with repeats
 };
 
 class Distribution {
  public:
-  /// From values in any order, equally likely; values that differ by less than 1e-12 max(1, |x|) are one. Throws where
-  /// there are none.
+  /// From equally likely values, one or more, in any order. Values that differ by less than 1e-12 max(1, |x|) are
+  /// merged.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// A distribution of values that have different probabilities.
+  /// A distribution from values with given probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }
@@ -33,19 +33,19 @@ class Distribution {
   double mean() const { return counted_.mean; }
   double sd() const { return counted_.sd; }
   const std::vector<double>& values() const { return counted_.distinct; }
-  /// Without the probabilities of atoms.
+  /// The equally likely values with their counts.
   const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
-  /// Eq. 3.13; infinite for a single value.
+  /// The steepness of Eq. 3.13; infinite for a single value.
   double sample_gain() const { return static_cast<double>(values().size()) / (max() - min()); }
 
-  /// Share of values <= s.
+  /// The probability of values <= s.
   double cdf(double s) const;
-  /// The least value with cdf >= q.
+  /// The smallest value with cdf >= q.
   double quantile(double q) const;
-  /// F~ at s with gain a; for a single value 1/2.
+  /// F~ and its derivative at s with steepness `gain`; 1/2 for a single value.
   Smoothed smooth(double s, double gain) const;
-  /// F~ with gain a as a table.
+  /// F~ with steepness `gain` as a table.
   LogitTable table(double gain) const;
   int64_t bytes() const;
 
@@ -53,7 +53,7 @@ class Distribution {
   double below(size_t i) const;
 
   CountedValues counted_;
-  std::vector<double> weights_;  // probabilities, and sums below each; empty where equally likely
+  std::vector<double> weights_;  // probabilities, and cumulative sums below each; empty if values are equally likely
   std::vector<double> below_;
 };
 

@@ -1,4 +1,4 @@
-// Distribution-based bounding (Westerborg 2022, Eq. 3.12).
+// The distribution bound (Westerborg 2022, Eq. 3.12).
 #include "kernels/bounds/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// A bound by distribution with all its options, read once.
+/// A distribution bound with all its options, parsed once.
 struct DistributionSpec {
   DistributionForm form;
   Finding finding;
@@ -27,13 +27,13 @@ DistributionForm to_form(const std::string& form) {
   throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
 }
 
-/// The table that the bound of each list reads. The tables belong to `owned`.
+/// The table that the bound of each list reads. `owned` keeps the tables alive.
 struct ListTables {
   std::vector<std::optional<SmoothCdf>> owned;
   DeviceArray<LogitView> views;
 };
 
-/// Identifies the tables that lists keep.
+/// Cache key of the tables that are kept with lists.
 struct TablesKey {
   int64_t metric;
   Method method;
@@ -52,7 +52,7 @@ ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned)
   return {.owned = std::move(owned), .views = {views, device}};
 }
 
-/// Remembers that the derivative of `value` by the score is `derivative`, list by list.
+/// Records `derivative` as the derivative of `value` by the score, list by list.
 Tensor recorded(const Tensor& score, const Tensor& value, const Tensor& derivative) {
   return record("distribution_bound", value, {score}, [derivative](const Tensor& g) -> Gradients {
     Tensor out = Tensor::empty(g.shape(), g.dtype(), g.device());
@@ -79,7 +79,7 @@ Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm
   return recorded(score, value, derivative);
 }
 
-/// By Eq. 3.13 the values themselves are summed, on the host: one number per list.
+/// F~ as a sum over the values themselves (Eq. 3.13), on the host.
 Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>>& cdfs) {
   const auto s = score.to(Dtype::float64).to_vector<double>();
   std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
@@ -104,7 +104,8 @@ DistributionSpec spec_of(const std::string& form, const std::string& method, int
                               .how = to_smoothing(gain, amount),
                               .beta = beta};
   if (spec.how.kind == Smoothing::by_samples && spec.form != DistributionForm::cdf)
-    throw ArgumentError("gain", "'samples' has no " + form + ": beyond the samples F~ is 0 or 1");
+    throw ArgumentError("gain", "'samples' cannot be used with form '" + form +
+                                    "': outside the sampled values F~ is 0 or 1. Use form 'cdf'");
   return spec;
 }
 
@@ -116,7 +117,7 @@ DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& met
 }
 
 /// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
-/// lists. The tables of a batch are made once per lists.
+/// lists. The tables are cached with the lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec) {
   check::per_list("score", score, lists);
   check_grades(metric, lists);
@@ -131,7 +132,7 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric&
   return by_tables(score, tables, form, metric.minimize());
 }
 
-/// Like `distribution_bound`, for lists that share one distribution, e.g. of a metric that a script defined.
+/// Like `distribution_bound`, for lists that share one distribution, for example of a metric that a script defines.
 Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
                              bool minimize) {
   check::floating("score", score);
@@ -153,13 +154,14 @@ extern const lua::OpTable distribution_bound_functions{
     nullptr,
     {
         op<&spec_of>("distribution_spec", "form, method, samples, seed, gain, amount, beta",
-                     "A bound by distribution with its options."),
-        op<&with_samples_of>("distribution_spec_also", "spec, metric",
-                             "The same where rankings that are drawn are of use to this metric too."),
+                     "A distribution bound with its options."),
+        op<&with_samples_of>(
+            "distribution_spec_also", "spec, metric",
+            "A copy of the spec that draws samples for this metric, too, if it needs the same rankings."),
         op<&distribution_bound>("distribution_bound", "score, lists, metric, spec",
-                                "F~ of the score of every list, its logarithm or logit."),
+                                "F~ of every list's score, or its logarithm or logit."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",
-                                   "The same under one distribution for all entries."),
+                                   "Like `distribution_bound`, with one distribution for all entries."),
     }};
 
 }  // namespace mr

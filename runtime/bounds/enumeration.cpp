@@ -14,7 +14,7 @@ namespace {
 
 using portable::log_factorial;
 
-constexpr int64_t most_rows_of_grades = 300;  // of a list with several grades whose wrongly ordered pairs are listed
+constexpr int64_t most_rows_of_grades = 300;  // largest list with several grades whose distribution is enumerated
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
@@ -25,12 +25,12 @@ bool has_pmf(const Metric& metric, const ListShape& shape) {
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
-/// The ranks that the metric depends on.
+/// The number of first ranks that the metric depends on.
 int64_t counted_ranks(const Metric& metric, const ListShape& shape) {
   return closed_forms_of(metric).counted_ranks(metric, shape);
 }
 
-/// An upper bound of the ways to fill the counted ranks.
+/// An upper bound of the number of ways to fill the counted ranks.
 double arrangements(const Metric& metric, const ListShape& shape) {
   const int64_t ranks = counted_ranks(metric, shape);
   const std::vector<Level> levels = levels_of(shape);
@@ -47,7 +47,7 @@ double arrangements(const Metric& metric, const ListShape& shape) {
   return ways;
 }
 
-/// All ways to fill the counted ranks, depth first.
+/// Enumerates all ways to fill the counted ranks, depth first.
 class Arrangements {
  public:
   Arrangements(const Metric& metric, const ListShape& shape)
@@ -77,7 +77,7 @@ class Arrangements {
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
   }
 
-  /// Rows of lower grade that are placed.
+  /// Number of rows of lower grade that are placed already.
   double lower_above(size_t level) const {
     int64_t rows = 0;
     for (size_t l = level + 1; l < left_.size(); ++l) rows += all_[l] - left_[l];
@@ -100,7 +100,7 @@ class Arrangements {
     }
   }
 
-  /// The remaining ranks all have rows of one level.
+  /// Fills the remaining ranks with rows of one level.
   void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum, double chance) {
     const int64_t placed = ranks_ - rank;
     if (placed > 0) {
@@ -126,17 +126,17 @@ class Arrangements {
 
   Increments add_;
   int64_t ranks_, rows_;
-  std::vector<double> gains_, weights_;  // weights only where they differ
+  std::vector<double> gains_, weights_;  // `weights_` is empty if all weights are equal
   std::vector<int64_t> left_, all_;
   Atoms out_;
 };
 
-/// The weight of a relevant row; the others have 1.
+/// The sampling weight of a relevant row; other rows have weight 1.
 double relevant_weight(const ListShape& shape) {
   return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
 }
 
-/// The first relevant row is at rank r.
+/// The distribution of RR: the first relevant row is at rank r.
 Atoms rr_atoms(const ListShape& shape) {
   Atoms out;
   const double wanted = static_cast<double>(shape.p) * relevant_weight(shape);
@@ -150,7 +150,7 @@ Atoms rr_atoms(const ListShape& shape) {
   return out;
 }
 
-/// j relevant rows among the first k, rank by rank.
+/// The distribution of the number of relevant rows among the first k, computed rank by rank.
 Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   RelevantCounts counts(shape.n, shape.p, relevant_weight(shape));
   for (int64_t r = 0; r < k; ++r) counts.next();
@@ -162,7 +162,7 @@ Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   return out;
 }
 
-/// j relevant rows among the first k: hypergeometric where all rankings are equally likely.
+/// Distribution of the number of relevant rows among the first k; hypergeometric if rankings are equally likely.
 Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;
@@ -185,7 +185,7 @@ bool counts_hits(const Metric& metric) { return closed_forms_of(metric).discount
 
 std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
   std::sort(rows.begin(), rows.end(), std::greater<>());
-  int64_t last = 0, before = 0;  // the most inversions, and rows of the grades so far
+  int64_t last = 0, before = 0;  // largest number of inversions, and number of rows, of the grades so far
   for (const int64_t k : rows) last += std::exchange(before, before + k) * k;
   const int64_t half = last / 2;
   std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);
@@ -196,9 +196,9 @@ std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
     for (int64_t i = 1; i <= rows[grade]; ++i) {
       cpu::check_interrupt();
       const int64_t m = before + i, top = std::min(half, most + i * before);
-      for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // times 1 - q^m
+      for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // multiplies the polynomial by 1 - q^m
       const double share = static_cast<double>(i) / static_cast<double>(m);
-      for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // over 1 - q^i, normalised
+      for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // / (1 - q^i), normalized
     }
     most += rows[grade] * before;
     before += rows[grade];

@@ -1,4 +1,4 @@
-// The terms that a metric adds up over the rows of a random ranking, for sampling and for exact distributions.
+// The terms that a metric sums over the rows of a random ranking, for sampling and for exact distributions.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// value = scale * sum over rows - shift. `kind` says what a row at rank r adds (Increment), with d[0] for rank 1.
+/// A metric as value = scale * (sum over rows) - shift. `kind` says what a row at rank r adds; d[0] belongs to rank 1.
 struct Increments {
   Increment kind = Increment::linear;
   std::vector<double> d;
@@ -18,26 +18,26 @@ struct Increments {
 };
 Increments increments_of(const Metric& metric, const ListShape& shape);
 
-/// The gains of a shape's rows, highest first: 1 and 0 where only relevance counts.
+/// The gains of a shape's rows, descending: 1 and 0 if only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);
 
-/// How far apart pulls may be for their weights to be added up.
+/// Largest difference of the exponents `pull` for which sums of weights do not overflow.
 constexpr double most_pull = 300;
 
-/// Rows that gain the same, and are drawn with the same weight e^pull.
+/// Rows with the same gain, which are drawn with the same weight e^pull.
 struct Level {
   double gain;
   int64_t rows;
   double pull;
 
-  /// The weight of a row where one of the other level has 1; within what can be added up.
+  /// The weight of a row relative to a row of the other level, clamped so that sums do not overflow.
   double weight_against(const Level& other) const {
     return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
-/// From the highest gain down, that of 0 included where it occurs. Pairs compare grades: there a grade is its own gain.
+/// Levels from the highest gain down, with gain 0 if it occurs. For pairs, a grade counts as its own gain.
 std::vector<Level> levels_of(const ListShape& shape, Increment kind = Increment::graded);
-/// The number of rows of each grade, from the highest down.
+/// The number of rows of each grade, from the highest grade down.
 std::vector<int64_t> rows_of_grades(const ListShape& shape);
 
 }  // namespace mr

@@ -10,17 +10,17 @@
 namespace mr {
 namespace {
 
-constexpr double reach = 40;          // sigmoids further away than so many 1 / gain are taken as 0 or 1
-constexpr double margin = 8;          // the table ends so many 1 / gain outside the values, where the logit is linear
-constexpr double density = 2;         // knots per 1 / gain ...
-constexpr double fewest_knots = 512;  // ... within this limit and LogitTable::most_knots
-constexpr double tail = 1e-10;        // the relative accuracy of a Fourier series
+constexpr double reach = 40;          // a sigmoid further away than this, in units of 1 / gain, is taken as 0 or 1
+constexpr double margin = 8;          // how far the table extends beyond the values, in units of 1 / gain
+constexpr double density = 2;         // knots per 1 / gain, between `fewest_knots` and LogitTable::most_knots
+constexpr double fewest_knots = 512;  // least number of knots of a table
+constexpr double tail = 1e-10;        // a Fourier series is accurate between the quantiles tail and 1 - tail
 
 int64_t knots_for(double gain, double span, double fewest) {
   return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, LogitTable::most_knots));
 }
 
-/// logit F~ and its derivative, from F~ and 1 - F~, summed separately so that either is accurate where it is small.
+/// logit F~ and its derivative from F~ and 1 - F~, which are summed separately so that both are accurate when small
 class Sums {
  public:
   Sums(const std::vector<double>& at, const std::vector<double>& weights, double gain)
@@ -99,7 +99,7 @@ void LogitTable::add(double logit, double slope, double gain) {
   knots_.push_back(std::min(slope, gain));
 }
 
-/// A cubic between rising knots rises where neither slope is above three times the secant's (Fritsch & Carlson 1980).
+/// A cubic between rising knots is monotone if neither slope exceeds three times the secant's (Fritsch & Carlson 1980).
 void LogitTable::cap_slopes() {
   for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
     const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;

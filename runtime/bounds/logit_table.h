@@ -1,5 +1,5 @@
-// A smoothed distribution function F~ as a table of logit F~ at equal steps, read by cubic Hermite interpolation:
-// small, monotone, and exact to about 1e-6 of F~, relative also in the tails.
+// A smoothed distribution function F~ as a table of logit F~ at equal steps, read by cubic Hermite interpolation. It is
+// small, monotone, and accurate to a relative error of about 1e-6, also in the tails.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ class LogitTable {
  public:
   static constexpr double most_knots = 4096;
 
-  /// F~(s) = sum of weights[i] sigma(gain (s - at[i])), `at` ascending, weights positive and of sum 1. A single value
-  /// makes the constant 1/2.
+  /// F~(s) = sum of weights[i] sigma(gain (s - at[i])). `at` is ascending; weights are positive with sum 1. A single
+  /// value gives the constant 1/2.
   LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain);
   explicit LogitTable(const Spectrum& spectrum);
-  /// From knots as in `knots()`.
+  /// A table from knots with the layout of `knots()`.
   LogitTable(double first, double step, std::vector<double> knots);
 
-  /// F~ and its derivative, which is that of the interpolant; beyond the table the logit is linear.
+  /// F~ and the derivative of its interpolant. The logit is linear outside of the table.
   Smoothed at(double s) const;
-  /// For kernels; the memory belongs to this table.
+  /// A view for kernels. This table owns the memory.
   LogitView view(Device device) const;
 
   double first() const { return first_; }
   double step() const { return step_; }
-  /// [count][2]: logit F~ and its slope.
+  /// The knots, [count][2]: logit F~ and its slope.
   const std::vector<double>& knots() const { return knots_; }
   int64_t bytes() const { return static_cast<int64_t>(knots_.capacity() * sizeof(double)); }
 
  private:
-  /// Rising knots with slopes that keep the curve between them rising, and none steeper than `gain`.
+  /// Adds a knot. Slopes are limited so that the curve rises and is nowhere steeper than `gain`.
   void add(double logit, double slope, double gain);
   void cap_slopes();
 

@@ -11,13 +11,13 @@ namespace mr {
 namespace {
 
 constexpr double unlikely = 1e-24;
-constexpr double least_spread = 1e-3;  // of the range
+constexpr double least_spread = 1e-3;  // as a fraction of the range
 
-/// Probability of a state, and mean and variance of the sums that lead to it.
+/// Probability of a state, with mean and variance of the sums that lead to it.
 struct Part {
   double mass = 0, mean = 0, variance = 0;
 
-  /// Adds the moments of `was` shifted by x, times a probability.
+  /// Adds the moments of `was` shifted by x, weighted by a probability.
   void add(double probability, const Part& was, double x) {
     const double more = probability * was.mass;
     if (more == 0) return;
@@ -28,8 +28,7 @@ struct Part {
   }
 };
 
-/// The recursion of kernels/bounds/characteristic_cpu.h for moments: a state for every choice of counts of the levels'
-/// rows.
+/// The recursion of kernels/bounds/characteristic_cpu.h for moments, with one state per combination of counts.
 class Walk {
  public:
   Walk(const Increments& add, const ListShape& shape)
@@ -44,7 +43,7 @@ class Walk {
   }
 
   Part at_the_end() {
-    int64_t low = 0, high = 0;  // states beyond are empty
+    int64_t low = 0, high = 0;  // range of states with nonzero probability
     for (int64_t r = 0; r < n_; ++r) {
       cpu::check_interrupt();
       high = std::min(states_ - 1, high + strides_[0]);
@@ -61,7 +60,7 @@ class Walk {
  private:
   int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
 
-  /// State s after rank r, from itself and the states with one row less.
+  /// State s after rank r, computed from itself and from the states with one row less.
   Part after(int64_t r, int64_t s) const {
     int64_t sum = 0;
     double weight = 0;
@@ -82,7 +81,7 @@ class Walk {
     return now;
   }
 
-  /// The term that the count-th row of a level adds at rank r.
+  /// What the count-th row of a level adds at rank r.
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
     return (increase_.base + increase_.gain[level]) * add_.d[r];
@@ -117,18 +116,18 @@ void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   // ratios of weights e^(beta grade) are limited to e^300
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
-    std::snprintf(text, sizeof text, "%g times the range of the grades, %g, is beyond %g", shape.beta,
+    std::snprintf(text, sizeof text,
+                  "%g times the range of the grades, %g, is too large: expected a product of at most %g", shape.beta,
                   static_cast<double>(shape.grades.front() - shape.grades.back()), most_pull);
     throw ArgumentError("beta", text);
   }
   const BoundStats stats = bound_stats(metric, shape, false);
   if (sd >= least_spread * (stats.max - stats.min)) return;
-  std::snprintf(
-      text, sizeof text,
-      "%g is too far from 0 for %s of %lld rows of which %lld are relevant: nearly all rankings are worth the "
-      "same (standard deviation %.3g, range %.3g)",
-      shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
-      stats.max - stats.min);
+  std::snprintf(text, sizeof text,
+                "%g is too far from 0 for %s of %lld rows of which %lld are relevant: nearly all rankings have the "
+                "same value (standard deviation %.3g, range %.3g)",
+                shape.beta, metric.name.c_str(), static_cast<long long>(shape.n), static_cast<long long>(shape.p), sd,
+                stats.max - stats.min);
   throw ArgumentError("beta", text);
 }
 

@@ -1,4 +1,4 @@
-// Mean and standard deviation of a metric over random rankings, weighted or not.
+// Mean and standard deviation of a metric over random rankings, with or without sampling weights.
 #pragma once
 
 #include "runtime/bounds/bound_stats.h"
@@ -9,11 +9,11 @@ struct Moments {
   double mean = 0, sd = 0;
 };
 
-/// In closed form where all rankings are equally likely, else rank by rank, O(N) times the counts that there can be, or
-/// from all values: of a shape that has a spectrum or atoms.
+/// Computed in closed form if all rankings are equally likely; else rank by rank, in O(N) times the number of possible
+/// counts, or from the list of values. The shape must have a spectrum or atoms.
 Moments moments_of(const Metric& metric, const ListShape& shape);
 
-/// Throws where weights make nearly all rankings the same: `sd` is below a thousandth of the metric's range.
+/// Throws if weights make nearly all rankings equal: `sd` is below a thousandth of the metric's range.
 void check_spread(const Metric& metric, const ListShape& shape, double sd);
 
 }  // namespace mr

@@ -30,18 +30,18 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
                                 int64_t seed, double beta) {
   check::finite("beta", beta);
   const ListShape shape = shape_of(metric, n, p, grades, beta);
-  if (shape.p == 0) throw ArgumentError("p", "0: without a relevant row there is no distribution");
+  if (shape.p == 0) throw ArgumentError("p", "p is 0, expected at least 1 relevant row");
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
-/// Values given by scripts: finite, with a range that is finite in float64.
+/// A distribution of values from a script. Values must be finite, and their range must be finite in float64.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
-  constexpr double largest = 1e150;  // squares of differences stay finite
+  constexpr double largest = 1e150;  // so that squares of differences are finite
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::fabs(numbers[i]) <= largest) continue;
     char text[120];
-    std::snprintf(text, sizeof text, "entry %zu is %g, expected numbers of at most %g in size", i + 1, numbers[i],
+    std::snprintf(text, sizeof text, "entry %zu is %g, expected an absolute value of at most %g", i + 1, numbers[i],
                   largest);
     throw ArgumentError("values", text);
   }
@@ -73,7 +73,6 @@ std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
   return {Tensor::from(listed.values()), Tensor::from(probability)};
 }
 
-/// F~ and its derivative at every entry of s.
 std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
   check::not_nan("smooth", "s", s);
@@ -85,7 +84,7 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-/// Like `smooth_of`, read from the table that bounds use.
+/// Like `smooth_of`, but read from the table that bounds use.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
                                      double amount) {
   check::not_nan("smooth", "s", s);
@@ -114,26 +113,24 @@ extern const lua::OpTable distribution_functions{
     {
         op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
                           "The distribution of a metric over random rankings."),
-        op<&distribution_of>("distribution_of", "values, method?",
-                             "The distribution of values that are equally likely."),
+        op<&distribution_of>("distribution_of", "values, method?", "The distribution of equally likely values."),
         op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",
                        "F~ and its derivative at every entry of s."),
         op<&tabled_of>("distribution_tabled", "distribution, s, gain, amount",
-                       "The same from the table that bounds read."),
+                       "Like `distribution_smooth`, read from the table that bounds use."),
     }};
 extern const lua::OpTable distribution_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedDistribution>,
     {
-        op<&cdf_of>("cdf", "self, s", "Probability of at most s."),
-        op<&quantile_of>("quantile", "self, q", "The least value with cdf of at least q."),
+        op<&cdf_of>("cdf", "self, s", "Probability of values <= s."),
+        op<&quantile_of>("quantile", "self, q", "The smallest value with cdf >= q."),
         op<&mean_of>("mean", "self", "Mean."),
         op<&sd_of>("sd", "self", "Standard deviation."),
-        op<&min_of>("min", "self", "Least value."),
+        op<&min_of>("min", "self", "Smallest value."),
         op<&max_of>("max", "self", "Largest value."),
-        op<&method_of>("method", "self",
-                       "How it was computed: enumerated, characteristic function, sampled or values."),
-        op<&sample_gain_of>("sample_gain", "self", "Distinct values over range (Eq. 3.13)."),
+        op<&method_of>("method", "self", "The method: enumerated, characteristic function, sampled or values."),
+        op<&sample_gain_of>("sample_gain", "self", "Number of distinct values divided by the range (Eq. 3.13)."),
         op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
     }};
 extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,

@@ -1,4 +1,4 @@
-// Distributions as arguments and results of what scripts call.
+// Distributions of metrics as arguments and results of Lua functions.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ using SharedDistribution = std::shared_ptr<const RankingDistribution>;
 template <>
 inline constexpr const char* lua::class_name<SharedDistribution> = "mr.Distribution";
 
-/// gain: "kappa", "samples" (the amount is ignored), or "gain" for a itself.
+/// `gain`: "kappa", "samples" (ignores `amount`), or "gain" (`amount` is the steepness a).
 Smoothing to_smoothing(const std::string& gain, double amount);
-/// "exact", "sampled" or "auto".
+/// `method`: "exact", "sampled" or "auto".
 Finding to_finding(const std::string& method, int64_t samples, int64_t seed);
 
 }  // namespace mr

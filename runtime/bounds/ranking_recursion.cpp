@@ -14,11 +14,11 @@ namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
 
-/// For every rank the range of likely counts of relevant rows.
+/// For every rank, the range of likely counts of relevant rows.
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
   RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {
-    if (r % 256 == 0) cpu::check_interrupt();  // a rank takes up to some 10,000 counts
+    if (r % 256 == 0) cpu::check_interrupt();  // one rank may loop over 10,000 counts
     counts.next();
     low.push_back(static_cast<int32_t>(counts.least()));
     high.push_back(static_cast<int32_t>(counts.most()));
@@ -113,7 +113,7 @@ void RankingRecursion::next(double* re, double* im) {
   taken_ += lanes;
 }
 
-/// On to the next block of frequencies.
+/// Moves on to the next block of frequencies.
 void RankingRecursion::turn(size_t at) {
   double& re = start_[2 * at];
   double& im = start_[2 * at + 1];
@@ -130,7 +130,7 @@ void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
     DeviceArray<int32_t> low, high;
     DeviceArray<double> angle, state;
   };
-  std::vector<There> held;  // until the launch is queued
+  std::vector<There> held;  // kept alive until the launch is queued
   const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
   std::vector<CharacteristicFunction<double>> shapes;
   for (const RankingRecursion* r : all) {

@@ -1,4 +1,4 @@
-// Blocks of a metric's characteristic function over random rankings, from the recursion over ranks, on either device.
+// Blocks of a metric's characteristic function over random rankings, by recursion over ranks, on either device.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace mr {
 
-/// Levels relative to a base level: the base has the most rows (where relevant rows are counted: it is the other rows),
-/// adds nothing and has weight 1; each other level adds its gain less the base's.
+/// Levels relative to a base level. The base adds nothing and has weight 1; each other level adds its gain minus the
+/// base's. The base is the level with the most rows, or the irrelevant rows if relevant rows are counted.
 struct Increase {
   std::vector<double> gain, weight;
   std::vector<int64_t> rows;
@@ -21,7 +21,7 @@ Increase increase_of(const ListShape& shape, Increment kind = Increment::linear)
 
 class RankingRecursion {
  public:
-  /// Lists of one level besides the base may run on a GPU; others run on the CPU.
+  /// On a GPU only lists with one level besides the base are computed; other lists are computed on the CPU.
   RankingRecursion(const Increments& add, const ListShape& shape, Device device);
 
   bool one_level() const { return transform_.levels == 1; }
@@ -30,19 +30,19 @@ class RankingRecursion {
   /// log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
   void log_moments(double mean, const double* tilt, double* out);
 
-  /// The frequencies to come are step, 2 step, ...
+  /// Sets the frequencies of the next calls to step, 2 step, ...
   void set_step(double step);
-  /// E exp(i t X) at the next cpu::frequency_lanes of them.
+  /// E exp(i t X) at the next cpu::frequency_lanes frequencies.
   void next(double* re, double* im);
 
-  /// Calls of `next` that one launch on the GPU serves.
+  /// Number of calls of `next` that one launch on the GPU computes.
   static constexpr int64_t calls_per_launch = 16;
   bool runs_on_device() const { return device_ == Device::cuda && one_level(); }
-  /// One launch for the next calls of all these, which run on the GPU and have used up their last launch.
+  /// One launch for the next calls of all given recursions that run on the GPU and have used up their last launch.
   static void launch(const std::vector<RankingRecursion*>& all);
 
  private:
-  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // frequencies
+  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // number of frequencies per launch
   void turn(size_t at);
 
   Device device_;
@@ -52,8 +52,8 @@ class RankingRecursion {
   std::vector<double> weights_;
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
-  int64_t taken_ = 0;          // frequencies returned so far
-  std::vector<double> ready_;  // from the device: real and imaginary parts of the block that taken_ lies in
+  int64_t taken_ = 0;          // number of frequencies returned so far
+  std::vector<double> ready_;  // from the device: the block with frequency taken_, complex
 };
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// How many relevant rows are in the first ranks of a random ranking, rank by rank.
+// Distribution of the number of relevant rows in the first ranks of a random ranking, rank by rank.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Starts before the first rank. p of n rows are relevant; each has this weight, the others have weight 1.
+  /// Starts before the first rank, with p relevant rows of n. Relevant rows have this sampling weight, others weight 1.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;
   }
 
-  /// One rank further. Counts that are less likely than 1e-19 are left out.
+  /// Advances by one rank. Counts with a probability below 1e-19 are dropped.
   void next() {
     constexpr double unlikely = 1e-19;
     most_ = std::min(most_ + 1, p_);
@@ -33,7 +33,7 @@ class RelevantCounts {
   double probability(int64_t c) const { return mass_[c]; }
 
  private:
-  /// The weight of the relevant rows that remain after c of them, and of the others.
+  /// Total weight of the relevant rows that remain after c relevant rows, and of the remaining other rows.
   double wanted(int64_t c) const { return static_cast<double>(p_ - c) * weight_; }
   double others(int64_t c) const { return static_cast<double>(n_ - rank_ - (p_ - c)); }
 

@@ -19,7 +19,7 @@ constexpr char magic[8] = {'m', 'r', 's', 'a', 'm', 'p', 'l', '1'};
 constexpr uint32_t byte_order = 0x01020304;
 constexpr size_t key_digits = 64;
 
-/// A value that occurred more than once.
+/// A value that occurs several times, with its count.
 struct Repeated {
   uint32_t index, count;
 };
@@ -30,8 +30,8 @@ struct Header {
   char key[key_digits];
   int64_t distinct, total;
   double mean, sd;
-  uint64_t payload_checksum;  // of all that follows the header
-  uint64_t header_checksum;   // of all before it
+  uint64_t payload_checksum;  // checksum of all bytes after the header
+  uint64_t header_checksum;   // checksum of the header's other bytes
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 128);
 constexpr int64_t header_bytes = sizeof(Header);
@@ -58,7 +58,7 @@ std::vector<Repeated> repeated_in(const std::vector<uint32_t>& before) {
   return out;
 }
 
-/// A header of this key whose sizes are those of the file: nothing is allocated by any other.
+/// True if the header has this key and its sizes match the file. Memory is allocated only after this check.
 bool fits(const Header& h, int64_t size, const std::string& key) {
   if (std::memcmp(h.magic, magic, sizeof magic) != 0 || h.byte_order != byte_order) return false;
   if (h.header_checksum != checksum_of(h) || key.compare(0, key.npos, h.key, key_digits) != 0) return false;
@@ -73,7 +73,7 @@ bool ascending(const std::vector<double>& values) {
   return true;
 }
 
-/// How many values are less than each, then all; false where the counts are not those of the header.
+/// Turns counts into prefix sums. Returns false if they disagree with the header.
 bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& repeated, const Header& h) {
   if (repeated.empty()) return h.total == h.distinct;
   before.assign(static_cast<size_t>(h.distinct) + 1, 1);
@@ -87,7 +87,7 @@ bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& rep
     count = static_cast<uint32_t>(sum);
     sum += own;
   }
-  return sum - 1 == static_cast<uint64_t>(h.total);  // the last one was no value's
+  return sum - 1 == static_cast<uint64_t>(h.total);  // the last sum includes one extra
 }
 
 std::optional<Distribution> read(const io::RegularFile& file, const std::string& key) {
@@ -107,7 +107,7 @@ std::optional<Distribution> read(const io::RegularFile& file, const std::string&
 }
 
 std::string foreign(const std::string& path) {
-  return is_sample_file(path) ? "" : "is not a file of samples, and is not replaced";
+  return is_sample_file(path) ? "" : "is not a file of samples, so it is not replaced";
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ std::optional<Distribution> read_sample_file(const std::string& path, const std:
   } catch (const cpu::Interrupted&) {
     throw;
   } catch (const std::runtime_error&) {
-    return std::nullopt;  // unreadable, deleted meanwhile, or cut short
+    return std::nullopt;  // the file is unreadable, truncated, or was deleted meanwhile
   }
 }
 
@@ -149,7 +149,7 @@ bool is_sample_file(const std::string& path) {
   const io::RegularFile file(path);
   char found[sizeof magic] = {};
   file.read(0, found, std::min<int64_t>(sizeof found, file.size()));
-  return std::memcmp(found, magic, sizeof magic - 1) == 0;  // of any version
+  return std::memcmp(found, magic, sizeof magic - 1) == 0;  // compares without the version
 }
 
 }  // namespace mr

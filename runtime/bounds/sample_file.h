@@ -1,5 +1,5 @@
-// A file of a distribution from samples: a header of fixed size, the distinct values, and where they occurred more than
-// once how often. Numbers are as in memory; a file of a machine with another order of bytes is none of these.
+// A file with a distribution from samples: a header of fixed size, the distinct values, and the counts of repeated
+// values. Numbers have the machine's byte order; a file with another byte order is ignored.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace mr {
 
-/// Nothing where there is no file, or one that is damaged, of another version, or of another key: it is to be made
-/// anew.
+/// Reads a distribution. Returns nothing if the file is missing, damaged, of another version, or of another key; it
+/// must then be made again.
 std::optional<Distribution> read_sample_file(const std::string& path, const std::string& key);
 
-/// Replaces such files only, by io::NewFile. Throws std::runtime_error with the path.
+/// Writes a file through io::NewFile, over files of this kind only. Throws std::runtime_error with the path.
 void write_sample_file(const std::string& path, const std::string& key, const Distribution& distribution);
 
-/// The largest size that the file of a distribution can have.
+/// An upper bound of the file size of a distribution.
 int64_t sample_file_bytes(const Distribution& distribution);
 
-/// True if the file begins as files of `write_sample_file` do.
+/// True if the file has the magic bytes that `write_sample_file` writes.
 bool is_sample_file(const std::string& path);
 
 }  // namespace mr

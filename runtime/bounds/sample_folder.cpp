@@ -18,16 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* limit_variable = "MOONRANK_SAMPLES_GIB";
-/// The MovieLens half of the thesis' table needs 2.9 (594 shapes of list, three metrics; du -sh after
-/// scripts/thesis/table_5_1.lua).
+/// Default limit in GiB. The MovieLens half of scripts/thesis/table_5_1.lua needs 2.9 (594 shapes, three metrics).
 constexpr double usual_gib = 8;
 constexpr const char* ending = ".samples";
-/// Files are counted again whenever this part of the limit has been written.
+/// The folder's size is measured again whenever this fraction of the limit has been written.
 constexpr int64_t parts_of_limit = 32;
-/// Temporary files of writers that were killed.
+/// Older temporary files belong to writers that were killed.
 constexpr std::chrono::hours oldest_temporary{1};
 
-/// Nowhere without a home: nothing is kept.
+/// The folder, or an empty path without a home folder: then nothing is kept.
 fs::path folder_of_user() {
   try {
     return io::user_cache_folder() / "samples";
@@ -59,7 +58,7 @@ int64_t most_sample_bytes() {
   const double gib = std::strtod(text, &end);
   if (*end != '\0' || !(gib >= 0 && gib <= 1e6))
     throw std::runtime_error(std::string(limit_variable) + " is '" + text +
-                             "', expected gibibytes from 0 (nothing is kept)");
+                             "', expected a number of GiB, 0 or more (0 keeps no samples)");
   return static_cast<int64_t>(gib * 0x1p30);
 }
 
@@ -82,7 +81,7 @@ std::shared_ptr<const Distribution> SampleFolder::find(const std::string& key) c
   const fs::path path = path_of(key);
   std::optional<Distribution> found = read_sample_file(path.string(), key);
   if (!found) return nullptr;
-  std::error_code unchanged;  // of another user's file, say
+  std::error_code unchanged;  // set if the file belongs to another user
   fs::last_write_time(path, fs::file_time_type::clock::now(), unchanged);
   return std::make_shared<const Distribution>(std::move(*found));
 }
@@ -92,19 +91,19 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
   if (bytes > most_bytes_) return;
   make_room(bytes);
   try {
-    std::error_code unmade;  // writing then fails
+    std::error_code unmade;  // if this fails, so does writing
     fs::create_directories(folder_, unmade);
     write_sample_file(path_of(key).string(), key, distribution);
   } catch (const cpu::Interrupted&) {
     end_write(bytes);
     throw;
   } catch (const std::runtime_error&) {
-    // a full disk, a folder that cannot be written, another's file of this name
+    // for example a full disk, a read-only folder, or another program's file of this name
   }
   end_write(bytes);
 }
 
-/// Files that other threads are about to finish are not in the folder yet when it is counted.
+/// Counts files of other threads that are not in the folder yet.
 void SampleFolder::make_room(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const int64_t room = std::max(bytes, most_bytes_ / parts_of_limit);
@@ -121,7 +120,7 @@ void SampleFolder::end_write(int64_t bytes) {
   unfinished_ -= bytes;
 }
 
-/// Until there are at most so many bytes; and what writers that were killed left.
+/// Removes the least recently used files until at most `most` bytes remain, and temporary files of killed writers.
 void SampleFolder::remove_oldest(int64_t most) const {
   std::vector<OldFile> files;
   int64_t sum = 0;
@@ -145,7 +144,7 @@ void SampleFolder::remove_oldest(int64_t most) const {
 
 SampleFolder::Turn SampleFolder::take_turn(const std::string& rankings_key) const {
   try {
-    // one of a few locks: two shapes that share one are drawn one after the other
+    // one of a few locks: two shapes with the same lock are drawn one after the other
     const fs::path locks = folder_ / "locks";
     std::error_code unmade;
     fs::create_directories(locks, unmade);

@@ -1,5 +1,5 @@
-// The folder of sample files in a user's cache, within a limit of bytes: the least recently used go first. Reading and
-// keeping do not throw but for Ctrl-C: what cannot be read or written is not kept.
+// The folder of sample files in the user's cache, an LRU cache with a size limit. Reading and keeping do not throw,
+// except on Ctrl-C: if a file cannot be read or written, it is not kept.
 #pragma once
 
 #include <filesystem>
@@ -13,23 +13,22 @@
 
 namespace mr {
 
-/// By MOONRANK_SAMPLES_GIB, 8 GiB where it is not set. Throws where it is no number from 0.
+/// The limit from MOONRANK_SAMPLES_GIB; 8 GiB if it is not set. Throws if it is not a number, 0 or more.
 int64_t most_sample_bytes();
 
 class SampleFolder {
  public:
   SampleFolder(std::filesystem::path folder, int64_t most_bytes);
-  /// $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read when it is first asked for.
+  /// $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read on first use.
   static SampleFolder& of_user();
 
-  /// True if the folder may keep anything.
   bool is_open() const { return most_bytes_ > 0; }
   bool has(const std::string& key) const;
-  /// Null where it is not there or not as it was written; else it is the most recently used.
+  /// Null if the file is missing or damaged. Otherwise it becomes the most recently used one.
   std::shared_ptr<const Distribution> find(const std::string& key) const;
   void keep(const std::string& key, const Distribution& distribution);
 
-  /// The turn to draw some rankings: `mine` if no other process or thread has it, or if locks are not available.
+  /// The right to draw some rankings. `mine`: no other process or thread holds it, or file locks are not available.
   struct Turn {
     bool mine = true;
     std::optional<io::FileLock> lock = {};
@@ -45,8 +44,8 @@ class SampleFolder {
   std::filesystem::path folder_;
   int64_t most_bytes_;
   std::mutex mutex_;
-  std::optional<int64_t> written_;  // since files were last removed; none before
-  int64_t unfinished_ = 0;          // of files that are being written
+  std::optional<int64_t> written_;  // bytes written since files were last removed; none before the first time
+  int64_t unfinished_ = 0;          // bytes of files that are being written
 };
 
 }  // namespace mr

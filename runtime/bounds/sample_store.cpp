@@ -12,9 +12,9 @@
 namespace mr {
 namespace {
 
-/// Fewer rows are drawn in the time that a file takes.
+/// Drawing fewer rows than this takes no longer than reading a file.
 constexpr int64_t least_rows = int64_t{1} << 22;
-/// How long another process may draw a shape before it is drawn here as well: it may have been stopped.
+/// After this time, samples that another process draws are drawn here as well: that process may be stopped.
 constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::milliseconds between_looks{5};
 
@@ -24,8 +24,8 @@ Shared drawn(const MetricSampling& sampling, Device device) {
   return std::make_shared<const Distribution>(sampling.draw(device));
 }
 
-/// Draws it and those of `also` that are missing, and keeps all of them. A GPU draws faster than a host adds up, so it
-/// draws each alone.
+/// Draws `sampling` and the missing ones of `also`, and keeps all of them. The GPU draws each of them separately,
+/// because there drawing is faster than adding up on the host.
 Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
                       Device device) {
   std::vector<MetricSampling> all{sampling};
@@ -62,7 +62,7 @@ Shared sampled_distribution(const MetricSampling& sampling, const std::vector<Me
     if (Shared found = kept(folder, key, sampling)) return found;
     const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
     if (turn.mine || std::chrono::steady_clock::now() > until) {
-      // another process may have kept it between the two looks
+      // another process may have kept it since the first lookup
       if (Shared found = kept(folder, key, sampling)) return found;
       return drawn_and_kept(folder, sampling, also, device);
     }

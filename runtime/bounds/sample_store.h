@@ -1,5 +1,5 @@
-// Distributions from samples, kept for other processes and later runs in the user's cache folder: samples/ there, a
-// file each. MOONRANK_SAMPLES_GIB says how much may lie there, 0 that nothing is kept.
+// Distributions from samples, one file each, in samples/ of the user's cache folder, for other processes and later
+// runs. MOONRANK_SAMPLES_GIB limits the folder's size; 0 keeps nothing.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace mr {
 
-/// A distribution that another process draws now: to be waited for, or not.
+/// What to do about a distribution that another process is drawing: wait for it, or leave it.
 enum class Busy : int8_t { wait, leave };
 
-/// Read where it is kept, else drawn and kept, and those of `also` that go with it and are not kept yet with it. Null
-/// where another process draws it now and is to be left.
+/// Reads the distribution if it is kept. Otherwise draws and keeps it, together with those of `also` that use the same
+/// rankings and are not kept. Null if another process is drawing it and `busy` is `leave`.
 std::shared_ptr<const Distribution> sampled_distribution(const MetricSampling& sampling,
                                                          const std::vector<MetricSampling>& also, Device device,
                                                          Busy busy);

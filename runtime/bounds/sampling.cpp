@@ -1,4 +1,4 @@
-// Random rankings of a shape, drawn by the kernels or, for many different gains, order by order.
+// Random rankings of a shape. Kernels draw them; for many distinct gains, whole orders are drawn instead.
 #include "runtime/bounds/sampling.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace mr {
 namespace {
 
-/// Names, in keys, the way that values are drawn and added up. Raise it whenever a change of the code can change the
-/// numbers for the same increments.
+/// Part of the cache key: the version of the way in which values are drawn and summed. Raise it with every change that
+/// can change values for the same increments.
 constexpr const char* version = "moonrank samples 1";
 
 RandomKey key_of(const ListShape& shape, int64_t seed) {
@@ -24,15 +24,14 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
   return random_key(static_cast<uint64_t>(seed), stream.c_str());
 }
 
-/// f(first, last) over pieces of the samples of n rows, on all threads; short enough for Ctrl-C to be seen between
-/// them.
+/// Calls f(first, last) over pieces of the samples on all threads. Pieces are short, so that Ctrl-C is noticed.
 template <class F>
 void for_samples(int64_t samples, int64_t n, const F& f) {
   constexpr int64_t rows = int64_t{1} << 20;
   cpu::parallel(samples, std::clamp<int64_t>(rows / std::max<int64_t>(n, 1), 1, 64) * cpu::sample_lanes, f);
 }
 
-/// The weights with which relevant rows, or those of each level, are drawn; 1 for rows that gain nothing.
+/// Sets the sampling weights of relevant rows, or of each level's rows; rows without gain have weight 1.
 void set_weights(const ListShape& shape, RankingSampler& sampler) {
   const Level nothing{0, 0, 0};
   sampler.weighted = shape.beta != 0;
@@ -42,7 +41,7 @@ void set_weights(const ListShape& shape, RankingSampler& sampler) {
   }
 }
 
-/// A sampler that draws every level of the gains; its `levels` is 0 where there are too many for that.
+/// A sampler that draws every level of the gains. Its `levels` is 0 if there are too many levels.
 RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& d, RandomKey key) {
   RankingSampler sampler{.n = shape.n, .increment = Increment::graded, .d = d.data(), .key = key};
   const std::vector<Level> levels = levels_of(shape);
@@ -65,13 +64,13 @@ void fill_there(RankingSampler sampler, std::vector<double>& values, Device devi
   out.copy_to_host(values.data());
 }
 
-/// The last vector of lanes may go beyond the samples.
+/// Rounds up to whole vectors of lanes.
 size_t whole_lanes(int64_t samples) {
   constexpr auto lanes = static_cast<size_t>(cpu::sample_lanes);
   return (static_cast<size_t>(samples) + lanes - 1) / lanes * lanes;
 }
 
-/// values[s] = what `sampler` draws, for all samples.
+/// Sets values[s] to what `sampler` draws, for all samples.
 void fill_samples(const RankingSampler& sampler, std::vector<double>& values, Device device) {
   if (device == Device::cuda) return fill_there(sampler, values, device);
   const auto samples = static_cast<int64_t>(values.size());
@@ -82,14 +81,15 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   values.resize(static_cast<size_t>(samples));
 }
 
-/// The rows' gains times the discounts of their ranks.
+/// Sum of the rows' gains times the discounts of their ranks.
 double linear_sum(const std::vector<int64_t>& rows, const std::vector<double>& gains, const std::vector<double>& d) {
   double sum = 0;
   for (size_t r = 0; r < rows.size(); ++r) sum += gains[static_cast<size_t>(rows[r])] * d[r];
   return sum;
 }
 
-/// Wrongly ordered pairs; `level`: of each row, from the highest grade down; `placed`: room for as many as levels.
+/// Number of wrongly ordered pairs. `level`: the level of each row, from the highest grade down. `placed`: scratch with
+/// one entry per level.
 double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& level, std::vector<double>& placed) {
   std::fill(placed.begin(), placed.end(), 0.0);
   double sum = 0;
@@ -101,7 +101,7 @@ double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& 
   return sum;
 }
 
-/// An order per sample, for gains that are all different or nearly so, and for pairs.
+/// Draws whole orders, one per sample: for pairs, and for gains that are nearly all distinct.
 void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, std::vector<double>& values) {
   const std::vector<double> gains = gains_of(shape);
   const std::vector<int64_t> rows_of = rows_of_grades(shape);
@@ -119,7 +119,7 @@ void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, 
   });
 }
 
-/// True if the mean and standard deviation that the file states are those of its values.
+/// True if the mean and standard deviation in the file match its values.
 bool has_own_moments(const Distribution& d) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < d.values().size(); ++i) mean += d.probability(i) * d.values()[i];
@@ -129,7 +129,7 @@ bool has_own_moments(const Distribution& d) {
   return std::fabs(d.mean() - mean) <= size && std::fabs(d.sd() - std::sqrt(square)) <= size;
 }
 
-/// Text of numbers, bit for bit.
+/// Numbers as text, bit for bit.
 template <class T>
 void add_bits(std::string& text, const T* numbers, size_t count) {
   text.append(reinterpret_cast<const char*>(numbers), count * sizeof(T));
@@ -165,7 +165,7 @@ std::string MetricSampling::rankings_key() const {
 }
 
 std::string MetricSampling::key() const {
-  // discounts, gains and weights themselves, not the metric's name: other logarithms make other keys
+  // the key has discounts, gains and weights instead of the metric's name, so another logarithm gives another key
   std::string text = rankings_key() + " " + std::to_string(static_cast<int>(increments_.kind)) + " ";
   const std::vector<double> gains = gains_of(shape_);
   add_bits(text, increments_.d.data(), increments_.d.size());
@@ -198,7 +198,7 @@ std::vector<double> MetricSampling::draw(Device device) const {
 }
 
 bool MetricSampling::drew(const Distribution& found) const {
-  constexpr double farthest = 0.15;  // of the distribution functions: of 512 values in 100,000,000 cases once
+  constexpr double farthest = 0.15;  // between distribution functions; exceeded by 512 values with p = 1e-8
   MetricSampling few = *this;
   few.samples_ = std::min<int64_t>(samples_, 512);
   if (found.counted().total != samples_ || !has_own_moments(found)) return false;
@@ -207,7 +207,7 @@ bool MetricSampling::drew(const Distribution& found) const {
   const std::vector<double>& values = found.values();
   const auto count = static_cast<double>(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const double x = drawn[i], near = 2e-12 * std::max(1.0, std::fabs(x));  // nearly equal values are kept as one
+    const double x = drawn[i], near = 2e-12 * std::max(1.0, std::fabs(x));  // nearly equal values were merged
     const auto at = std::lower_bound(values.begin(), values.end(), x - near);
     if (at == values.end() || *at > x + near) return false;
     if (drawn.size() < 512) continue;

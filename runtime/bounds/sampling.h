@@ -1,5 +1,5 @@
-// Values of metrics for random rankings of one shape of list. They depend on (seed, n, p, sample) only, whatever the
-// metric: metrics of the same seed see the same rankings, drawn together or not.
+// Values of metrics for random rankings of one shape. The rankings depend on (seed, n, p, sample) only, so metrics with
+// the same seed see the same rankings, whether they are drawn together or separately.
 #pragma once
 
 #include <string>
@@ -13,23 +13,22 @@ namespace mr {
 /// The inputs from which the values of one metric are computed.
 class MetricSampling {
  public:
-  /// Throws where `samples` is not 1 to 100 million.
+  /// Throws unless `samples` is 1 to 100 million.
   MetricSampling(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed);
 
-  /// Equal where the values are: SHA-256 in hexadecimal digits of everything here.
+  /// A key that is equal if the values are: SHA-256 of all inputs, in hexadecimal digits.
   std::string key() const;
-  /// Equal where the rankings are.
+  /// A key that is equal if the rankings are.
   std::string rankings_key() const;
   /// True if both metrics can be computed from the same drawn rankings.
   bool goes_with(const MetricSampling& other) const;
-  /// Rows to be drawn in all.
   int64_t rows() const { return samples_ * shape_.n; }
   std::vector<double> draw(Device device) const;
-  /// True if `found`, read from a file, can be what `draw` gives: it has as many values, with their mean and standard
-  /// deviation; the first few hundred, drawn again, are among them and distributed like them.
+  /// True if `found`, read from a file, can be a result of `draw`: it has the right number of values with their mean
+  /// and standard deviation, and the first few hundred values, drawn again, are in it with the same distribution.
   bool drew(const Distribution& found) const;
 
-  /// Values of each, from rankings that are drawn once; all go with the first. The same bits as `draw`.
+  /// Values of each metric from rankings that are drawn once, with the bits of `draw`. All must go with the first.
   static std::vector<std::vector<double>> draw_together(const std::vector<MetricSampling>& samplings);
 
  private:
@@ -42,7 +41,6 @@ class MetricSampling {
   Increments increments_;
 };
 
-/// `samples` values of the metric, drawn on `device`.
 std::vector<double> sample_metric(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                                   Device device = Device::cpu);
 

@@ -9,12 +9,11 @@
 namespace mr {
 namespace {
 
-/// With more values than this a Fourier series or a table is faster than the sum over them.
+/// With more values than this, a Fourier series or a table is faster than a sum over them.
 constexpr size_t most_summed = 2048;
-/// An unsmoothed distribution function that cannot be listed is computed with this gain times the deviation.
+/// A distribution function that cannot be listed is approximated by a smoothed one with this kappa.
 constexpr double fine_kappa = 1000;
-/// But with a gain times the range of at most this, where weights make rankings nearly the same, so that the series
-/// still ends.
+/// Largest steepness times range for that approximation, so that the series converges if rankings are nearly equal.
 constexpr double most_fine = 6e4;
 
 }  // namespace
@@ -32,8 +31,8 @@ double Smoothing::gain(double sd, double range) const {
   if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
   char text[160];
   std::snprintf(text, sizeof text,
-                "%g smooths values over a range of %g by a = %g, expected a times the range from 1e-9 to 1e150", amount,
-                range, a);
+                "%g gives the steepness a = %g for values of range %g, expected a times the range from 1e-9 to 1e150",
+                amount, range, a);
   throw ArgumentError(kind == by_gain ? "steepness" : "kappa", text);
 }
 
@@ -85,9 +84,9 @@ double RankingDistribution::quantile(double q) const {
 
 const Distribution& RankingDistribution::listed() const {
   if (listed_) return *listed_;
-  throw std::runtime_error("there are too many values of " + exact_->metric.name +
-                           " to list; :cdf, :quantile and :smooth " +
-                           "know them all, and method = \"sampled\" lists some");
+  throw std::runtime_error("cannot list the values of " + exact_->metric.name +
+                           ": there are too many. Use :cdf, :quantile or :smooth, " +
+                           "or method = \"sampled\" to list some");
 }
 
 double RankingDistribution::gain(const Smoothing& how) const {
@@ -117,7 +116,7 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  // the one that bounds read, also where the values are few enough to be summed
+  // use the series that bounds read, even if there are few enough values to sum
   const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
   auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
                      : std::make_shared<const LogitTable>(listed().table(a));

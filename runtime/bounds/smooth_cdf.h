@@ -1,5 +1,5 @@
-// Smoothed distribution functions of metrics over random rankings, for bounds and scripts: exact or from samples, made
-// once per shape of list.
+// Smoothed distribution functions of metrics over random rankings, for bounds and scripts: exact or from samples,
+// computed once per shape.
 #pragma once
 
 #include <map>
@@ -20,24 +20,24 @@ enum class Method : int8_t { exact, sampled, automatic };
 /// made here. Throws if `method` is exact and no exact computation is feasible.
 bool is_exact(const Metric& metric, const ListShape& shape, Method method);
 
-/// The steepness a of F~: kappa / sd; a itself; or (number of distinct values) / (max - min), Eq. 3.13.
+/// How the steepness a of F~ is given: kappa, with a = kappa / sd; a itself; or Eq. 3.13, (number of distinct values) /
+/// (max - min).
 struct Smoothing {
   enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
   double amount = 8;
 
-  /// a by kappa or as given, for a distribution of this standard deviation and range. Throws where a is so small that
-  /// F~ is 1/2 throughout, or so large that sums overflow.
+  /// The steepness a for a distribution of this standard deviation and range. Throws if a is so small that F~ is 1/2
+  /// everywhere, or so large that sums overflow.
   double gain(double sd, double range) const;
 };
 
-/// How a distribution is computed. `automatic`: exactly where that is feasible, else from samples.
+/// How a distribution is computed. `automatic`: exactly if feasible, else from samples.
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
-  Device device = Device::cpu;    // that draws the samples
-  std::vector<Metric> also = {};  // whose samples are wanted too: of the same rankings, where these are drawn
+  Device device = Device::cpu;    // the device that draws samples
+  std::vector<Metric> also = {};  // metrics that need samples of the same rankings, drawn together
 };
-/// As MetricSampling draws them.
 std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
                                          const Finding& finding);
 
@@ -45,7 +45,7 @@ std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, con
 class RankingDistribution {
  public:
   RankingDistribution(const Metric& metric, const ListShape& shape, const Finding& finding);
-  /// `method` says how they were computed.
+  /// `method` is the text that `method()` returns.
   RankingDistribution(std::shared_ptr<const Distribution> values, const char* method)
       : method_(method), listed_(std::move(values)) {}
 
@@ -55,13 +55,13 @@ class RankingDistribution {
   double max() const;
   double mean() const;
   double sd() const;
-  /// Where it cannot be listed: of the metric smoothed by a thousandth of its deviation.
+  /// If the values cannot be listed, the result is smoothed by a thousandth of the standard deviation.
   double cdf(double s) const;
   double quantile(double q) const;
-  /// All values with their probabilities; throws where they cannot be listed.
+  /// All values with their probabilities. Throws if there are too many to list.
   const Distribution& listed() const;
   std::vector<Smoothed> smooth(const std::vector<double>& s, const Smoothing& how) const;
-  /// F~ as a table, made once per gain.
+  /// F~ as a table, computed once per steepness.
   std::shared_ptr<const LogitTable> table(const Smoothing& how) const;
   double gain(const Smoothing& how) const;
 
@@ -82,11 +82,11 @@ class RankingDistribution {
   mutable std::map<double, std::shared_ptr<const LogitTable>> tables_;
 };
 
-/// F~ of one shape in the smaller of its forms: the values where Eq. 3.13 needs them, else a table.
+/// F~ of one shape: as values if Eq. 3.13 needs them, else as a table, which is smaller.
 using SmoothCdf = std::variant<std::shared_ptr<const Distribution>, std::shared_ptr<const LogitTable>>;
 
-/// F~ for all shapes (no value for degenerate ones): made in parallel, kept per process up to a limit of bytes, the
-/// least recently used going first; characteristic functions on `device`. Throws where a method cannot do a shape.
+/// F~ for all shapes, without a value for degenerate ones. Computed in parallel, in an LRU cache per process;
+/// characteristic functions run on `device`. Throws if a method is not possible for a shape.
 std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const std::vector<ListShape>& shapes,
                                                   const Finding& finding, const Smoothing& how,
                                                   Device device = Device::cpu);

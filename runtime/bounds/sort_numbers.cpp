@@ -8,9 +8,9 @@
 namespace mr {
 namespace {
 
-/// With fewer numbers std::sort takes no longer.
+/// For fewer numbers std::sort is as fast.
 constexpr size_t least = 256;
-/// Numbers per bucket where all are as full.
+/// Average number of values per bucket.
 constexpr size_t expected = 4;
 
 }  // namespace
@@ -22,7 +22,7 @@ void sort_numbers(std::vector<double>& numbers) {
   if (range == 0) return;
   const size_t buckets = numbers.size() / expected;
   const double per_unit = static_cast<double>(buckets - 1) / range;
-  // a range beyond what doubles hold, or so small that its inverse is
+  // the range or its inverse overflows
   if (!std::isfinite(range) || !std::isfinite(per_unit)) return std::sort(numbers.begin(), numbers.end());
   const auto bucket_of = [&](double x) { return static_cast<uint32_t>((x - first) * per_unit); };
   std::vector<uint32_t> ends(buckets + 1, 0);

@@ -1,12 +1,11 @@
-// Sorting many numbers that are spread over a range, as samples are.
+// Bucket sort for many numbers that are spread over a range, such as samples.
 #pragma once
 
 #include <vector>
 
 namespace mr {
 
-/// Ascending, the order of std::sort: numbers go into buckets of equal width, which are short, and are sorted there.
-/// None may be NaN.
+/// Sorts ascending, without NaN. Numbers are put into short buckets of equal width, which std::sort sorts.
 void sort_numbers(std::vector<double>& numbers);
 
 }  // namespace mr

@@ -16,16 +16,17 @@ namespace mr {
 namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
-constexpr double negligible = 1e-13;         // terms below end the series
+constexpr double negligible = 1e-13;         // the series ends when its terms are smaller than this
 constexpr int64_t most_terms = 1 << 17;      // for steeper kernels a Fourier series converges too slowly
-constexpr double most_work = 4e6;            // states times ranks per frequency
-constexpr int64_t closed_form_pairs = 2000;  // of relevant and other rows, from which nRBP takes the closed form
-constexpr double wide = 25;                  // range in deviations from which the probable part of the range is sought
-constexpr int64_t most_grades = 8;           // besides the one that adds nothing
+constexpr double most_work = 4e6;            // limit of states times ranks per frequency
+constexpr int64_t closed_form_pairs = 2000;  // with more pairs, nRBP uses the closed form
+constexpr double wide = 25;                  // from this range / sd on, search for the probable part
+constexpr int64_t most_grades = 8;           // limit of grades, without the base level
 
-/// Wrongly ordered pairs of two grades are a Mann-Whitney statistic: a product of sines, about its mean (1947).
+/// Characteristic function of the number of wrongly ordered pairs of two grades, a Mann-Whitney statistic, about its
+/// mean: a product of sines (1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
-  constexpr int64_t block = 64;  // factors by vectors, multiplied in order
+  constexpr int64_t block = 64;  // computes factors as vectors, multiplies them in order
   const int64_t fewer = std::min(p, n - p);
   double phi = 1, factors[block];
   for (int64_t first = 1; first <= fewer; first += block) {
@@ -39,8 +40,8 @@ double mann_whitney(int64_t n, int64_t p, double t) {
   return phi;
 }
 
-/// Wrongly ordered pairs of several grades are a sum of independent such statistics: each grade against all higher
-/// ones.
+/// For several grades, the number of wrongly ordered pairs is a sum of independent Mann-Whitney statistics: each grade
+/// against all higher ones.
 double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   double phi = 1;
   int64_t n = 0;
@@ -51,13 +52,13 @@ double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   return phi;
 }
 
-/// True if the characteristic function is that product.
+/// True if the characteristic function is the product of sines.
 bool is_product(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;
 }
 
-/// Narrows [low, high] to where more than 1e-16 of the distribution can be, by Chernoff's bound at several tilts.
+/// Narrows [low, high] to all but 1e-16 of the distribution, by Chernoff's bound at several tilts.
 void narrow(RankingRecursion& recursion, double centre, double mean, double sd, double& low, double& high) {
   constexpr double sizes[lanes / 2] = {1, 2, 3, 4, 6, 8, 11, 15}, log_rest = 37;
   double tilt[lanes], log_moment[lanes];
@@ -74,7 +75,7 @@ void narrow(RankingRecursion& recursion, double centre, double mean, double sd, 
   }
 }
 
-/// z / sinh z: the transform of the logistic kernel.
+/// z / sinh z: the Fourier transform of the logistic kernel.
 double kernel(double z) {
   if (z > 300) return 0;
   const double t = portable::expm1(z);
@@ -95,8 +96,8 @@ bool has_spectrum(const Metric& metric, const ListShape& shape) {
 
 struct Spectrum::Source {
   ListShape shape;
-  std::vector<int64_t> rows;                    // of each grade, where there are several
-  std::unique_ptr<RankingRecursion> recursion;  // null: the product of sines
+  std::vector<int64_t> rows;                    // rows of each grade, if there are several
+  std::unique_ptr<RankingRecursion> recursion;  // null: use the product of sines
   double centre = 0;
   int64_t k = 0;
 
@@ -152,7 +153,7 @@ Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, De
 std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListShape>& shapes,
                                    const std::vector<double>& gains, Device device) {
   constexpr int64_t blocks = RankingRecursion::calls_per_launch;
-  constexpr size_t most_at_once = 256;  // shapes per launch, whose states are in memory together
+  constexpr size_t most_at_once = 256;  // shapes per launch; the states of all are in memory at once
   std::vector<Spectrum> out;
   std::vector<Source> sources(shapes.size());
   std::vector<size_t> growing;
@@ -185,7 +186,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
   double re[lanes], im[lanes];
   for (int64_t block = 0; block < blocks; ++block) {
     if (terms() >= most_terms)
-      throw ArgumentError("kappa", "too steep for the characteristic function: more than " +
+      throw ArgumentError("kappa", "is too steep for the characteristic function, which would need more than " +
                                        std::to_string(most_terms) + " frequencies");
     source.next(step_, re, im);
     double last = 0;
@@ -202,7 +203,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
 void Spectrum::at(const double* s, Smoothed* out) const {
   double re[lanes], im[lanes], first[lanes], second[lanes];
   for (int64_t j = 0; j < lanes; ++j) {
-    // beyond the ends F~ is the kernel's tail alone, and the series would repeat itself
+    // outside of the range F~ is the kernel's tail alone, where the periodic series would be wrong
     const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
     re[j] = portable::cos(step_ * (inside - mean_));
     im[j] = -portable::sin(step_ * (inside - mean_));

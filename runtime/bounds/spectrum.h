@@ -1,6 +1,6 @@
-// The smoothed distribution function of a metric over random rankings, F~(s) = E sigma(a (s - X)), exactly, as a
-// Fourier series: the characteristic function of X times that of the logistic kernel (math: Gil-Pelaez inversion on a
-// period that the kernel's tails do not reach).
+// The exact smoothed distribution function of a metric over random rankings, F~(s) = E sigma(a (s - X)), as a Fourier
+// series: the characteristic function of X times that of the logistic kernel (Gil-Pelaez inversion, on a period longer
+// than the range with the kernel's tails).
 #pragma once
 
 #include <vector>
@@ -15,46 +15,45 @@ struct Smoothed {
   double value, derivative;
 };
 
-/// True if a metric's characteristic function is feasible for a shape. It is not for graded lists of many levels, nor
+/// True if a metric's characteristic function is feasible for a shape. It is not for graded lists with many levels, nor
 /// for the reciprocal rank, which has few values.
 bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
  public:
-  /// `gain` is a; throws where that takes too many frequencies. The recursion over ranks runs on `device`.
+  /// `gain` is the steepness a. Throws if that takes too many frequencies. The recursion over ranks runs on `device`.
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
 
-  /// Spectra of many shapes, each with its own gain. On the GPU all recursions share the same
-  /// launches.
+  /// Spectra of many shapes, each with its own steepness. On the GPU all recursions share the same launches.
   static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
                                   const std::vector<double>& gains, Device device);
 
-  /// F~ and its derivative, to about 1e-12.
+  /// F~ and its derivative, with an error of about 1e-12.
   Smoothed at(double s) const;
   /// Like `at`, for cpu::frequency_lanes points at once.
   void at(const double* s, Smoothed* out) const;
-  /// Where F~ passes a level, within a millionth of the standard deviation.
+  /// The s with F~(s) = level, within a millionth of the standard deviation.
   double quantile(double level) const;
 
   double gain() const { return gain_; }
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
-  /// Makes the terms of one series.
+  /// Computes the terms of one series.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
-  /// phi(k dt) for the next `blocks` of k, each times the kernel's transform; whether the terms have become negligible.
+  /// Adds phi(k dt) times the kernel's transform for the next `blocks` of k. Returns true when terms are negligible.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }
 
   void set_period();
-  /// How far the kernel's tails reach beyond the values.
+  /// How far the kernel's tails extend beyond the values.
   double reach() const { return 36 / gain_; }
 
   double gain_, low_, high_, mean_;
-  double period_ = 0, step_ = 0;  // of the series in the values, and between frequencies
+  double period_ = 0, step_ = 0;  // period of the series, and distance between frequencies
   double constant_ = 0;
-  std::vector<double> coefficients_;  // [terms][4]: phi psi, and the same over t
+  std::vector<double> coefficients_;  // [terms][4]: phi psi, and phi psi / t
 };
 
 }  // namespace mr

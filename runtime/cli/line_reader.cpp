@@ -22,7 +22,7 @@
 namespace mr::cli {
 namespace {
 
-/// A file that is no history of libedit's is not replaced by one.
+/// Returns why a file must not be overwritten: it is not a libedit history. "" if it is.
 std::string no_history(const std::string& path) {
   constexpr std::string_view mark = "_HiStOrY_V2_\n";
   std::string found(mark.size(), '\0');
@@ -56,12 +56,11 @@ bool is_readable() {
   return ::poll(&input, 1, 0) > 0;
 }
 
-/// True if input that was there before libedit set the terminal's mode is still being read. A Ctrl-D in it reads as a
-/// zero byte, as Ctrl-Space does from then on.
+/// True while input is read that was typed before libedit set the terminal's mode. In this input a Ctrl-D reads as a
+/// zero byte, as Ctrl-Space does later.
 bool typed_ahead = false;
 
-/// Waits for input. False after Ctrl-C, also one that came a moment before the wait: SIGINT is unblocked only while
-/// waiting.
+/// Waits for input. False after Ctrl-C. SIGINT is unblocked only while waiting, so no Ctrl-C before the wait is lost.
 bool wait_for_input() {
   sigset_t blocked, before;
   sigemptyset(&blocked);
@@ -69,7 +68,7 @@ bool wait_for_input() {
   pthread_sigmask(SIG_BLOCK, &blocked, &before);
   pollfd input{STDIN_FILENO, POLLIN, 0};
   int ready = 0;
-  // another signal, such as a change of the window's size, does not end the wait
+  // other signals, such as a resize of the window, do not end the wait
   while (!lua::interrupted() && ready == 0) {
     ready = ppoll(&input, 1, nullptr, &before);
     if (ready < 0 && errno == EINTR) ready = 0;
@@ -78,7 +77,7 @@ bool wait_for_input() {
   return !lua::interrupted();
 }
 
-/// Reads one character, so that Ctrl-C ends the line: libedit's own reader tries again.
+/// Reads one character. It ends the line on Ctrl-C; libedit's own reader would try again.
 int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {
@@ -88,7 +87,7 @@ int read_character(EditLine*, wchar_t* out) {
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0' && !typed_ahead) continue;  // Ctrl-Space means nothing here
+    if (byte == '\0' && !typed_ahead) continue;  // ignore Ctrl-Space
     if (byte == '\0') byte = '\x04';
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
@@ -96,7 +95,7 @@ int read_character(EditLine*, wchar_t* out) {
   }
 }
 
-/// libedit converts between bytes and characters, by the locale of the user's terminal.
+/// libedit converts between bytes and characters by the locale of the terminal, "".
 constexpr const char* of_terminal = "";
 
 class EditedReader : public LineReader {
@@ -156,7 +155,7 @@ class EditedReader : public LineReader {
     const io::CharacterSet characters(of_terminal);
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
-    // one file for all sessions: written whole after each chunk, so that a crash loses nothing
+    // All sessions share one history file. It is written after each chunk, so that a crash loses nothing.
     if (history_file_.empty()) return;
     try {
       io::NewFile file(history_file_, &no_history);
@@ -169,7 +168,7 @@ class EditedReader : public LineReader {
   }
 
  private:
-  /// By libedit, which does not see whether all of it was written.
+  /// Writes the history with libedit, which does not detect incomplete writes.
   void write_history(const std::string& path) {
     std::FILE* const out = std::fopen(path.c_str(), "we");
     if (out == nullptr) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
@@ -189,7 +188,7 @@ class EditedReader : public LineReader {
     try {
       return self(edit).complete_word();
     } catch (const std::bad_alloc&) {
-      return CC_ERROR;  // no exception passes through libedit
+      return CC_ERROR;  // exceptions must not pass through libedit, which is C
     }
   }
 

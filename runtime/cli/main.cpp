@@ -1,4 +1,4 @@
-// The command `moonrank`: what was typed is read first, then everything runs protected in one Lua state.
+// The command `moonrank`. It parses the command line and runs everything in protected calls of one Lua state.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -30,16 +30,15 @@ struct Invocation {
   std::vector<std::string> words;
 };
 
-/// Silences standard output in all but the first of several processes that were started together
-/// and can reach each other.
+/// Silences standard output of all processes but the first, if several were started together and are connected.
 void quiet_others() {
   const std::optional<cluster::Launched> launched = cluster::launched();
   if (!launched || launched->rank == 0 || !cluster::library()) return;
   if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be written");
 }
 
-/// Without a script: the first Ctrl-C ends long work by an error, so that nothing is left half done, and the next one
-/// the program.
+/// Without a script: the first Ctrl-C makes long work raise an error, so that data is left consistent; the second
+/// Ctrl-C ends the program.
 void interruptible() {
   struct sigaction action {};
   action.sa_handler = [](int) {
@@ -51,7 +50,7 @@ void interruptible() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-/// The strings of -e, then the script, then the REPL: as far as each is asked for.
+/// Runs the strings of -e, then the script, then the REPL, if requested.
 int run_code(lua_State* L, const Invocation& invocation) {
   const Command& command = invocation.command;
   set_arguments(L, invocation.words, command.script_at);
@@ -126,7 +125,7 @@ int protected_work(lua_State* L) {
   return 1;
 }
 
-/// One job in a state of its own.
+/// Runs one job in a new Lua state.
 int run_fresh(const Invocation& invocation, const std::string& name) {
   lua_State* const L = luaL_newstate();
   if (L == nullptr) throw std::bad_alloc();
@@ -181,7 +180,7 @@ int run_command(const Invocation& invocation) {
 }  // namespace mr::cli
 
 int main(int argc, char** argv) {
-  // beyond a limit on the size of files a write is to fail, not to end the program
+  // without this, a write beyond the limit of file sizes would end the program instead of failing
   std::signal(SIGXFSZ, SIG_IGN);
   mr::cli::watch_standard_streams();
   try {

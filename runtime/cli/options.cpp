@@ -15,7 +15,7 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "help", "results", "test"};
 
-/// Suggestions for options and commands that other programs have and this one does not.
+/// Suggestions for options and commands that other programs have and moonrank does not.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},
@@ -34,7 +34,7 @@ const std::map<std::string, std::string> instead = {
     {"studies", "moonrank results STORE"},
 };
 
-/// True if a word is meant as an option; a file that is called so is written ./-x.
+/// True if a word looks like an option. A file with such a name can be written as ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
@@ -61,7 +61,7 @@ const std::string& value_after(const std::vector<std::string>& words, size_t* i,
   return words[++*i];
 }
 
-/// One option at words[*i]; moves *i to its last word.
+/// Reads one option at words[*i] and moves *i to its last word.
 void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
   const std::string& word = words[*i];
   const Command::Mode before = command->mode;
@@ -83,19 +83,19 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
   } else {
     unknown("option", word, known_options);
   }
-  if (before == Command::help) command->mode = before;  // whatever else was typed
+  if (before == Command::help) command->mode = before;  // --help ignores all other words
   if (before == Command::version || before == Command::dump_api) {
     if (command->mode != before && command->mode != Command::help) throw UsageError(word + ": unexpected option");
   }
 }
 
-/// Options that would change nothing are mistakes.
+/// Throws for options that have no effect with this command.
 void check_used(const Command& command, const std::string& what) {
   const bool runs = command.mode == Command::repl || command.mode == Command::script;
   if (runs || command.mode == Command::help) return;
   for (const std::string& option : command.given) {
     if (option == what || (option == "--threads" && command.mode == Command::test)) continue;
-    throw UsageError(what + ": option '" + option + "' changes nothing here");
+    throw UsageError(what + ": option '" + option + "' has no effect here, remove it");
   }
 }
 
@@ -108,17 +108,17 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
     command->names = {words[at + 1]};
   } else if (words[at] == "get" || words[at] == "list") {
     throw UsageError("data " + words[at] + ": expected " +
-                     (words[at] == "get" ? "one name after it" : "nothing after it"));
+                     (words[at] == "get" ? "one name after 'get'" : "no words after 'list'"));
   } else {
     unknown("data command", words[at], {"get", "list"});
   }
 }
 
-/// `doc --html DIR`, which stands alone; false where it is not meant.
+/// Reads `doc --html DIR`, which takes no other words. Returns false if --html is not given.
 bool read_manual(const std::vector<std::string>& rest, Command* command) {
   if (std::find(rest.begin(), rest.end(), "--html") == rest.end()) return false;
   if (rest.front() != "--html" || rest.size() > 2) {
-    throw UsageError("doc --html: expected the name of one folder after it and no words beside it");
+    throw UsageError("doc --html: expected the name of one folder after --html and no other words");
   }
   if (rest.size() < 2) throw UsageError("doc --html: the name of a folder is missing");
   if (is_option(rest[1]))
@@ -128,8 +128,7 @@ bool read_manual(const std::vector<std::string>& rest, Command* command) {
   return true;
 }
 
-/// Reads the words after `data`, `test`, `doc` or `results`. Options there are only --help and, for
-/// `doc`, --html.
+/// Reads the words after `data`, `test`, `doc` or `results`. The only options there are --help and, for `doc`, --html.
 void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
   const std::string& name = words[at];
   const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());
@@ -142,8 +141,9 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   for (const std::string& word : rest) {
     if (!is_option(word)) continue;
     if (std::find(known_options.begin(), known_options.end(), word) != known_options.end()) {
-      throw UsageError(name + (name == "test" && word == "--threads" ? ": option '" + word + "' stands before 'test'"
-                                                                     : ": option '" + word + "' changes nothing here"));
+      throw UsageError(name + (name == "test" && word == "--threads"
+                                   ? ": option '" + word + "' must be written before 'test'"
+                                   : ": option '" + word + "' has no effect here, remove it"));
     }
     std::vector<std::string> known = {"--help", "-h"};
     if (name == "doc") known.push_back("--html");
@@ -152,7 +152,7 @@ void read_subcommand(const std::vector<std::string>& words, size_t at, Command* 
   if (name == "data") return read_data(words, at + 1, command);
   command->mode = name == "test" ? Command::test : name == "doc" ? Command::doc : Command::results;
   command->names = rest;
-  if (name == "test" && rest.empty()) throw UsageError("test: name one spec at least");
+  if (name == "test" && rest.empty()) throw UsageError("test: expected the name of at least one spec, got none");
   if (name == "results" && rest.size() != 1) {
     throw UsageError("results: expected the name of one store, got " + std::to_string(rest.size()));
   }
@@ -168,7 +168,6 @@ bool is_file(const std::string& path) {
   return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
-/// `help`, `help COMMAND`.
 void read_help(const std::vector<std::string>& rest, Command* command) {
   command->mode = Command::help;
   const bool named =
@@ -177,7 +176,7 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
   if (!rest.empty() && !named) throw UsageError("help: expected one command after it: test, doc, results or data");
 }
 
-/// A word that is neither a command nor a file, and does not look like the path of a script.
+/// Throws for a word that is neither a command nor a file and does not look like the path of a script.
 [[noreturn]] void refuse_word(const std::string& word) {
   if (is_file(word + ".lua")) throw UsageError("no command or script '" + word + "', did you mean '" + word + ".lua'?");
   unknown("command or script", word, commands);

@@ -16,7 +16,7 @@
 namespace mr::cli {
 namespace {
 
-constexpr int third_press = 3;  // ending the session loses its data: the second Ctrl-C still only raises an error
+constexpr int third_press = 3;  // only the third Ctrl-C ends the program and loses the session's data
 
 std::string history_file() {
   try {
@@ -25,17 +25,17 @@ std::string history_file() {
     io::need_regular((folder / "history").string());
     return (folder / "history").string();
   } catch (const std::exception&) {
-    return "";  // no home, or no file there: no history
+    return "";  // without a home folder there is no history
   }
 }
 
-/// The functions of moonrank.repl that the session calls, as references into the registry. The
-/// session goes on whatever a script does to the module.
+/// The functions of moonrank.repl that the session calls, as references in the registry, so that a script cannot break
+/// the session by changing the module.
 struct Functions {
   int chunk, complete, is_leaving;
 };
 
-/// Lua: f(text) -> two values. The arguments are the function and the address of the text.
+/// Lua: f(text) -> two values. Expects the function and the address of the text on the stack.
 int call_on_text(lua_State* L) {
   const std::string& text = *static_cast<const std::string*>(lua_touserdata(L, 2));
   lua_settop(L, 1);
@@ -50,8 +50,7 @@ void push_on_text(lua_State* L, int function, const std::string& text) {
   lua_pushlightuserdata(L, const_cast<std::string*>(&text));
 }
 
-/// Completions of the text left of the cursor. An error in the completer must not disturb the line
-/// being typed.
+/// Completions of the text left of the cursor. Errors of the completer are ignored: they must not disturb typing.
 Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
@@ -67,7 +66,7 @@ Completions complete(lua_State* L, int function, const std::string& before) {
   return found;
 }
 
-/// Pushes the typed text as a function, or a syntax error.
+/// Compiles the typed text and pushes it as a function, or pushes a syntax error.
 int load_chunk(lua_State* L, int function, const std::string& text) {
   push_on_text(L, function, text);
   if (call(L, 2, 2) != 0) return LUA_ERRRUN;
@@ -96,7 +95,7 @@ class Session {
         reader_(make_line_reader(isatty(STDIN_FILENO) != 0 ? history_file() : "",
                                  [this](const std::string& before) { return complete_line(before); })) {}
 
-  /// Returns the first status of a chunk that is not 0, or 0.
+  /// Runs the session. Returns the first nonzero status of a chunk, or 0.
   int run() {
     for (;;) {
       lua_settop(L_, 0);
@@ -109,7 +108,7 @@ class Session {
   }
 
  private:
-  /// A chunk that is typed; false at the end of what is. Where memory runs out the session goes on with the next one.
+  /// Reads and runs one chunk; false at the end of the input. If memory runs out, the session continues with the next.
   bool next() {
     try {
       std::string text;
@@ -124,7 +123,7 @@ class Session {
     return true;
   }
 
-  /// Completions at the cursor. The earlier lines of an unfinished chunk count as text before it.
+  /// Completions at the cursor. Earlier lines of an unfinished chunk are part of the text.
   Completions complete_line(const std::string& before) {
     Completions found = complete(L_, functions_.complete, pending_ + before);
     if (found.start < pending_.size()) return {before.size(), {}};
@@ -132,7 +131,7 @@ class Session {
     return found;
   }
 
-  /// A chunk that begins with this line, and those that complete it.
+  /// Runs the chunk that begins with this line; reads more lines until it is complete.
   void one(std::string text) {
     int status = load_chunk(L_, functions_.chunk, text);
     while (is_incomplete(L_, status)) {
@@ -147,7 +146,7 @@ class Session {
       status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
-    if (status == LUA_ERRRUN) return note(1);  // out of memory, and told
+    if (status == LUA_ERRRUN) return note(1);  // out of memory, already reported
     lua::watch_interrupts(L_, third_press);
     const int ended = call_loaded(L_, status, LUA_MULTRET);
     note(ended);
@@ -159,7 +158,6 @@ class Session {
     if (status_ == 0) status_ = status;
   }
 
-  /// True if `exit` or `quit` was typed.
   bool is_leaving() {
     lua::ignore_interrupts();
     lua_settop(L_, 0);
@@ -167,7 +165,6 @@ class Session {
     return call(L_, 0, 1) == 0 && lua_toboolean(L_, -1) != 0;
   }
 
-  /// Prints the values on the stack.
   void show() {
     const int count = lua_gettop(L_);
     if (lua_checkstack(L_, count + 10) == 0) {
@@ -182,7 +179,7 @@ class Session {
   lua_State* L_;
   Functions functions_;
   std::unique_ptr<LineReader> reader_;
-  std::string pending_;  // lines of a chunk that is not complete
+  std::string pending_;  // the lines of an incomplete chunk
   int status_ = 0;
 };
 

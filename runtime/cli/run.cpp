@@ -12,9 +12,9 @@
 namespace mr::cli {
 namespace {
 
-constexpr int most_frames = 20;  // an endless recursion has thousands; the first and last suffice
+constexpr int most_frames = 20;  // the first and last frames suffice, because an endless recursion has thousands
 
-/// Appends one line about the frame, or nothing for frames of C and of the program's own start.
+/// Appends one line about the frame; nothing for C functions and the program's startup code.
 bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   lua_getinfo(L, "Slnt", frame);
   if (*frame->what == 'C') return false;
@@ -32,8 +32,8 @@ bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   return true;
 }
 
-/// By doubling and halving: finding a frame takes time in proportion to its depth, and an endless recursion is 200,000
-/// deep.
+/// Counts the frames by doubling and bisection: a lookup takes time proportional to the depth, and an endless recursion
+/// is 200,000 deep.
 int count_frames(lua_State* L) {
   lua_Debug frame;
   int there = 0, not_there = 1;
@@ -78,8 +78,8 @@ int advised(lua_State* L) {
   return 1;
 }
 
-/// Adds what to do to the error on top of the stack, where it is one of Lua's own. The error stays as it is where that
-/// fails, as after a stack overflow.
+/// Adds advice to the error on top of the stack if it is one of Lua's own errors. If that fails, as after a stack
+/// overflow, the error stays unchanged.
 void add_advice(lua_State* L) {
   if (lua_type(L, -1) != LUA_TSTRING || lua_checkstack(L, 4) == 0) return;
   lua_pushcfunction(L, &advised);
@@ -91,14 +91,14 @@ void add_advice(lua_State* L) {
   }
 }
 
-/// Message handler: errors become their text and the traceback; an Exit is not changed.
+/// Message handler: turns errors into text with a traceback; does not change an Exit object.
 int explain(lua_State* L) {
   if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
   lua::push_error_text(L, 1);
   add_advice(L);
   const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
-  // an error without a position, raised where no script is running, concerns what was typed: its text says all
+  // an error without a position, raised while no script runs, is about typed input, and its text suffices
   if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
     return 1;
   }

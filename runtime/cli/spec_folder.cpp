@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 void remove_folder(const std::string& path) {
   std::error_code ignored;
-  // a test of folders that cannot be written may have ended before it made them writable again
+  // a test may have ended before it made its read-only folders writable again
   for (fs::recursive_directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code unchanged;
     if (at->is_directory(unchanged) && !at->is_symlink(unchanged))
@@ -27,7 +27,7 @@ void remove_folder(const std::string& path) {
 SpecFolder::SpecFolder() {
   if (const char* const before = std::getenv("TMPDIR")) before_ = before;
   std::string name = (fs::temp_directory_path() / "moonrank-spec-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made like " + name);
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder of the form " + name);
   path_ = name;
   setenv("TMPDIR", path_.c_str(), 1);
   at_exit_ = std::make_unique<io::AtExit>([path = path_] { remove_folder(path); });

@@ -1,4 +1,4 @@
-// The temporary folder of a spec.
+// A temporary folder for a spec, a file of tests.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,7 @@
 
 namespace mr::cli {
 
-/// A new folder, which TMPDIR names until the end of the scope. It is removed then with all that is in it, also after
-/// os.exit.
+/// A new folder that TMPDIR names until the end of the scope. It is then removed with its content, also after os.exit.
 class SpecFolder {
  public:
   SpecFolder();
@@ -21,7 +20,7 @@ class SpecFolder {
 
  private:
   std::string path_;
-  std::optional<std::string> before_;  // value of TMPDIR
+  std::optional<std::string> before_;  // previous value of TMPDIR
   std::unique_ptr<io::AtExit> at_exit_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// At the very end, also of scripts that call os.exit.
+/// Runs at the very end of the program, also if a script calls os.exit.
 void check_output() {
   const bool failed = std::ferror(stdout) != 0;
   errno = 0;
@@ -63,7 +63,7 @@ void check_device(bool computes) {
 }  // namespace
 
 bool check_default_output(lua_State* L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");  // where Lua's own library keeps it
+  lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");  // where Lua's io library stores it
   const auto* const stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
   lua_pop(L, 1);
   if (stream == nullptr || stream->closef == nullptr || stream->f == stdout) return true;
@@ -78,15 +78,15 @@ bool check_default_output(lua_State* L) {
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // in the opposite mode: reading and writing fail, as they did before
+    // opened in the opposite mode, so that reading and writing still fail
     open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::atexit(&check_output);
 }
 
 void check_variables(bool computes) {
-  cpu::simd();          // reads MOONRANK_SIMD
-  most_sample_bytes();  // reads MOONRANK_SAMPLES_GIB
+  cpu::simd();          // checks MOONRANK_SIMD
+  most_sample_bytes();  // checks MOONRANK_SAMPLES_GIB
   check_device(computes);
   check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
   check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");

@@ -1,20 +1,18 @@
-// The process's environment: standard streams and the variables MOONRANK_*.
+// The process's environment: the standard streams and the variables MOONRANK_*.
 #pragma once
 
 struct lua_State;
 
 namespace mr::cli {
 
-/// Opens what was closed among input, output and errors, so that no file of a script becomes one of them, and makes the
-/// exit status 1 where the program's output could not be written.
+/// Opens standard streams that are closed, so that a script's file does not get their descriptor. Makes the exit status
+/// 1 if the program's output could not be written.
 void watch_standard_streams();
 
-/// False, and an error on the terminal, where the file that a script made the default output (io.output) cannot be
-/// written.
+/// Prints an error and returns false if the script's default output (io.output) cannot be written.
 bool check_default_output(lua_State* L);
 
-/// A std::runtime_error that names the variable whose value is wrong; `computes`: also where the device that it asks
-/// for is not there.
+/// Throws std::runtime_error that names the wrong variable. `computes`: also if the requested device is not available.
 void check_variables(bool computes);
 
 }  // namespace mr::cli

@@ -1,4 +1,4 @@
-// The Lua functions of the ranks that mpirun or srun started together.
+// Lua functions for the processes of one mpirun or srun.
 #include "runtime/cluster/cluster.h"
 
 #include "runtime/lua/bind.h"
@@ -47,13 +47,17 @@ extern const lua::OpTable cluster_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&launched_of>("launched", "", "This process's rank, from 0, and how many mpirun or srun started together."),
-        op<&cluster::library>("mpi_library", "", "Version of the MPI library, or nil where none is built in."),
-        once<&join_of>("cluster_join", "purpose",
-                       "Connects all for 'trials' or 'training': rank, how many, and both on this machine."),
-        once<&send_to>("cluster_send", "rank, message", "Sends a string to a rank; does not wait."),
-        once<&receive_of>("cluster_receive", "", "The rank and the string of the next message, or nil; does not wait."),
-        op<&lose_of>("cluster_lose", "rank", "Marks a rank that does not answer: it is not waited for."),
+        op<&launched_of>("launched", "",
+                         "This process's rank, from 0, and the number of processes that mpirun or srun started."),
+        op<&cluster::library>("mpi_library", "",
+                              "Version of the MPI library, or nil if the program was built without MPI."),
+        once<&join_of>(
+            "cluster_join", "purpose",
+            "Connects all processes for 'trials' or 'training'. Returns rank and size, in all and on this machine."),
+        once<&send_to>("cluster_send", "rank, message", "Sends a string to a rank without waiting."),
+        once<&receive_of>("cluster_receive", "", "Rank and text of the next message, or nil. Does not wait."),
+        op<&lose_of>("cluster_lose", "rank",
+                     "Marks a rank as lost, so that the end of the program does not wait for it."),
     }};
 
 }  // namespace mr

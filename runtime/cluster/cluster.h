@@ -1,6 +1,5 @@
-// Several processes of this program, started together by mpirun or srun: which of them this is, and messages between
-// them. Ranks count from 0. MPI is loaded when it is first needed, and nothing of it but its version is called before
-// `join`.
+// Several processes of this program, started together by mpirun or srun: the rank of this process, and messages between
+// processes. Ranks count from 0. MPI is loaded on first use, and before `join` only its version is queried.
 #pragma once
 
 #include <optional>
@@ -17,25 +16,25 @@ struct Launched {
 
 /// Rank and size from the launcher's environment variables; nothing if this process is alone.
 std::optional<Launched> launched();
-/// True if a variable is one of those: a process that is started afresh is none of the launcher's.
+/// True if a variable is one of the launcher's. A worker process must not inherit them.
 bool is_of_launcher(std::string_view variable);
 
-/// Version of the MPI library, or nothing where this program was built without; std::runtime_error where the library
-/// cannot be loaded.
+/// Version of the MPI library, or nothing if this program was built without MPI. Throws std::runtime_error if the
+/// library cannot be loaded.
 std::optional<std::string> library();
 
-/// This process among them.
+/// The rank of this process and the number of processes.
 struct Joined {
   int rank, size;
-  int local_rank, local_size;  // among those of the same machine
+  int local_rank, local_size;  // rank and number of processes on the same machine
 };
 
-/// The work that joined processes do together, for as long as they run.
+/// What the connected processes do together, until they end.
 enum class Purpose { trials, training };
 
-/// Connects all of them; each has to call it. Later calls return the same; std::runtime_error where there is no
-/// MPI, where it cannot reach the others, or where they were joined for another purpose. SIGTERM, by which launchers
-/// end a job, is Ctrl-C from then on. When the program ends it waits for rank 0.
+/// Connects all processes; each of them must call it. Later calls return the same result. Throws std::runtime_error
+/// without MPI, if other processes cannot be reached, or if they were connected for another purpose. Afterwards
+/// SIGTERM, which launchers send to end a job, acts like Ctrl-C. At its end, a process waits for rank 0.
 Joined join(Purpose purpose);
 
 struct Message {
@@ -43,20 +42,20 @@ struct Message {
   std::string bytes;
 };
 
-/// Hands a message over and does not wait. The empty message of rank 0 says that it ends.
+/// Sends a message without waiting. An empty message from rank 0 means that it ends.
 void send(int to, std::string bytes);
-/// The next message of any rank, or nothing.
+/// The next message from any rank, or nothing.
 std::optional<Message> receive();
-/// Marks a rank that does not answer: it is not waited for at the end.
+/// Marks a rank as lost: it is not waited for at the end.
 void lose(int rank);
 
-/// Says that all ranks have learnt of a Ctrl-C at the same point, so that each ends by itself. A rank that ends by one
-/// that the others do not know of would leave them waiting: it ends the job.
+/// Tells that all ranks have seen a Ctrl-C at the same point, so that each ends by itself. A rank that ends by a Ctrl-C
+/// that other ranks have not seen would make them wait forever, so it ends the whole job.
 void agree_to_end();
 
-/// The argument of every rank, by rank; all have to call it.
+/// All-gather: returns the argument of every rank, by rank. All ranks must call it.
 std::vector<std::string> gather(std::string_view mine);
-/// Each rank sends one piece to each; returns the pieces that this one receives, by rank.
+/// All-to-all: sends one piece to each rank and returns the received pieces, by rank.
 std::vector<std::string> exchange(const std::vector<std::string>& pieces);
 
 }  // namespace mr::cluster

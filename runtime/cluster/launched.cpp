@@ -18,7 +18,7 @@ std::optional<int> number(const char* variable) {
 struct Names {
   const char *rank, *size;
 };
-// mpirun; srun, with or without a library that connects its processes; MPICH's launcher
+// variables of mpirun (Open MPI); of srun, with and without PMI; of MPICH's launcher
 constexpr std::array<Names, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                           {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
                                           {"PMI_RANK", "PMI_SIZE"}}};

@@ -1,4 +1,4 @@
-// The processes of an MPI job.
+// Communication between the processes of an MPI job.
 #include <algorithm>
 #include <climits>
 #include <csignal>
@@ -44,7 +44,7 @@ const Mpi& mpi() {
 }
 
 #ifdef OMPI_PREDEFINED_GLOBAL
-// MPI_COMM_WORLD and the like: addresses of objects of Open MPI, numbers in others
+// MPI_COMM_WORLD and similar constants are addresses of objects in Open MPI, numbers in other implementations
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, object) static_cast<type>(mpi().symbol(#object))
 #endif
@@ -70,9 +70,10 @@ State& state() {
   return state;
 }
 
-/// The state of a process that was joined with others; throws in a process that was not.
+/// The state of a connected process. Throws if the process is not connected.
 State& connected() {
-  if (!state().joined) throw std::runtime_error("this process was not joined with others");
+  if (!state().joined)
+    throw std::runtime_error("this process is not connected to others: start it with mpirun or srun");
   return state();
 }
 
@@ -86,12 +87,13 @@ void check(int code, const char* what) {
 
 int size_of(std::string_view bytes) {
   if (bytes.size() > INT_MAX) {
-    throw std::runtime_error("a message of " + std::to_string(bytes.size()) + " bytes is too large");
+    throw std::runtime_error("a message of " + std::to_string(bytes.size()) +
+                             " bytes is too large: MPI sends at most 2 GiB");
   }
   return static_cast<int>(bytes.size());
 }
 
-/// Frees messages that MPI has finished sending; until then they must be kept.
+/// Frees messages that MPI has finished sending.
 void clear_outbox() {
   std::erase_if(state().outbox, [](Outgoing& each) {
     int done = 0;
@@ -102,7 +104,7 @@ void clear_outbox() {
 
 void wait_a_moment() { usleep(1000); }
 
-/// Rank 0 says that it ends, and the others wait for that: a process that leaves earlier would end the job.
+/// Rank 0 announces its end, and other ranks wait for that, because a process that leaves earlier would end the job.
 void part() {
   const int size = state().joined->size;
   if (state().joined->rank == 0) {
@@ -116,8 +118,8 @@ void part() {
 
 constexpr int interrupted = 130;  // exit status after Ctrl-C
 
-/// A process that fails while the others train must end them, or they would wait for it; so must one that has lost
-/// another.
+/// A process that fails during training must end the other processes, which would otherwise wait for it forever; so
+/// must a process that has lost another one.
 void leave(int status, void*) {
   const bool agreed = status == 0 || (status == interrupted && state().agreed_to_end);
   if (!agreed && state().purpose == Purpose::training) mpi().MPI_Abort(MPI_COMM_WORLD, status);
@@ -149,8 +151,8 @@ Joined connect() {
   return joined;
 }
 
-/// A launcher ends a job with SIGTERM: that is Ctrl-C, but for ranks that run trials for rank 0, which decides for
-/// them.
+/// A launcher ends a job with SIGTERM, which then acts like Ctrl-C. Ranks that run trials for rank 0 ignore it, because
+/// rank 0 decides for them.
 void take_signals(const Joined& joined) {
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);
@@ -161,10 +163,10 @@ void take_signals(const Joined& joined) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// Sizes to where each piece begins.
+/// Exclusive prefix sum of the sizes: where each piece begins.
 std::vector<int> starts_of(const std::vector<int>& sizes) {
   if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) > INT_MAX) {
-    throw std::runtime_error("what the processes exchange is larger than 2 GiB");
+    throw std::runtime_error("the processes exchange more than 2 GiB at once, which MPI cannot send");
   }
   std::vector<int> starts(sizes.size(), 0);
   std::partial_sum(sizes.begin(), sizes.end() - 1, starts.begin() + 1);
@@ -192,12 +194,13 @@ std::optional<std::string> library() {
 Joined join(Purpose purpose) {
   if (state().joined) {
     if (state().purpose != purpose) {
-      throw std::runtime_error("the processes that were started together train one model or run trials, not both");
+      throw std::runtime_error(
+          "one mpirun or srun cannot both train a model on all processes and run a sweep's trials");
     }
     return *state().joined;
   }
   const std::optional<Launched> expected = launched();
-  if (!expected) throw std::runtime_error("no launcher (mpirun, srun) started this process");
+  if (!expected) throw std::runtime_error("this process was not started by mpirun or srun");
   const Joined joined = connect();
   if (joined.size != expected->size) {
     throw std::runtime_error(std::to_string(expected->size) + " processes were started together, but MPI finds " +
@@ -253,8 +256,8 @@ std::vector<std::string> gather(std::string_view mine) {
 
 std::vector<std::string> exchange(const std::vector<std::string>& pieces) {
   if (pieces.size() != static_cast<size_t>(connected().joined->size)) {
-    throw std::runtime_error(std::to_string(pieces.size()) + " pieces for " + std::to_string(state().joined->size) +
-                             " processes");
+    throw std::runtime_error(std::to_string(pieces.size()) + " pieces to send, expected one for each of " +
+                             std::to_string(state().joined->size) + " processes");
   }
   std::vector<int> given, taken(pieces.size());
   std::string mine;

@@ -1,4 +1,4 @@
-// Instead of mpi.cpp where MPI was not found.
+// Compiled instead of mpi.cpp if MPI was not found.
 #include <stdexcept>
 
 #include "runtime/cluster/cluster.h"
@@ -8,8 +8,8 @@ namespace {
 
 [[noreturn]] void fail() {
   throw std::runtime_error(
-      "this moonrank was built without MPI, by which processes that were started together reach each other (on Debian: "
-      "apt install libopenmpi-dev, and build it anew)");
+      "this moonrank was built without MPI, which connects processes started by mpirun or srun (on Debian: "
+      "apt install libopenmpi-dev, then rebuild)");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Workers are never a fork of a process that has threads, or a CUDA context.
+// Starts workers with posix_spawn, because a process with threads or a CUDA context must not fork.
 #include "runtime/cluster/start_worker.h"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ extern char** environ;
 namespace mr::cluster {
 namespace {
 
-constexpr int channel_descriptor = 3;  // the first after input, output and errors
+constexpr int channel_descriptor = 3;  // the first descriptor after the standard streams
 
-int to_parent = -1;  // of a worker; below zero elsewhere, and once `worker_end` has returned it
+int to_parent = -1;  // descriptor of the channel in a worker; negative in other processes and after `worker_end`
 
 struct Spawn {
   Spawn() {
@@ -43,13 +43,13 @@ struct Spawn {
   posix_spawnattr_t attributes;
 };
 
-/// A group of its own: Ctrl-C in the terminal reaches the parent alone, which decides. Signals as in a fresh program.
+/// The worker gets default signal handlers and its own process group, so that Ctrl-C reaches only the parent.
 void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
   sigset_t usual, blocked;
   sigemptyset(&blocked);
-  // a launcher ends a job by a signal to every process; a worker ignores it, because its parent decides
+  // A launcher ends a job by a signal to every process. A worker ignores it, because its parent decides.
   if (launched()) sigaddset(&blocked, SIGTERM);
   posix_spawnattr_setsigmask(&spawn.attributes, &blocked);
   sigemptyset(&usual);
@@ -69,7 +69,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// True if one of these sets the same variable.
+/// True if the list sets this variable.
 bool is_set(std::string_view variable, const std::vector<std::string>& added) {
   const std::string_view name = variable.substr(0, variable.find('=') + 1);
   return std::any_of(added.begin(), added.end(),
@@ -95,7 +95,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
   Spawn spawn;
   set_up(spawn, theirs.descriptor(), log);
   pid_t id = 0;
-  // the file that runs now, even if another file has its name by now
+  // runs this process's own executable, even if the file was replaced
   const int error = posix_spawn(&id, "/proc/self/exe", &spawn.actions, &spawn.attributes, pointers(words).data(),
                                 pointers(variables).data());
   if (error != 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
@@ -112,11 +112,11 @@ void become_worker() {
   if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
       fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
     throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
-                             "'; it is for the program's own use");
+                             "'; only moonrank sets it: unset it");
   }
   unsetenv("MOONRANK_WORKER");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it ended before we asked
+  if (getppid() != parent) _exit(1);  // the parent ended before the call above
   to_parent = descriptor;
 }
 

@@ -1,4 +1,4 @@
-// Workers: this program again, as a process of its own that talks with the one that started it.
+// Workers: child processes of this program, connected to their parent by a channel.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ struct Started {
   pid_t id;
 };
 
-/// Starts this very program again, in a process group of its own, with these words as its command line and with these
-/// variables ("NAME=VALUE") beside our own, but for those of an MPI launcher. It finds the other end of the channel
-/// through `worker_end`; what it prints is added to the file `log`.
+/// Starts this program again in its own process group, with the given command line, and with the given variables
+/// ("NAME=VALUE") in addition to the environment, without those of an MPI launcher. The worker gets its end of the
+/// channel from `worker_end`. Its output is appended to the file `log`.
 Started start_worker(const std::vector<std::string>& words, const std::string& log,
                      const std::vector<std::string>& added = {});
-/// Takes the variable MOONRANK_WORKER, by which `start_worker` tells a process that it is one, out of the environment:
-/// the process then ends with its parent, and what it starts itself does not inherit the channel. A std::runtime_error
-/// where the variable was not set by `start_worker`.
+/// Removes the variable MOONRANK_WORKER, by which `start_worker` marks a worker, from the environment. The process then
+/// ends together with its parent, and its own child processes do not inherit the channel. Throws std::runtime_error if
+/// `start_worker` did not set the variable.
 void become_worker();
-/// In a worker, the channel to its parent, once; nothing elsewhere.
+/// In a worker, returns the channel to its parent, once. Nothing in other processes.
 std::optional<io::Channel> worker_end();
 
 }  // namespace mr::cluster

@@ -1,5 +1,5 @@
-// One model trained by several processes: gradients are added up in the order of ranks, so that each has the same sum,
-// to the bit. Those of a GPU go through the host.
+// Data-parallel training: gradients are summed in the order of ranks, so that every process has the same bits.
+// Gradients on a GPU are copied to the host and back.
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +28,7 @@ std::vector<T> values_of(std::string_view bytes) {
   return values;
 }
 
-/// The values of all ranks, one rank after another.
+/// Gathers the values of all ranks, in order of rank.
 template <class T>
 std::vector<T> gathered(const std::vector<T>& mine) {
   std::string all;
@@ -36,7 +36,7 @@ std::vector<T> gathered(const std::vector<T>& mine) {
   return values_of<T>(all);
 }
 
-/// The sum over ranks times a factor: each rank adds up one piece of it, in double.
+/// The sum over ranks times a factor. Each rank sums one piece of the tensor, in double.
 template <class Real>
 std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ranks) {
   std::vector<std::string> pieces;
@@ -54,11 +54,11 @@ std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ra
   return gathered(share);
 }
 
-/// The form of a parameter's gradient; the sum over ranks has the largest of their forms.
+/// The form of a parameter's gradient. The sum over ranks has the largest form of all ranks.
 enum Form : int64_t { none, rows, dense };
 Form form_of(const Gradient& gradient) { return !gradient.defined() ? none : gradient.sparse() ? rows : dense; }
 
-/// A parameter's gradient becomes the sum over ranks, times a factor.
+/// Replaces a parameter's gradient by the sum over ranks times a factor.
 template <class Real>
 void add_up(const Tensor& parameter, Form form, double factor, size_t ranks) {
   Gradient& gradient = parameter.node()->grad;
@@ -83,7 +83,8 @@ void add_up(const Tensor& parameter, Form form, double factor, size_t ranks) {
 void check_parameters(const std::vector<Tensor>& parameters) {
   for (const Tensor& each : parameters) {
     check::floating("parameters", each);
-    if (each.node() == nullptr || !each.node()->leaf) throw ArgumentError("parameters", "one collects no gradients");
+    if (each.node() == nullptr || !each.node()->leaf)
+      throw ArgumentError("parameters", "has a tensor without gradients: call :requires_grad() on it first");
   }
 }
 
@@ -99,7 +100,7 @@ auto with_all(const std::vector<Tensor>& parameters, Work work) {
   }
 }
 
-/// The loss, how many lists count, whether to stop, and each parameter's form.
+/// Sums the loss, the number of lists and the wish to stop over ranks, then the gradients.
 std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& parameters, double loss, double counted,
                                                     bool stop, bool mean) {
   std::vector<double> mine{loss, counted, stop ? 1.0 : 0.0};
@@ -125,19 +126,19 @@ std::tuple<double, double, bool> sum_gradients(const std::vector<Tensor>& parame
   return with_all(parameters, [&] { return sum_gradients_once(parameters, loss, counted, stop, mean); });
 }
 
-/// The values of rank 0.
 std::vector<double> of_first(const std::vector<double>& values) {
   return values_of<double>(cluster::gather(bytes_of(values)).front());
 }
 
-/// All ranks get the parameters of rank 0.
 void share_parameters(const std::vector<Tensor>& parameters) {
   with_all(parameters, [&] {
     for (const Tensor& each : parameters) {
       with_real(each.dtype(), [&]<class Real>() {
         const auto first = values_of<Real>(cluster::gather(bytes_of(each.to_vector<Real>())).front());
         if (static_cast<int64_t>(first.size()) != each.entries()) {
-          throw std::runtime_error("the processes train models of different sizes");
+          throw std::runtime_error(
+              "the processes train models with different numbers of parameters, expected the same model on every "
+              "process");
         }
         each.assign(Tensor::from_bytes(first.data(), each.shape(), each.dtype(), each.device()));
       });
@@ -145,7 +146,6 @@ void share_parameters(const std::vector<Tensor>& parameters) {
   });
 }
 
-/// True if all ranks have the same parameters, to the bit.
 bool same_parameters(const std::vector<Tensor>& parameters) {
   return with_all(parameters, [&] {
     std::string sums;
@@ -166,10 +166,11 @@ extern const lua::OpTable gradient_sum_functions{
     nullptr,
     {
         once<&sum_gradients>("sum_gradients", "parameters, loss, counted, stop, mean",
-                             "Adds up gradients over all ranks; loss, counted lists and whether any wants to stop."),
-        op<&of_first>("of_first", "values", "The numbers that rank 0 gives."),
+                             "Sums gradients over all ranks. Returns the summed loss and number of lists, and true if "
+                             "a rank wants to stop."),
+        op<&of_first>("of_first", "values", "Returns the numbers that rank 0 passes."),
         op<&share_parameters>("share_parameters", "parameters", "Copies the parameters of rank 0 to every rank."),
-        op<&same_parameters>("same_parameters", "parameters", "Whether all ranks have the same, to the bit."),
+        op<&same_parameters>("same_parameters", "parameters", "True if all ranks have bitwise equal parameters."),
     }};
 
 }  // namespace mr

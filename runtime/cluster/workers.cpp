@@ -1,4 +1,4 @@
-// The Lua functions of workers: channels, and how a process ended.
+// Lua functions for workers: channels, and how a process ended.
 #include <csignal>
 
 #include "runtime/cluster/start_worker.h"
@@ -20,13 +20,13 @@ std::tuple<io::Channel, int64_t> start_worker_of(const std::vector<std::string>&
 }
 
 std::optional<std::string> how_it_ended_of(int64_t id, bool wait) {
-  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is no process");
+  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   return io::how_it_ended(static_cast<pid_t>(id), wait);
 }
 
 void signal_process(int64_t id, const std::string& name) {
-  // 0 and numbers below would mean groups of processes
-  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is no process");
+  // 0 and negative numbers would mean process groups
+  if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   if (name != "interrupt" && name != "kill") {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");
   }
@@ -60,24 +60,25 @@ extern const lua::OpTable worker_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        once<&start_worker_of>("start_worker", "words, log, variables",
-                               "Starts this program again with a command line; a channel to it and its number."),
-        once<&cluster::worker_end>("worker_end", "", "In a started worker, once, the channel to its parent."),
+        once<&start_worker_of>(
+            "start_worker", "words, log, variables",
+            "Starts this program again with a command line. Returns a channel to it and its process number."),
+        once<&cluster::worker_end>("worker_end", "", "In a worker, returns the channel to its parent, once."),
         once<&how_it_ended_of>("how_it_ended", "id, wait", "How a process ended, or nil while it runs."),
         op<&signal_process>("signal_process", "id, name", "Sends 'interrupt' or 'kill' to a process."),
         op<&wait_for_of>("wait_for", "descriptors, seconds, full?",
-                         "Waits until a channel has something to read, one of the `full` has room, or so long."),
+                         "Waits until a channel has a message, a channel in `full` has room, or the time is over."),
     }};
 extern const lua::OpTable channel_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::Channel>,
     {
-        once<&send_of>("send", "channel, message", "Sends a string; false where the other end is closed."),
-        once<&receive_of>("receive", "channel", "The next string that came, or nil; does not wait."),
-        op<&unsent_of>("unsent", "channel", "Whether a part of what was sent waits for room; `receive` sends it."),
-        op<&broken_of>("broken", "channel", "Whether what came is no message; nothing more is received."),
-        op<&ended_of>("ended", "channel", "Whether the other end is closed and all it sent was received."),
-        op<&descriptor_of>("descriptor", "channel", "For `wait_for`."),
+        once<&send_of>("send", "channel, message", "Sends a string. Returns false if the other end is closed."),
+        once<&receive_of>("receive", "channel", "The next received string, or nil. Does not wait."),
+        op<&unsent_of>("unsent", "channel", "True if a part of a message is unsent; `receive` sends it."),
+        op<&broken_of>("broken", "channel", "True if invalid data was received. Nothing more can be received."),
+        op<&ended_of>("ended", "channel", "True if the other end is closed and all its messages were received."),
+        op<&descriptor_of>("descriptor", "channel", "The file descriptor, for `wait_for`."),
     }};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Lists of candidates: what a model ranks for each user, made block by block.
+// Candidate lists: the items that a model ranks for each user, created block by block.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 struct Candidates {
   Lists lists;
   Tensor users, items;
-  Tensor unseen;  // of sampled lists: how many items each was sampled from
+  Tensor unseen;  // for sampled lists: the number of items that each sample was drawn from
   static constexpr auto fields = lua::fields("lists", &Candidates::lists, "users", &Candidates::users, "items",
                                              &Candidates::items, "unseen", &Candidates::unseen);
 };
@@ -24,19 +24,19 @@ struct Candidates {
 void check_tables(const Tensor& users, const UserItems& targets, const UserItems& excluded) {
   check::index("users", users, targets->all_users());
   if (targets->all_users() != excluded->all_users() || targets->all_items != excluded->all_items)
-    throw ArgumentError("excluded", "is of " + std::to_string(excluded->all_users()) + " users and " +
+    throw ArgumentError("excluded", "has " + std::to_string(excluded->all_users()) + " users and " +
                                         std::to_string(excluded->all_items) + " items, expected " +
                                         std::to_string(targets->all_users()) + " and " +
                                         std::to_string(targets->all_items));
 }
 
-/// Items of one user in a table, ascending.
+/// Iterates over the items of one user, ascending.
 struct Items {
   const UserItemTable& table;
   int64_t at, end;
   Items(const UserItemTable& table, int64_t user)
       : table(table), at(table.offsets[user - 1]), end(table.offsets[user]) {}
-  /// True if `item` is there; to be asked for ascending items.
+  /// True if the user has `item`. Successive calls must ask for ascending items.
   bool has(int64_t item) {
     while (at < end && table.items[at] < item) ++at;
     return at < end && table.items[at] == item;
@@ -44,7 +44,7 @@ struct Items {
   float grade() const { return table.grades[at]; }
 };
 
-/// Items that are in `excluded` and no target, ascending.
+/// Items that are excluded and are not targets, ascending.
 std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable& excluded, int64_t user) {
   Items relevant(targets, user);
   std::vector<int64_t> out;
@@ -54,7 +54,7 @@ std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable&
   return out;
 }
 
-/// All items of these users but the excluded, ascending; a target is never left out. The items are made on `device`.
+/// For each user, all items but the excluded ones, ascending, computed on `device`. A target is never excluded.
 Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded,
                            const std::string& device) {
   check_tables(users, targets, excluded);
@@ -107,7 +107,7 @@ class Negatives {
     with_users_ = static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
   }
 
-  /// Items of the user, ascending.
+  /// The user's targets and excluded items, ascending.
   std::vector<int64_t> known_to(int64_t user) const {
     std::vector<int64_t> known(targets_.items.begin() + targets_.offsets[user - 1],
                                targets_.items.begin() + targets_.offsets[user]);
@@ -118,7 +118,7 @@ class Negatives {
     return known;
   }
 
-  /// Candidates of the user's `draw`-th list; fewer than asked where there are no more.
+  /// Draws candidates for the user's `draw`-th list; fewer than asked if there are not enough items.
   std::vector<int64_t> draw(int64_t user, const std::vector<int64_t>& known, int64_t draw) const {
     const Dice dice(key_, static_cast<uint64_t>(user) | static_cast<uint64_t>(draw) << 40);
     if (!cumulative_.empty()) return by_popularity(known, dice);
@@ -129,13 +129,13 @@ class Negatives {
   }
 
  private:
-  /// One after the other with probability as users have the item, known and drawn ones passed over.
+  /// Draws items one by one with probability proportional to their users; rejects known and drawn items.
   std::vector<int64_t> by_popularity(std::vector<int64_t> known, Dice dice) const {
     int64_t there = with_users_;
     for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;
     std::vector<int64_t> drawn;
     const int64_t wanted = std::min(count_, there);
-    // where nearly all that there is weight for is known, passing over would not end: the rest is taken in order
+    // If known items have nearly all of the weight, rejection would not end: the rest is taken in order.
     for (int64_t tries = 0; static_cast<int64_t>(drawn.size()) < wanted && tries < 1000 * (wanted + 1); ++tries) {
       const int64_t ticket = dice.below(cumulative_.back());
       add(std::upper_bound(cumulative_.begin(), cumulative_.end(), ticket) - cumulative_.begin(), known, drawn);
@@ -155,12 +155,12 @@ class Negatives {
   const UserItemTable &targets_, &excluded_;
   int64_t count_;
   RandomKey key_;
-  std::vector<int64_t> cumulative_;  // how many users have items 1 .. i; empty: all items are as likely
+  std::vector<int64_t> cumulative_;  // prefix sums of users per item; empty: uniform draws
   int64_t with_users_ = 0;
 };
 
-/// Each user's targets and `count` sampled items; `each`: a list for every target, with samples of its own. An item is
-/// as popular as it has users in `counted`, by default in `excluded`.
+/// Each user's targets with `count` sampled items. `each`: one list per target, with its own samples. The popularity of
+/// an item is its number of users in `counted`, by default in `excluded`.
 Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
                          bool popular, bool each, int64_t seed, const std::optional<UserItems>& counted) {
   check_tables(users, targets, excluded);
@@ -201,10 +201,10 @@ extern const lua::OpTable candidate_functions{
     nullptr,
     {
         op<&catalogue_lists>("catalogue_lists", "users, targets, excluded, device",
-                             "For each user all items but the excluded, ascending; targets are relevant."),
+                             "For each user, all items but the excluded ones, ascending. Targets are relevant."),
         op<&sampled_lists>("sampled_lists", "users, targets, excluded, count, popular, each, seed, counted",
-                           "For each user, or each of its targets, the targets and sampled items; `counted`: of which "
-                           "table popularity is, by default of the excluded."),
+                           "For each user, or each of its targets, the targets with sampled items. `counted` is the "
+                           "table that defines popularity, by default `excluded`."),
     }};
 
 }  // namespace mr

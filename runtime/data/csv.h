@@ -1,5 +1,4 @@
-// Comma separated values (RFC 4180): LF or CRLF, fields in double quotes with doubled quotes, commas and line ends
-// inside.
+// Reader for comma separated values (RFC 4180) with LF or CRLF. Quoted fields may have commas, line ends and quotes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace mr {
 
-/// One record: its fields, the line that it starts on, and the column where each field starts (both from 1).
+/// One record: its fields, the line on which it starts, and the column where each field starts (both from 1).
 struct CsvRecord {
   std::vector<std::string> fields;
   std::vector<int64_t> columns;
@@ -17,10 +16,10 @@ struct CsvRecord {
 
 class CsvReader {
  public:
-  /// Reads the file (plain or gzipped) into memory.
+  /// Reads the whole file, plain or gzipped, into memory.
   explicit CsvReader(std::string path, char delimiter = ',');
 
-  /// The next record into `record`, whose memory is used again; false at the end. Empty lines are passed over.
+  /// Reads the next record into `record`, whose memory is reused. Returns false at the end. Empty lines are skipped.
   bool next(CsvRecord& record);
   const std::string& path() const { return path_; }
   char delimiter() const { return delimiter_; }
@@ -39,16 +38,16 @@ class CsvReader {
 
 constexpr size_t no_column = static_cast<size_t>(-1);
 
-/// The column of this name in the header, or without `header` the one of this number from 1; no_column where there is
-/// none. Two of this name are a ParseError.
+/// The column with this name in the header, or, without `header`, with this number from 1. no_column if there is none.
+/// Throws ParseError if the name occurs twice.
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// Like `find_column`, but a missing column is a ParseError that says which columns there are.
+/// Like `find_column`, but throws ParseError with the existing columns if there is none.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// The names in the first line and the delimiter, for messages.
+/// The column names of the first line and the delimiter as text, for messages.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);
-/// As many fields as the first line has.
+/// Throws ParseError unless the record has as many fields as the first line.
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width);
-/// A field that is not empty: the id of `what`.
+/// The id in a field. Throws ParseError that names `what` if the field is empty.
 const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t column, const char* what);
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Data sets for scripts: readers, generators, folds.
+// Lua functions for data sets: readers, generators, folds.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -66,7 +66,7 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .duplicates = to_duplicates(duplicates),
                                            .placed = std::move(placed).value_or(std::vector<std::string>{}),
                                            .width = width.value_or(0)});
-  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // train and test
+  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // 2: the test part
   return as_tensors(std::move(read));
 }
 
@@ -131,7 +131,6 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
-/// Lists and rows of several data sets, one after the other.
 Lists join_lists(const std::vector<Lists>& parts) {
   std::vector<int64_t> sizes;
   std::vector<float> relevance;
@@ -166,11 +165,12 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
-/// Parts of files: 0 train, 1 validation, 2 test.
+/// Throws unless the parts of files are 0 (train), 1 (validation) or 2 (test).
 void check_files(const Tensor& file) {
   check::type("file", file, Dtype::int64);
   for (const int64_t part : file.to_vector<int64_t>()) {
-    if (part < 0 || part > 2) throw ArgumentError("file", "has " + std::to_string(part) + ", expected 0, 1 or 2");
+    if (part < 0 || part > 2)
+      throw ArgumentError("file", "has the part " + std::to_string(part) + ", expected 0, 1 or 2");
   }
 }
 
@@ -201,7 +201,7 @@ SplitBy to_split(const std::string& name) {
   for (const auto& [known, by] : names) {
     if (name == known) return by;
   }
-  throw ArgumentError("by", "no way to divide '" + name + "'");
+  throw ArgumentError("by", "'" + name + "' is not a way to divide ratings");
 }
 
 struct PartTensors {
@@ -242,7 +242,7 @@ struct RatedTables {
       lua::fields("train", &RatedTables::train, "valid", &RatedTables::valid, "test", &RatedTables::test);
 };
 
-/// Raises where ratings are not those of which the positives are, or lack what the protocol divides by.
+/// Throws if the ratings do not match the positives, or lack what the protocol needs.
 void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item, const RatingDetails& details,
                    SplitBy by) {
   const auto rows = static_cast<size_t>(user.entries());
@@ -250,7 +250,8 @@ void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item
     throw ArgumentError("item", "has " + std::to_string(item.entries()) + " entries, expected one for each of " +
                                     std::to_string(rows) + " ratings");
   if (std::any_of(kept->rows.begin(), kept->rows.end(), [&](int64_t row) { return row >= user.entries(); }))
-    throw ArgumentError("user", "has " + std::to_string(rows) + " entries, and the positives are of more ratings");
+    throw ArgumentError("user",
+                        "has " + std::to_string(rows) + " entries, but the positives were made from more ratings");
   if ((by == SplitBy::time || by == SplitBy::last || by == SplitBy::user_time) && details.time.size() != rows)
     throw ArgumentError("time", "has " + std::to_string(details.time.size()) + " entries, expected one for each of " +
                                     std::to_string(rows) + " ratings");
@@ -292,7 +293,7 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
   check_details(kept, user, item, {}, SplitBy::user);
   for (const int64_t each : kept->users) {
     if (each > users)
-      throw ArgumentError("users", std::to_string(users) + ", and the positives have user " + std::to_string(each));
+      throw ArgumentError("users", std::to_string(users) + ", but the positives have user " + std::to_string(each));
   }
   const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
   std::vector<UserItem> pairs;
@@ -315,7 +316,6 @@ std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
 
 int64_t count_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->users.size()); }
 int64_t rows_of(const KeptUsers& kept) { return static_cast<int64_t>(kept->items.size()); }
-/// How many different items the users have.
 int64_t distinct_items_of(const KeptUsers& kept) {
   std::vector<bool> there(static_cast<size_t>(kept->all_items) + 1);
   for (const int64_t item : kept->items) there[static_cast<size_t>(item)] = true;
@@ -328,7 +328,6 @@ int64_t longest_of(const KeptUsers& kept) {
 }
 Tensor users_of(const KeptUsers& kept) { return Tensor::from(kept->users); }
 
-/// The numbers 1 .. n in random order.
 Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t lane) {
   if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
   const Tensor numbers = Tensor::empty({n}, Dtype::int64);
@@ -354,27 +353,30 @@ extern const lua::OpTable data_functions{
                              "paths, user, item, rating, rating_required, time, time_required, header, delimiter, "
                              "duplicates, width, placed",
                              "Users, items, ratings and times of tables, numbered, and what the tables call them."),
-        op<&read_libraries_of>("read_libraries", "path", "The same of lines of libraries; all ratings are 1."),
-        op<&read_pairs_of>("read_pairs", "path, key, value", "Two columns of a table."),
-        op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Made-up ratings."),
+        op<&read_libraries_of>("read_libraries", "path",
+                               "Ratings from lines \"count item item ...\", one line per user. All ratings are 1."),
+        op<&read_pairs_of>("read_pairs", "path, key, value", "Pairs of fields from two columns of a table."),
+        op<&make_ratings_of>("make_ratings", "users, items, factors, mean_activity, noise, seed", "Synthetic ratings."),
         op<&read_letor_of>("read_letor", "path, features, any_order, null, qid_optional",
                            "Lists and features of a LETOR file."),
-        op<&read_letor_cached_of>("read_letor_cached", "path, features, any_order, null, qid_optional, folder",
-                                  "The same by way of a binary file in a folder, and what was wrong with that file."),
+        op<&read_letor_cached_of>(
+            "read_letor_cached", "path, features, any_order, null, qid_optional, folder",
+            "Like `read_letor`, with a cache file in a folder. Also returns why the cache could not be used."),
         op<&make_queries_of>("make_queries", "queries, features, mean_size, noise, seed",
-                             "Made-up queries: lists and features."),
-        op<&join_lists>("join_lists", "parts", "Lists one after the other."),
+                             "Synthetic queries: lists and features."),
+        op<&join_lists>("join_lists", "parts", "Concatenates lists."),
         op<&letor_folds_of>("letor_folds", "folder",
-                            "Files of train, valid and test of each fold, separated by line ends."),
+                            "Paths of the train, valid and test files of each fold, separated by newlines."),
         op<&positives>("positives", "user, item, value, time, file, users, items, threshold, min_relevant, graded",
-                       "Relevant items of the users that have enough."),
+                       "Relevant items of the users with at least `min_relevant` of them."),
         op<&make_fold_of>("make_fold", "positives, by, folds, fold, nsr, valid, seed, n, test, at",
                           "Lists, users and items of train, valid and test."),
         op<&rated_by_part>(
             "rated_by_part", "positives, user, item, time, file, users, by, folds, fold, valid, seed, n, test, at",
-            "What each user rated, in tables of train, valid and test; also ratings that are in no list."),
-        op<&unrated_negatives>("unrated_negatives", "positives, user, item, users",
-                               "The positives, with negatives drawn from items that the user has not rated."),
+            "The rated items of each user, as tables of train, valid and test. Includes ratings that are in no list."),
+        op<&unrated_negatives>(
+            "unrated_negatives", "positives, user, item, users",
+            "A copy of `positives` whose negatives are drawn from items that the user has not rated."),
         op<&time_span>("time_span", "time", "The first and the last timestamp."),
         op<&permutation>("permutation", "n, seed, stream, lane", "The numbers 1 to n in random order; int64."),
     }};
@@ -385,8 +387,8 @@ extern const lua::OpTable positives_getters{
         op<&count_of>("count", "self", "Number of users."),
         op<&rows_of>("rows", "self", "Number of relevant items of all users."),
         op<&users_of>("users", "self", "The users; int64."),
-        op<&distinct_items_of>("distinct_items", "self", "Number of different items that users have."),
-        op<&longest_of>("longest", "self", "Most items of one user."),
+        op<&distinct_items_of>("distinct_items", "self", "Number of distinct items of all users."),
+        op<&longest_of>("longest", "self", "Largest number of items of a user."),
     }};
 
 }  // namespace mr

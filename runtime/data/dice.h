@@ -1,4 +1,4 @@
-// Random choices of which each belongs to one user (or list) and one purpose, whatever else is drawn.
+// Random choices that depend only on the user (or list) and the purpose, not on other draws.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mr {
 class Dice {
  public:
   Dice(RandomKey key, uint64_t lane) : key_(key), lane_(lane) {}
-  /// Uniform in [0, n).
+  /// Uniform integer in [0, n).
   int64_t below(int64_t n) {
     return static_cast<int64_t>(bounded(philox(key_, next_++, lane_).low(), static_cast<uint64_t>(n)));
   }
@@ -29,8 +29,7 @@ void shuffle(std::vector<T>& values, Dice dice) {
   for (auto i = static_cast<int64_t>(values.size()) - 1; i > 0; --i) std::swap(values[i], values[dice.below(i + 1)]);
 }
 
-/// `count` different numbers of 0 .. n - 1 in random order: the first steps of a shuffle, of which only the moved
-/// entries are stored.
+/// Draws `count` distinct numbers of 0 .. n - 1 in random order, by a sparse Fisher-Yates shuffle.
 inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   std::unordered_map<int64_t, int64_t> moved;
   const auto at = [&](int64_t i) {
@@ -46,9 +45,9 @@ inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   return drawn;
 }
 
-/// The item of which exactly `rank` items that are not in `known` (ascending, from 1) are smaller.
+/// The item that has exactly `rank` smaller items outside of `known` (ascending, from 1).
 inline int64_t unseen_item(const std::vector<int64_t>& known, int64_t rank) {
-  // known[i] - 1 - i items before known[i] are unseen
+  // there are known[i] - 1 - i unseen items before known[i]
   int64_t low = 0, high = static_cast<int64_t>(known.size());
   while (low < high) {
     const int64_t middle = (low + high) / 2;

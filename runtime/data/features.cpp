@@ -1,5 +1,5 @@
-// Features made alike: within each list, or by what a column holds. NaN stands for a missing value, which is left out
-// of all statistics and stays missing.
+// Feature preprocessing: scaling within each list, and by columns. NaN marks a missing value. It is ignored in all
+// statistics and stays missing.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,6 @@
 namespace mr {
 namespace {
 
-/// A column of the rows of one list.
 template <class Real>
 struct Column {
   Real* first;
@@ -21,7 +20,7 @@ struct Column {
   Real& operator[](int64_t i) const { return first[i * stride]; }
 };
 
-/// Numbers from x = 0 ... 1; what is all alike becomes 0.
+/// Scales to the range 0 to 1; constant values become 0.
 template <class Real>
 void to_range(const Column<Real>& x) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -35,7 +34,7 @@ void to_range(const Column<Real>& x) {
   }
 }
 
-/// Mean 0 and standard deviation 1; what is all alike becomes 0.
+/// Scales to mean 0 and standard deviation 1; constant values become 0.
 template <class Real>
 void to_standard(const Column<Real>& x) {
   double sum = 0, squares = 0;
@@ -54,7 +53,7 @@ void to_standard(const Column<Real>& x) {
   }
   const double deviation = std::sqrt(squares / static_cast<double>(count));
   for (int64_t i = 0; i < x.rows; ++i) {
-    // by the range: rounding may make the deviation of a constant other than 0
+    // compares the range, because rounding may give a constant column a small nonzero deviation
     if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - mean) / deviation) : 0;
   }
 }
@@ -72,7 +71,7 @@ std::vector<int64_t> column_numbers(const Tensor& x, const Tensor& columns) {
   return numbers;
 }
 
-/// These columns scaled within each list, "min_max" or "standardize".
+/// Scales the given columns within each list; `how` is "min_max" or "standardize".
 Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, const std::string& how) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   if (x.size(0) != lists.rows()) {
@@ -93,7 +92,7 @@ Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, c
   });
 }
 
-/// The mean or median of each of these columns; 0 where all is missing.
+/// The mean or median of each of the given columns; 0 if all values are missing.
 Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string& what) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   if (what != "mean" && what != "median") throw ArgumentError("what", "'" + what + "', expected mean or median");
@@ -120,12 +119,12 @@ Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string&
   return Tensor::from(typical);
 }
 
-/// These columns with their missing values replaced, each by its own number.
+/// Replaces the missing values of the given columns, each column by its own number.
 Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   const std::vector<double> fill = with.to(Dtype::float64).to_vector<double>();
   if (fill.size() != numbers.size()) {
-    throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries for " +
+    throw ArgumentError("with", "it has " + std::to_string(fill.size()) + " entries, expected one for each of " +
                                     std::to_string(numbers.size()) + " columns");
   }
   return with_real(x.dtype(), [&]<class Real>() {
@@ -140,7 +139,7 @@ Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) 
   });
 }
 
-/// Row, column (from 1) and value of the first that is infinite, or NaN unless that may be.
+/// Row, column (from 1) and value of the first entry that is infinite, or that is NaN unless NaN is allowed.
 std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>> first_not_finite(const Tensor& x,
                                                                                                    bool may_miss) {
   if (x.dims() == 0 || x.entries() == 0 || x.dtype() == Dtype::int64) return {};
@@ -157,7 +156,6 @@ std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>
   return place;
 }
 
-/// These columns, in this order.
 Tensor take_columns(const Tensor& x, const Tensor& columns) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   return with_real(x.dtype(), [&]<class Real>() {
@@ -171,7 +169,7 @@ Tensor take_columns(const Tensor& x, const Tensor& columns) {
   });
 }
 
-/// The different values of a column, ascending; NaN is not among them.
+/// The distinct values of a column, ascending, without NaN.
 Tensor levels_of(const Tensor& x, int64_t column) {
   const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
   return with_real(x.dtype(), [&]<class Real>() {
@@ -183,12 +181,12 @@ Tensor levels_of(const Tensor& x, int64_t column) {
   });
 }
 
-/// For each of these columns, the number of every value among the column's levels, from 1. Unknown
-/// values get the number of levels plus 1.
+/// For each of the given columns, the index of every value among the column's levels, from 1. Unknown values get the
+/// number of levels plus 1.
 Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))
-    throw ArgumentError("levels", "one tensor per column expected");
+    throw ArgumentError("levels", "expected one tensor per column");
   const std::vector<double> values = taken.to(Dtype::float64).to_vector<double>();
   std::vector<int64_t> numbers(values.size());
   for (int64_t c = 0; c < taken.size(1); ++c) {
@@ -210,14 +208,17 @@ extern const lua::OpTable feature_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&scale_lists>("scale_lists", "x, lists, columns, how", "Columns scaled within each list."),
-        op<&typical_values>("typical_values", "x, columns, what", "Mean or median of columns without NaN; float64."),
-        op<&fill_missing>("fill_missing", "x, columns, with", "Columns with a number of each for NaN."),
-        op<&first_not_finite>("first_not_finite", "x, may_miss",
-                              "Row, column and value of the first entry that is infinite, or NaN unless it may miss."),
-        op<&take_columns>("take_columns", "x, columns", "These columns, in this order."),
-        op<&levels_of>("levels_of", "x, column", "The different values of a column, ascending."),
-        op<&level_numbers>("level_numbers", "x, columns, levels", "Numbers of the levels of columns; int64."),
+        op<&scale_lists>("scale_lists", "x, lists, columns, how", "Scales columns within each list."),
+        op<&typical_values>("typical_values", "x, columns, what", "Mean or median of columns, without NaN; float64."),
+        op<&fill_missing>("fill_missing", "x, columns, with",
+                          "Replaces NaN in columns, each column by its own number."),
+        op<&first_not_finite>(
+            "first_not_finite", "x, may_miss",
+            "Row, column and value of the first infinite entry, or of the first NaN unless `may_miss`."),
+        op<&take_columns>("take_columns", "x, columns", "Selects columns in the given order."),
+        op<&levels_of>("levels_of", "x, column", "The distinct values of a column, ascending."),
+        op<&level_numbers>("level_numbers", "x, columns, levels",
+                           "Indices of the columns' values among their levels; int64."),
     }};
 
 }  // namespace mr

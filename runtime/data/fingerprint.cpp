@@ -1,5 +1,4 @@
-// Fingerprints of data: SHA-256 over what tensors and lists hold, the same on every device and for any number of
-// threads.
+// Data fingerprints: SHA-256 over the content of tensors and lists, independent of device and number of threads.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -14,7 +13,7 @@ namespace {
 
 constexpr int64_t piece = 1 << 20;
 
-/// The digests of pieces of a MiB, which are made in parallel, one after another.
+/// Concatenated digests of pieces of 1 MiB, which are computed in parallel.
 std::string digests(const void* bytes, int64_t count) {
   constexpr size_t digits = 64;
   const int64_t pieces = (count + piece - 1) / piece;
@@ -41,7 +40,7 @@ std::string of_vector(const std::vector<T>& values) {
   return std::to_string(values.size()) + " " + digests(values.data(), static_cast<int64_t>(values.size() * sizeof(T)));
 }
 
-/// Each with its length before it, so that no two lists of texts run into one.
+/// Hashes each text with its length before it, so that no two lists of texts give the same input.
 std::string of_texts(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& each : texts) all += std::to_string(each.size()) + ":" + each;

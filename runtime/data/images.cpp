@@ -1,4 +1,4 @@
-// Pictures as tensors: files scaled to one size by the mean over areas, and tensors as PNG files.
+// Pictures as tensors: files scaled to one size by area averaging, and tensors as PNG files.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -16,21 +16,20 @@ namespace {
 
 constexpr int64_t largest_side = 4096;
 
-/// How much of each pixel lies in each of equally long boxes, in whole numbers: pixels and boxes both begin at 0 and
-/// end at the same place, a pixel is `boxes` long and a box `pixels`.
+/// The overlap of pixels and boxes along one axis, in integer units: the axis has pixels * boxes units, a pixel has
+/// `boxes` units and a box has `pixels` units.
 struct Boxes {
   int64_t pixels, boxes;
 
   int64_t first(int64_t box) const { return box * pixels / boxes; }
   int64_t last(int64_t box) const { return ((box + 1) * pixels - 1) / boxes; }
-  /// The share of the box that the pixel fills.
   double share(int64_t box, int64_t pixel) const {
     const int64_t from = std::max(box * pixels, pixel * boxes), to = std::min((box + 1) * pixels, (pixel + 1) * boxes);
     return static_cast<double>(to - from) / static_cast<double>(pixels);
   }
 };
 
-/// The means of a picture's areas, [height, width, 3].
+/// Area averages of a picture, [height, width, 3].
 std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t width) {
   const Boxes across{picture.width(), width}, down{picture.height(), height}, up{height, picture.height()};
   std::vector<float> row(static_cast<size_t>(3 * picture.width()));
@@ -55,7 +54,7 @@ std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t wid
   return means;
 }
 
-/// Red, green and blue in planes, or their luma (Rec. 601).
+/// Stores red, green and blue as planes, or their luma (Rec. 601).
 void store(const std::vector<double>& means, int64_t area, bool grey, float* out) {
   for (int64_t i = 0; i < area; ++i) {
     const double* const rgb = means.data() + 3 * i;
@@ -67,10 +66,10 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
   }
 }
 
-/// The error of the first task by number, whichever thread met its own first.
+/// Keeps the error of the task with the lowest number, whichever thread fails first.
 class FirstError {
  public:
-  /// True if this task need not run: an earlier one has failed.
+  /// True if the task need not run, because an earlier one has failed.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -141,10 +140,11 @@ extern const lua::OpTable image_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&read_images>(
-            "read_images", "paths, height, width, grey",
-            "PNG and JPEG files as [images, 1 or 3, height, width], 0 to 1, scaled by the mean over areas."),
-        op<&encode_png>("encode_png", "x", "A PNG file's bytes of [height, width] or [1 or 3, height, width], 0 to 1."),
+        op<&read_images>("read_images", "paths, height, width, grey",
+                         "Reads PNG and JPEG files as [images, 1 or 3, height, width] with values 0 to 1, scaled by "
+                         "area averaging."),
+        op<&encode_png>("encode_png", "x",
+                        "The bytes of a PNG file from [height, width] or [1 or 3, height, width] with values 0 to 1."),
     }};
 
 }  // namespace mr

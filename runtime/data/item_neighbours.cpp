@@ -1,5 +1,5 @@
-// Items that the same users have: cosines of the columns of a binary matrix of users and items, by sparse counts, and
-// scores by them. No matrix of items by items is stored, only each item's nearest.
+// Item neighbours: cosines of the columns of a binary matrix of users and items, from sparse counts, and scores from
+// them. Only each item's nearest neighbours are stored, not a matrix of items by items.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,12 +26,12 @@ struct Neighbour {
   int64_t item;
 };
 
-/// Counts of the users that an item shares with each other one: a row of X'X, one at a time.
+/// Counts the users that an item shares with every other item: one row of X'X at a time.
 class SharedUsers {
  public:
   SharedUsers(const Sparse& users, const Sparse& items) : users_(users), items_(items), counts_(items.rows(), 0) {}
 
-  /// Calls f(other item, how many users have both) for all that share any, in the order of first meeting.
+  /// Calls f(other item, number of common users) for all items with a common user, in the order of first occurrence.
   template <class F>
   void each(int64_t item, const F& f) {
     met_.clear();
@@ -63,8 +63,7 @@ Sparse matrix_of(const UserItemTable& table) {
   return matrix;
 }
 
-/// For every item j the items that it is among the nearest of, ascending, and its cosine with them; and which items
-/// each user has.
+/// For every item j: the items that have j as a near neighbour, ascending, with cosines. Also the items of each user.
 struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;
@@ -101,9 +100,9 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
-/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have
-/// both items and n and m users have one of them. Ties: the lower item first. Items without a
-/// common user are never neighbours.
+/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have both items, and n
+/// and m users have each one. Of equal values the lower item is first. Items without a common user are never
+/// neighbours.
 Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
   const Sparse users = matrix_of(table), items = users.transpose();
   const std::vector<int64_t> counts = users_of_items(table);
@@ -134,7 +133,7 @@ ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink)
   return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
 }
 
-/// Scores of all items for one user, those of his items added up in their order.
+/// Computes the scores of all items for one user. The user's items are added in order.
 class Sums {
  public:
   explicit Sums(const NeighbourTable& table)
@@ -164,7 +163,7 @@ void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, in
   check::index("items", items, all_items);
 }
 
-/// For every row the sum of the cosines of its item with those of the user's items that are among its nearest.
+/// The score of every row: the sum of the cosines of its item with those items of the user that are among its nearest.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
   check_rows(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
@@ -181,8 +180,8 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
-/// All that scores need, as a file has it: by user how many items he has, and which; by item how many it is among the
-/// nearest of, which, and the cosines.
+/// The state in a file: per user the number of items, and the items; per item the number of items whose neighbours
+/// include it, these items, and the cosines.
 struct NeighbourState {
   Tensor known_counts, known_items, counts, items, cosines;
   static constexpr auto fields =
@@ -205,7 +204,7 @@ NeighbourState state_of(const ItemNeighbours& table) {
   throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
 }
 
-/// Offsets of so many entries each, which are `entries` together.
+/// Prefix sums of `counts`, whose sum must be `entries`.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {
@@ -214,11 +213,11 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
     offsets.push_back(offsets.back() + n);
   }
   if (offsets.back() != entries)
-    unfit(name, "adds up to " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
+    unfit(name, "has the sum " + std::to_string(offsets.back()) + ", expected " + std::to_string(entries));
   return offsets;
 }
 
-/// Items from 1 to `all` that ascend within each piece.
+/// Reads items from 1 to `all` that must ascend within each piece.
 std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
                                int64_t all) {
   std::vector<int64_t> out = items.to_vector<int64_t>();
@@ -226,7 +225,7 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
     int64_t least = 1;
     for (int64_t i = offsets[piece]; i < offsets[piece + 1]; ++i) {
       if (out[i] < least || out[i] > all)
-        unfit(name, "has " + std::to_string(out[i]) + ", expected ascending ones from " + std::to_string(least) +
+        unfit(name, "has " + std::to_string(out[i]) + ", expected ascending numbers from " + std::to_string(least) +
                         " to " + std::to_string(all));
       least = out[i] + 1;
     }
@@ -234,15 +233,15 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
   return out;
 }
 
-/// The table of such a state, which may come from a file: all of it is checked.
+/// Builds the table from a state, which may come from a file, so everything is checked.
 ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_items, const Tensor& counts,
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),
                                 std::pair("counts", &counts), std::pair("items", &items)}) {
-    if (x->dtype() != Dtype::int64 || x->dims() != 1) unfit(name, "is no vector of int64");
+    if (x->dtype() != Dtype::int64 || x->dims() != 1) unfit(name, "is not an int64 vector");
   }
   if (cosines.dtype() != Dtype::float32 || cosines.dims() != 1 || cosines.entries() != items.entries())
-    unfit("cosines", "is no vector of " + std::to_string(items.entries()) + " float32");
+    unfit("cosines", "is not a float32 vector with " + std::to_string(items.entries()) + " entries");
   auto known = std::make_shared<UserItemTable>();
   known->all_items = counts.entries();
   known->offsets = offsets_of("known_counts", known_counts, known_items.entries());
@@ -259,7 +258,6 @@ ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_ite
 
 int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(table->items.size()); }
 
-/// A uniform number for each pair of user and item.
 Tensor pair_noise(const Tensor& users, const Tensor& items, const Lists& lists, int64_t seed) {
   constexpr int64_t most = int64_t{1} << 40;
   check_rows(users, items, lists, most, most);
@@ -285,22 +283,23 @@ extern const lua::OpTable neighbour_functions{
     nullptr,
     {
         op<&item_neighbours>("item_neighbours", "known, k, shrink",
-                             "Of every item the k nearest by the cosine of the users that have them."),
+                             "For every item, the k nearest items by the cosine of their users."),
         op<&neighbours_of>("neighbours_of", "known_counts, known_items, counts, items, cosines",
-                           "The neighbours that :state wrote; checked."),
-        op<&pair_noise>("pair_noise", "users, items, lists, seed", "A uniform number for each pair; float64."),
+                           "Restores neighbours from the tensors of :state. Raises an error if these are wrong."),
+        op<&pair_noise>("pair_noise", "users, items, lists, seed",
+                        "A uniform random number for each pair of user and item; float64."),
     }};
 extern const lua::OpTable neighbour_methods{
     lua::OpTable::methods,
     &lua::push_metatable<ItemNeighbours>,
     {
         op<&neighbour_scores>("scores", "self, users, items, lists",
-                              "Sums of the cosines of each row's item with the user's items that are near it."),
-        op<&state_of>("state", "self", "All that scores need as tensors, for a file."),
+                              "Score of each row: the sum of the cosines of its item with the user's items near it."),
+        op<&state_of>("state", "self", "The neighbours as tensors, for a file."),
     }};
 extern const lua::OpTable neighbour_getters{
     lua::OpTable::getters,
     &lua::push_metatable<ItemNeighbours>,
-    {op<&pairs_of>("pairs", "self", "Number of pairs of an item and one of its nearest.")}};
+    {op<&pairs_of>("pairs", "self", "Number of pairs of an item and one of its nearest items.")}};
 
 }  // namespace mr

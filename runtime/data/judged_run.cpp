@@ -1,4 +1,4 @@
-// Runs beside judgments, and as text; what scripts see of files of TREC.
+// Joins runs with judgments, and writes run files: the Lua functions for TREC files.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -17,31 +17,32 @@ namespace {
 
 using Numbers = std::unordered_map<std::string_view, int64_t>;
 
-/// Names and their places, from 0. Throws where one occurs twice.
+/// Maps names to positions from 0. Throws if a name occurs twice.
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
-  if (static_cast<int64_t>(ids.size()) != lists.count()) throw ArgumentError(argument, "its lists have no names");
+  if (static_cast<int64_t>(ids.size()) != lists.count())
+    throw ArgumentError(argument, "has lists without names, expected a query id for each");
   Numbers numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)
-      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each once");
+      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each query once");
   }
   return numbers;
 }
 
 void check_documents(const char* argument, const Lists& lists) {
   if (static_cast<int64_t>(lists.documents().size()) != lists.rows())
-    throw ArgumentError(argument, "its rows have no document names");
+    throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-/// The documents of a list and their rows, from 0.
+/// Maps the documents of a list to their rows, from 0.
 Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
   Numbers documents;
   const int64_t at = lists.offsets()[list];
   for (int64_t row = at; row < at + lists.sizes()[list]; ++row) {
     if (!documents.try_emplace(lists.documents()[row], row).second) {
       throw ArgumentError(argument, "document " + quoted(lists.documents()[row]) + " of query " +
-                                        quoted(lists.ids()[list]) + " occurs twice, expected each once");
+                                        quoted(lists.ids()[list]) + " occurs twice, expected each document once");
     }
   }
   return documents;
@@ -86,14 +87,15 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 
 namespace {
 
-/// A name as a run file has it; throws where it needs the escape and may not have it.
+/// A name as written in a run file. Throws if it needs an escape and `escape` is false.
 std::string written_word(const char* argument, const std::string& word, bool escape) {
-  if (word.empty()) throw ArgumentError(argument, "found '', expected a word, as run files need");
+  if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
   if (!needs_escape(word)) return word;
   if (escape) return escaped_word(word);
-  throw ArgumentError(argument, "found " + quoted(word) +
-                                    ", expected a word without blanks, as run files need: escape = true writes names "
-                                    "with blanks in an escaped form");
+  throw ArgumentError(argument,
+                      "found " + quoted(word) +
+                          ", expected a word without blanks, which run files require: escape = true writes names "
+                          "with blanks in an escaped form");
 }
 
 template <class Real>
@@ -185,7 +187,7 @@ JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrel
   std::vector<double> retrieved;
   for (int64_t& place : judged.place) {
     retrieved.push_back(place > 0 ? 1 : 0);
-    place = std::max<int64_t>(place, 1);  // an index all the same
+    place = std::max<int64_t>(place, 1);  // keeps the index valid if the row was not found
   }
   return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
           Tensor::from(retrieved)};
@@ -204,14 +206,15 @@ extern const lua::OpTable trec_functions{
     nullptr,
     {
         op<&read_trec_run_of>("read_trec_run", "path", "Lists and scores of a run file."),
-        op<&read_trec_qrels_of>("read_trec_qrels", "path", "Lists of a qrels file; grades below 0 are left out."),
+        op<&read_trec_qrels_of>("read_trec_qrels", "path",
+                                "Lists of a qrels file. Rows with grades below 0 are left out."),
         op<&read_scores_of>("read_scores", "path, query, document, score, header, delimiter, placed",
                             "Lists and scores of a table."),
         op<&judge_of>("judge", "run, scores, qrels, queries",
-                      "These queries of a run with grades, their scores in float64, all that is judged of them, and "
-                      "which row each judgment is of, if it is retrieved (1 or 0)."),
+                      "The given queries of a run with grades, their scores in float64, all judgments of these "
+                      "queries, and for each judgment its row in the run (0 if it is not retrieved)."),
         op<&write_trec_run>("write_trec_run", "path, run, scores, tag, escape",
-                            "Writes a run file, over any regular file of that name."),
+                            "Writes a run file. An existing regular file is replaced."),
     }};
 
 }  // namespace mr

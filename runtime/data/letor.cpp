@@ -14,7 +14,7 @@ namespace {
 
 using Pieces = std::vector<LetorRows>;
 
-/// Reads the pieces; those after a bad line may be left out.
+/// Reads the pieces. Pieces after a bad line may be skipped.
 Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOptions& options) {
   Pieces pieces(static_cast<size_t>(text.pieces()));
   std::atomic<size_t> first_bad{pieces.size()};
@@ -30,7 +30,6 @@ Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOp
   return pieces;
 }
 
-/// Puts the pieces of a file together.
 class Joiner {
  public:
   Joiner(Pieces pieces, const std::string& path, const LetorOptions& options)

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that changed less than this before it was read may have changed again within the resolution of its time.
+/// A file that was modified this shortly before it was read may have changed again within the resolution of file times.
 constexpr int64_t coarsest_clock = 2'000'000'000;
 
 int64_t now() {
@@ -47,7 +47,7 @@ class Reader {
       std::optional<LetorFile> kept = from_cache();
       if (kept) return std::move(*kept);
     } catch (const BadCache& bad) {
-      problem_ = bad.what() + std::string("; written anew");
+      problem_ = bad.what() + std::string("; it is written again");
     }
     const int64_t read_at = now();
     const LetorText text(path_, letor_piece);
@@ -58,7 +58,7 @@ class Reader {
   }
 
  private:
-  /// Nothing where the text file is not that of the cache; its content is read only where its times do not say.
+  /// Reads the cache; nothing if the text file has changed. The text is read only if its times do not decide that.
   std::optional<LetorFile> from_cache() const {
     const std::optional<LetorCacheFile> cache = LetorCacheFile::open(cache_, key_);
     if (!cache) return std::nullopt;
@@ -72,7 +72,7 @@ class Reader {
       return std::nullopt;
     }
     LetorFile file = cache->load();
-    // with the current times, which then suffice to recognise it
+    // writes the current times, by which the text file is recognized next time
     if (text.unchanged()) write({key_, text.stamp(), made_from.checksum, read_at}, file);
     return file;
   }

@@ -1,4 +1,4 @@
-// Keeps the data of a LETOR file in a binary file that loads as fast as the disk can read.
+// Caches the data of a LETOR file in a binary file that loads at the speed of the disk.
 #pragma once
 
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace mr {
 
-/// As read_letor, by way of a file in `folder` for this path and these options, written where it is missing or of
-/// another state of the text file: another size, or times that differ (or are too close to the writing to tell) and
-/// another checksum of the content. One that is damaged, of another file or of another version is never used: `problem`
-/// then says why it was written again, or why it cannot be written; otherwise it is empty.
+/// Like read_letor, but reads a cache in `folder` for this path and these options. The cache is written if it is
+/// missing or stale. It is stale if the text file has another size, or if both its times (or times too recent to
+/// decide) and its checksum differ. A cache that is damaged, or of another file or version, is never used: `problem`
+/// then says why it was written again, or why it cannot be written. Otherwise `problem` is empty.
 LetorFile read_letor_cached(const std::string& path, const LetorOptions& options, const std::string& folder,
                             std::string& problem);
 
-/// Where that file is.
 std::string letor_cache_path(const std::string& path, const LetorOptions& options, const std::string& folder);
 
 }  // namespace mr

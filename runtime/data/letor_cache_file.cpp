@@ -51,7 +51,7 @@ std::string foreign(const std::string& path) {
   char found[sizeof magic] = {};
   const io::RegularFile file(path);
   file.read(0, found, std::min<int64_t>(sizeof found, file.size()));
-  return std::memcmp(found, magic, sizeof magic) == 0 ? "" : "is not a cache of a LETOR file, and is not replaced";
+  return std::memcmp(found, magic, sizeof magic) == 0 ? "" : "is not a cache of a LETOR file, so it is not replaced";
 }
 
 }  // namespace
@@ -85,15 +85,16 @@ void LetorCacheFile::read_header() {
   Header& h = header_;
   read(0, &h, std::min(file_.size(), header_bytes));
   if (std::memcmp(h.magic, magic, sizeof magic) != 0) bad("is not a cache of a LETOR file");
-  if (h.version != version) bad("is of version " + std::to_string(h.version) + ", not " + std::to_string(version));
-  if (file_.size() < header_bytes) bad("ends within its header");
-  if (h.byte_order != byte_order) bad("was written on a machine with another order of bytes");
-  if (h.header_checksum != checksum_of(h)) bad("its header does not have its checksum");
+  if (h.version != version)
+    bad("has the format version " + std::to_string(h.version) + ", not " + std::to_string(version));
+  if (file_.size() < header_bytes) bad("is shorter than its header");
+  if (h.byte_order != byte_order) bad("was written on a machine with another byte order");
+  if (h.header_checksum != checksum_of(h)) bad("the checksum of its header does not match");
   need_sizes();
   source_ = {{}, {h.size, h.modified, h.changed}, h.source_checksum, h.read_at};
 }
 
-/// Nothing is allocated by a number of the header before it was compared with what the file has.
+/// The sizes in the header are compared with the file's size before memory is allocated by them.
 void LetorCacheFile::need_sizes() const {
   const Header& h = header_;
   const int64_t size = file_.size();
@@ -103,7 +104,7 @@ void LetorCacheFile::need_sizes() const {
   int64_t left = size - header_bytes;
   const auto claim = [&](int64_t entries, int64_t bytes_of_each) {
     if (entries < 0 || (bytes_of_each > 0 && entries > left / bytes_of_each))
-      bad("its header says more than the " + std::to_string(size) + " bytes of the file");
+      bad("its header describes more than the " + std::to_string(size) + " bytes of the file");
     left -= entries * bytes_of_each;
   };
   claim(h.rows, h.width * int64_t{sizeof(float)});
@@ -112,14 +113,15 @@ void LetorCacheFile::need_sizes() const {
   claim(h.documents, sizeof(uint32_t));
   claim(h.key_bytes, 1);
   claim(h.text_bytes, 1);
-  if (left != 0) bad("has " + std::to_string(left) + " bytes more than its header says");
+  if (left != 0) bad("has " + std::to_string(left) + " bytes more than its header describes");
 }
 
 void LetorCacheFile::read_key(const std::string& key) {
-  if (header_.key_bytes > largest_key) bad("names its text file in " + std::to_string(header_.key_bytes) + " bytes");
+  if (header_.key_bytes > largest_key)
+    bad("has a name of its text file of " + std::to_string(header_.key_bytes) + " bytes, which is too long");
   source_.key.resize(static_cast<size_t>(header_.key_bytes));
   read(header_bytes, source_.key.data(), header_.key_bytes);
-  if (source_.key != key) bad("is of another text file or other options");
+  if (source_.key != key) bad("was made from another text file or with other options");
 }
 
 uint64_t LetorCacheFile::read_section(int64_t& at, void* target, int64_t bytes) const {
@@ -154,12 +156,12 @@ LetorFile LetorCacheFile::load() const {
   section(out.sizes.data(), bytes_of(out.sizes).size());
   section(lengths.data(), bytes_of(lengths).size());
   section(texts.data(), texts.size());
-  if (io::checksum_of_blocks(sums) != h.payload_checksum) bad("its content does not have its checksum");
+  if (io::checksum_of_blocks(sums) != h.payload_checksum) bad("the checksum of its content does not match");
   const auto is_no_size = [&](int64_t n) { return n < 0 || n > h.rows; };
   if (std::any_of(out.sizes.begin(), out.sizes.end(), is_no_size) ||
       std::accumulate(lengths.begin(), lengths.end(), int64_t{0}) != h.text_bytes ||
       std::accumulate(out.sizes.begin(), out.sizes.end(), int64_t{0}) != h.rows)
-    bad("its parts do not fit together");
+    bad("its sizes disagree with each other");
   const char* text = texts.data();
   for (size_t i = 0; i < lengths.size(); text += lengths[i++])
     (i < out.sizes.size() ? out.qids : out.documents).emplace_back(text, lengths[i]);

@@ -1,5 +1,5 @@
-// The binary file of letor_cache.h: a header of fixed size, the key, then the features, labels, sizes of lists, lengths
-// of ids and of documents' names, and all these texts. Numbers are little-endian.
+// The binary file of letor_cache.h: a header of fixed size, the key, features, labels, sizes of lists, lengths of ids
+// and of document names, then their texts. Numbers are little-endian.
 #pragma once
 
 #include <optional>
@@ -13,37 +13,36 @@ namespace mr {
 
 /// Identifies the text file and the options that a cache was made from.
 struct LetorSource {
-  std::string key;  // names path and options
+  std::string key;  // path and options as text
   io::FileStamp stamp;
   uint64_t checksum = 0;
-  int64_t read_at = 0;  // nanoseconds since 1970
+  int64_t read_at = 0;  // time of reading, in nanoseconds since 1970
 };
 
 struct LetorCacheHeader {
   char magic[8];
   uint32_t version, byte_order;
-  int64_t size, modified, changed;  // of the text file
+  int64_t size, modified, changed;  // size and times of the text file
   uint64_t source_checksum;
   int64_t read_at;
-  int64_t rows, width, queries, documents;  // documents: rows, or 0 where none has a name
+  int64_t rows, width, queries, documents;  // documents: number of rows, or 0 if no row has a document name
   int64_t key_bytes, text_bytes;
-  uint64_t payload_checksum;  // of all that follows the header
-  uint64_t header_checksum;   // of all before it
+  uint64_t payload_checksum;  // checksum of all bytes after the header
+  uint64_t header_checksum;   // checksum of the header's other bytes
 };
 
-/// The file is there and cannot be used; the text says why, beginning with its path.
+/// Thrown for a cache that exists but cannot be used. The message begins with its path.
 struct BadCache : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class LetorCacheFile {
  public:
-  /// Nothing where there is no file. Throws BadCache for anything but a header of this version with sizes that are
-  /// those of the file, and this key.
+  /// Opens a cache; nothing if there is no file. Throws BadCache unless version, key and sizes match.
   static std::optional<LetorCacheFile> open(const std::string& path, const std::string& key);
 
   const LetorSource& source() const { return source_; }
-  /// Throws BadCache where the bytes are not those that were written.
+  /// Throws BadCache if a checksum does not match.
   LetorFile load() const;
 
  private:
@@ -60,7 +59,8 @@ class LetorCacheFile {
   LetorSource source_;
 };
 
-/// Replaces such caches only, by io::NewFile; folders are made. Throws std::runtime_error with the path.
+/// Writes a cache through io::NewFile and makes its folders. It replaces only caches, and throws std::runtime_error
+/// with the path otherwise.
 void write_letor_cache(const std::string& path, const LetorSource& source, const LetorFile& file);
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Which files make which fold.
+// Finds the files of each fold of a LETOR data set.
 #include <filesystem>
 #include <stdexcept>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// folder/name, plain, with .txt, or with .txt.gz; empty where there is none.
+/// The path folder/name, plain, with .txt or with .txt.gz; empty if no such file exists.
 std::string find_part(const fs::path& folder, const std::string& name) {
   for (const char* const ending : {"", ".txt", ".txt.gz", ".gz"}) {
     const fs::path path = folder / (name + ending);
@@ -43,7 +43,8 @@ std::vector<FoldPaths> from_table(const fs::path& folder) {
   CsvRecord record;
   const std::vector<std::string> header{"fold", "train", "vali", "test"};
   if (!table.next(record) || record.fields != header)
-    throw ParseError(table.path(), 1, 1, "found no header 'fold train vali test' (separated by tabs), expected it");
+    throw ParseError(table.path(), 1, 1,
+                     "expected the header 'fold train vali test' (separated by tabs), found another first line");
   std::vector<FoldPaths> folds;
   while (table.next(record)) {
     if (record.fields.size() != header.size()) {
@@ -106,7 +107,7 @@ std::vector<FoldPaths> from_test_parts(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
-  std::error_code unknown;  // a name may be too long for the system
+  std::error_code unknown;  // receives an error, for example for a name that is too long
   if (!fs::is_directory(folder, unknown)) throw std::runtime_error(folder + ": no such folder");
   if (fs::exists(fs::path(folder) / "folds.tsv")) return from_table(folder);
   std::vector<FoldPaths> folds = from_folders(folder);
@@ -114,8 +115,8 @@ std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
   if (folds.empty()) folds = from_test_parts(numbered_parts(folder, "P"));
   if (folds.empty()) {
     throw std::runtime_error(folder +
-                             ": no folds: neither folds.tsv, nor Fold1, nor train.txt and test.txt, nor partitions S1 "
-                             "to S3 or P1 and P2");
+                             ": found no folds, expected folds.tsv, Fold1, train.txt and test.txt, or partitions S1 "
+                             "to S3, or P1 and P2");
   }
   return folds;
 }

@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// "docid = X ..." gives X; any other comment is the document's name as it is.
+/// For "docid = X ..." returns X; any other comment is the document's name unchanged.
 std::string_view document_of(std::string_view comment) {
   comment = trimmed(comment);
   if (comment.substr(0, 5) != "docid") return comment;
@@ -40,7 +40,7 @@ class Parser {
 
   LetorRows parse(std::string_view piece, int64_t lines_before) {
     line_ = lines_before;
-    // "1:2" and what separates it from the next take four bytes
+    // a value takes at least four bytes: "1:2" and a separator
     out_.values = std::make_unique_for_overwrite<float[]>(piece.size() / 4 + 1);
     next_value_ = out_.values.get();
     size_t at = 0;
@@ -55,7 +55,7 @@ class Parser {
     return std::move(out_);
   }
 
-  /// The rows that parse() had read before it threw, with the bad line.
+  /// The rows that parse() had read before it threw, together with the bad line.
   LetorRows before_bad_line() {
     out_.bad = true;
     out_.bad_line = whole_line_;
@@ -76,7 +76,7 @@ class Parser {
     std::string_view word = next_word();
     if (word.empty()) return;
     const float label = parse_number(word, path_, line_, static_cast<int64_t>(word_at_) + 1, "the label");
-    if (label < 0) fail(word_at_, "found the label " + quoted(word) + ", expected a relevance of 0 or more");
+    if (label < 0) fail(word_at_, "found the label " + quoted(word) + ", expected a grade of 0 or more");
     word = next_word();
     const bool named = word.substr(0, 4) == "qid:";
     query(named ? word.substr(4) : std::string_view(), named);
@@ -99,9 +99,9 @@ class Parser {
       fail(word_at_, "found " +
                          (line_text_.size() > word_at_ ? quoted(line_text_.substr(word_at_, at_ - word_at_))
                                                        : "the end of the line") +
-                         ", expected 'qid:' (qid = \"optional\" reads files without as one list)");
+                         ", expected 'qid:' (qid = \"optional\" reads a file without qids as one list)");
     }
-    if (given && qid.empty()) fail(word_at_, "found 'qid:' without an id, expected one");
+    if (given && qid.empty()) fail(word_at_, "found 'qid:' without an id, expected 'qid:ID'");
     if (!out_.queries.empty() && out_.queries.back().id == qid) return;
     out_.queries.push_back(
         {std::string(qid), static_cast<int64_t>(out_.labels.size()), line_, static_cast<int64_t>(word_at_) + 1});
@@ -116,7 +116,7 @@ class Parser {
     out_.rows.push_back(row_);
   }
 
-  /// Reads features as long as they are plain and ascending; true where the line ends so.
+  /// Reads features while they are plain numbers with ascending ids. Returns true if this reaches the end of the line.
   bool plain_features(int64_t& previous) {
     const char *at = line_text_.data() + word_at_, *const end = line_text_.data() + line_text_.size();
     for (;;) {
@@ -134,10 +134,10 @@ class Parser {
     }
   }
 
-  /// A finite number that ends at a blank or at `end`: its end, otherwise nullptr.
+  /// Parses a finite number that ends at a blank or at `end`. Returns its end, or nullptr.
   const char* number(const char* at, const char* end, float& value) const {
     const char* stop = at < near_end_ ? plain_number(at, value) : nullptr;
-    // it may have read beyond, into the comment or the next line
+    // the parser may have read past `end`, into the comment or the next line
     if (stop != nullptr && stop < end && is_blank(*stop)) return stop;
     if (!read_number(at, end, value, stop) || (stop != end && !is_blank(*stop))) return nullptr;
     return stop;
@@ -193,7 +193,7 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
-  const char* const near_end_;  // from here on reading ahead might leave the memory
+  const char* const near_end_;  // after this position, reading ahead might leave the memory
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;
@@ -216,7 +216,8 @@ LetorRows letor_rows(std::string_view piece, std::string_view readable, const st
 
 void bad_letor_line(std::string_view line, int64_t number, const std::string& path, const LetorOptions& options) {
   Parser(line, path, options).parse(line, number - 1);
-  throw std::logic_error(path + ": line " + std::to_string(number) + " was bad and is not any more");
+  throw std::logic_error(path + ": line " + std::to_string(number) +
+                         " had an error that is now gone: the file changed while it was read");
 }
 
 }  // namespace mr

@@ -13,8 +13,8 @@ namespace mr {
 
 struct LetorRows {
   struct Row {
-    int64_t count = 0;    // of its values
-    bool listed = false;  // its features are in `ids`; otherwise they are 1 to `count`
+    int64_t count = 0;    // number of values
+    bool listed = false;  // true: feature ids are in `ids`; false: they are 1 to `count`
   };
   struct Query {
     std::string id;
@@ -22,21 +22,21 @@ struct LetorRows {
   };
   std::vector<float> labels;
   std::vector<Row> rows;
-  std::vector<Query> queries;  // where the qid changes
+  std::vector<Query> queries;  // a new entry wherever the qid changes
   std::vector<std::string> documents;
   std::unique_ptr<float[]> values;
   std::vector<int32_t> ids;
-  int64_t width = 0, widest_line = 0;  // the largest feature and the first line that has it
-  int64_t lines = 0;                   // counted from 1 at the start of the piece, as all lines here
-  std::string bad_line;                // the first that cannot be read, if `bad`; nothing after it is here
+  int64_t width = 0, widest_line = 0;  // the largest feature id, and the first line with it
+  int64_t lines = 0;                   // number of lines; like all line numbers here, from the start of the piece
+  std::string bad_line;                // if `bad`: the first line that cannot be read; later lines are not parsed
   bool named = false, bad = false;
 };
 
-/// The rows of a piece, in memory that begins with it: up to `readable` behind it may be read.
+/// Parses the rows of a piece. Memory up to the end of `readable`, which starts with the piece, may be read.
 LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options);
 
-/// Throws what is wrong with this line.
+/// Parses one bad line again to throw its error.
 [[noreturn]] void bad_letor_line(std::string_view line, int64_t number, const std::string& path,
                                  const LetorOptions& options);
 

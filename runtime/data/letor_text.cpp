@@ -9,7 +9,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t longest_tail = 4096;  // read beyond a piece at first, to find the end of its last line
+constexpr int64_t longest_tail = 4096;  // how far to read beyond a piece at first, to find the end of its last line
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void LetorText::read(int64_t at, char* target, int64_t bytes) const {
 }
 
 LetorText::Piece LetorText::piece(int64_t i) const {
-  // from the byte before, whose newline says that a line begins with the piece
+  // starts one byte early: a newline there means that a line begins with the piece
   const int64_t from = std::max<int64_t>(i * piece_bytes_ - 1, 0), border = std::min((i + 1) * piece_bytes_, size());
   Piece out;
   int64_t end = from;
@@ -44,10 +44,11 @@ LetorText::Piece LetorText::piece(int64_t i) const {
     std::fill_n(wider.get() + (wanted - from), plain_number_reach, '\0');
     out.bytes = std::move(wider), end = wanted;
   };
-  const auto line_end = [&](int64_t at) {  // of the line that the byte is in, behind its newline; or nothing yet
-    const void* const found = std::memchr(out.bytes.get() + (at - from), '\n', static_cast<size_t>(end - at));
-    return found == nullptr ? int64_t{-1} : static_cast<const char*>(found) - out.bytes.get() + from + 1;
-  };
+  const auto line_end =
+      [&](int64_t at) {  // position after the line that contains byte `at`; nothing if its end was not read yet
+        const void* const found = std::memchr(out.bytes.get() + (at - from), '\n', static_cast<size_t>(end - at));
+        return found == nullptr ? int64_t{-1} : static_cast<const char*>(found) - out.bytes.get() + from + 1;
+      };
   read_up_to(std::min(border + longest_tail, size()));
   const int64_t first = i == 0 ? 0 : line_end(from);
   if (first < 0 || first >= border) return {};

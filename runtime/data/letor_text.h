@@ -1,5 +1,4 @@
-// The text of a LETOR file in pieces of whole lines, each read by the thread that parses it, so that it is in the
-// processor's cache.
+// The text of a LETOR file in pieces of whole lines, each read by the thread that parses it, for cache locality.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +13,20 @@ namespace mr {
 
 class LetorText {
  public:
-  /// Throws as TextFile does. A packed file is unpacked as a whole.
+  /// Throws like TextFile. A gzipped file is unpacked as a whole.
   LetorText(const std::string& path, int64_t piece_bytes);
 
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }
 
-  /// Memory that holds a piece, and some zeros behind it that may be read.
+  /// Memory with a piece, followed by zeros that may be read.
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;
-    std::string_view readable;  // the lines and the zeros
+    std::string_view readable;  // the lines and the zeros after them
   };
-  /// The lines that begin in the i-th `piece_bytes` of the text; those that are longer are whole all the same. Threads
-  /// may take pieces at the same time.
+  /// The lines that begin in the i-th `piece_bytes` of the text; the last line is always whole. Several threads may
+  /// read pieces at the same time.
   Piece piece(int64_t i) const;
 
  private:
@@ -36,7 +35,7 @@ class LetorText {
 
   io::RegularFile file_;
   int64_t piece_bytes_;
-  int64_t start_ = 0;  // behind a byte order mark
+  int64_t start_ = 0;  // position after a byte order mark
   std::optional<std::string> unpacked_;
 };
 

@@ -10,19 +10,17 @@
 namespace mr {
 namespace {
 
-/// The words of one line, between blanks.
 class Words {
  public:
   explicit Words(std::string_view line) : line_(line) {}
 
-  /// The next word; empty at the end.
   std::string_view next() {
     begin_ = std::min(line_.find_first_not_of(blanks, end_), line_.size());
     end_ = std::min(line_.find_first_of(blanks, begin_), line_.size());
     return line_.substr(begin_, end_ - begin_);
   }
 
-  /// Where it begins, from 1.
+  /// Column where the word begins, from 1.
   int64_t column() const { return static_cast<int64_t>(begin_) + 1; }
 
  private:
@@ -32,7 +30,7 @@ class Words {
   size_t begin_ = 0, end_ = 0;
 };
 
-/// Reads one line at a time; items still have the file's own numbers.
+/// Reads one line at a time; items still have the numbers of the file.
 class LibraryReader {
  public:
   LibraryReader(const std::string& path, Ratings& out) : path_(path), out_(out) {}
@@ -46,14 +44,15 @@ class LibraryReader {
     for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
       const int64_t item = whole_number(words, word, "an item");
       if ((out_.item.size() & 0xFFFF) == 0) cpu::check_interrupt();
-      if (!own.insert(item).second) fail(words, "found item " + quoted(word) + " a second time, expected each once");
+      if (!own.insert(item).second)
+        fail(words, "found item " + quoted(word) + " a second time, expected each item once per user");
       out_.user.push_back(user);
       out_.item.push_back(item);
     }
     if (const auto found = static_cast<int64_t>(own.size()); found != count) {
-      throw ParseError(
-          path_, line_, 1,
-          "found " + std::to_string(found) + " items, expected " + std::to_string(count) + " as the line begins with");
+      throw ParseError(path_, line_, 1,
+                       "found " + std::to_string(found) + " items, expected " + std::to_string(count) +
+                           ", the count at the start of the line");
     }
     out_.user_ids.push_back(std::to_string(user - 1));
   }
@@ -78,7 +77,7 @@ class LibraryReader {
   int64_t line_ = 0;
 };
 
-/// The file's numbers of items become 1, 2, ... in their order.
+/// Renumbers items to 1, 2, ... in ascending order of the file's numbers.
 void number_items(Ratings& out) {
   std::vector<int64_t> known = out.item;
   std::sort(known.begin(), known.end(), cpu::patient(std::less<>()));

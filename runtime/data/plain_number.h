@@ -1,4 +1,4 @@
-// Numbers as files of features mostly spell them (0, 17, -0.25, 14.340359), read eight characters at a time.
+// Fast parser for short decimal numbers (0, 17, -0.25, 14.340359), eight characters at a time.
 #pragma once
 
 #include <bit>
@@ -7,35 +7,35 @@
 
 namespace mr {
 
-/// The digits from an address on, at most eight of them, and their value.
+/// The leading digits at an address, at most eight, and their value.
 struct Digits {
   uint64_t value;
   int count;
 };
 
-/// Reads 8 bytes at `at`, whatever follows the digits.
+/// Reads 8 bytes at `at`, even if there are fewer digits.
 inline Digits leading_digits(const char* at) {
   uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
-  word ^= 0x3030303030303030;  // a digit is now 0 to 9, and 10 or more is none
+  word ^= 0x3030303030303030;  // now a digit is a byte of 0 to 9, and any other character is 10 or more
   const uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  const int count = std::countr_zero(others) >> 3;  // 8 where all are digits
+  const int count = std::countr_zero(others) >> 3;  // 8 if all are digits
   if (count == 0) return {0, 0};
-  word <<= 64 - 8 * count;  // as if zeros came before
+  word <<= 64 - 8 * count;  // shifts the digits as if zeros preceded them
   word = word * 10 + (word >> 8);
   const uint64_t low = (word & 0x000000FF000000FF) * 0x000F424000000064,
                  high = ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001;
   return {(low + high) >> 32, count};
 }
 
-/// How many bytes plain_number may read.
+/// The number of bytes that plain_number may read.
 constexpr int plain_number_reach = 32;
 
-/// Reads digits, or digits with a point and digits behind it, with or without '-' before: the same float32 as rounding
-/// the decimal number once. Returns where it ends, or nullptr where another reader is needed: no digit, eight or more
-/// before the point, more than 15 in all, or a number so close to the middle of two floats that a double cannot tell.
-/// The text after the returned end may still belong to the number (an exponent, more digits): the
-/// caller checks.
+/// Parses digits, optionally with a point and more digits, and with or without '-'. The result is the decimal number
+/// correctly rounded to float32. Returns the end of the number. Returns nullptr if another parser is needed: there is
+/// no digit, there are eight or more digits before the point or more than 15 in all, or the number is too close to the
+/// middle of two floats for double precision. The text at the end may continue the number (an exponent, more digits),
+/// so the caller must check it.
 inline const char* plain_number(const char* at, float& value) {
   static constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
   static constexpr uint64_t whole_powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -46,7 +46,7 @@ inline const char* plain_number(const char* at, float& value) {
   if (whole.count == 0 || whole.count == 8) return nullptr;
   at += whole.count;
   if (*at != '.') {
-    const auto exact = static_cast<float>(static_cast<int32_t>(whole.value));  // below 2^24
+    const auto exact = static_cast<float>(static_cast<int32_t>(whole.value));  // exact: the integer is below 2^24
     value = negative ? -exact : exact;
     return at;
   }
@@ -60,8 +60,8 @@ inline const char* plain_number(const char* at, float& value) {
     if (whole.count + behind > 15) return nullptr;
     digits = digits * whole_powers[part.count] + part.value;
   }
-  // Both are exact in double, so this is the decimal number rounded once; rounding it again to float32 gives what
-  // rounding at once gives, unless it is the middle of two floats: the exact number may be on either side of it.
+  // Both operands are exact in double, so the quotient is rounded once. Rounding it again to float32 is correct, unless
+  // it is exactly the middle of two floats: then the exact value may be on either side.
   const double rounded = static_cast<double>(static_cast<int64_t>(digits)) / powers[behind];
   if ((std::bit_cast<uint64_t>(rounded) & 0x1FFFFFFF) == 0x10000000) return nullptr;
   value = static_cast<float>(negative ? -rounded : rounded);

@@ -1,4 +1,4 @@
-// The relevant items of each user.
+// Collects the relevant items of each user.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -12,14 +12,14 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_users = (int64_t{1} << 40) - 1;  // keys of random numbers have 40 bits for them
+constexpr int64_t most_users = (int64_t{1} << 40) - 1;  // keys of random numbers have 40 bits for the user
 
 struct Rated {
   int64_t item;
   size_t row;
 };
 
-/// The user's ratings, ascending by item; each item may be there once.
+/// Sorts a user's ratings by item. Throws if an item occurs twice.
 void sort_items(int64_t user, std::span<Rated> rated) {
   std::sort(rated.begin(), rated.end(), [](const Rated& a, const Rated& b) { return a.item < b.item; });
   for (size_t i = 1; i < rated.size(); ++i) {
@@ -40,7 +40,7 @@ void check_sizes(size_t users, size_t items, size_t ratings, int64_t all_users) 
   }
 }
 
-/// All ratings by user, and where each user's begin; throws for users and items that are not there.
+/// All ratings sorted by user, with the position where each user begins. Throws for users and items out of range.
 std::vector<Rated> by_user(const std::vector<int64_t>& user, const std::vector<int64_t>& item, int64_t all_items,
                            std::vector<size_t>& starts) {
   const auto all_users = static_cast<int64_t>(starts.size()) - 1;
@@ -60,7 +60,7 @@ std::vector<Rated> by_user(const std::vector<int64_t>& user, const std::vector<i
   return rated;
 }
 
-/// Entries of x, one per row of the table, of these ratings; nothing where x is empty.
+/// Selects the entries of x (one per row of the table) that belong to these ratings. Empty if x is empty.
 template <class T>
 void gather(const std::vector<T>& x, std::span<const Rated> of, std::vector<T>& into) {
   if (x.empty()) return;

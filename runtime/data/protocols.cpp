@@ -34,10 +34,12 @@ void by_time(const Positives& p, const FoldOptions& o, Parts& part_of) {
   const int64_t valid = rounded_share(o.valid, earlier);
   const int64_t valid_cut = valid > 0 ? sorted[earlier - static_cast<size_t>(valid)] : cut;
   if (earlier == n)
-    throw std::invalid_argument("no interaction is at time " + std::to_string(cut) + " or later, the last is at " +
+    throw std::invalid_argument("no interaction is at time " + std::to_string(cut) +
+                                " or later, so the test part is empty; the last one is at " +
                                 std::to_string(sorted.back()));
   if (before(valid_cut) == 0)
-    throw std::invalid_argument("no interaction is before time " + std::to_string(valid_cut) + ", where training ends");
+    throw std::invalid_argument("no interaction is before time " + std::to_string(valid_cut) +
+                                ", so the train part is empty");
   for (size_t i = 0; i < n; ++i)
     part_of[i] = p.times[i] >= cut ? test_part : p.times[i] >= valid_cut ? valid_part : train_part;
 }
@@ -53,17 +55,17 @@ void each_user(const Positives& p, const F& f) {
   }
 }
 
-/// A lane of random numbers for a user in a fold.
+/// The lane of the random numbers of a user in a fold.
 uint64_t lane_of(int64_t user, const FoldOptions& o) {
   return static_cast<uint64_t>(user) | static_cast<uint64_t>(o.fold) << 40;
 }
 
-/// The first `test` are test, the next `valid` validation.
+/// Marks the first `test` items as test and the next `valid` items as validation.
 void mark(Parts& part_of, const std::vector<int64_t>& order, int64_t test, int64_t valid) {
   for (int64_t i = 0; i < test + valid; ++i) part_of[order[i]] = i < test ? test_part : valid_part;
 }
 
-/// n of each user, those that come first in the order that `sort` makes.
+/// Divides each user's items by `sort`: the first n are test, the next `valid` validation.
 template <class Sort>
 void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sort& sort) {
   const int64_t valid = o.valid > 0 ? o.n : 0;
@@ -71,7 +73,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
   each_user(p, [&](int64_t user, std::vector<int64_t>& own) {
     const auto count = static_cast<int64_t>(own.size());
     most = std::max(most, count);
-    if (o.n >= count - valid) {  // a sum may overflow
+    if (o.n >= count - valid) {  // compares without a sum, which may overflow
       ++out.whole_users;
       return;
     }
@@ -79,12 +81,12 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
     mark(out.part_of, own, o.n, valid);
   });
   if (out.whole_users < static_cast<int64_t>(p.users.size())) return;
-  throw std::invalid_argument("n is " + std::to_string(o.n) + " for test" +
+  throw std::invalid_argument("n is " + std::to_string(o.n) + " test items per user" +
                               (valid > 0 ? " and as many for validation" : "") +
-                              ", and no user has more items than that: the longest list has " + std::to_string(most));
+                              ", but no user has more items: the largest number is " + std::to_string(most));
 }
 
-/// By time; of equal times the later row is first.
+/// Sorts by time, latest first; of equal times the later row is first.
 void latest_first(const Positives& p, std::vector<int64_t>& own) {
   std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
     return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];
@@ -111,7 +113,7 @@ void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
     mark(out.part_of, own, test, rounded_share(o.valid, count - static_cast<size_t>(test)));
   });
   if (out.whole_users == static_cast<int64_t>(p.users.size()))
-    throw std::invalid_argument("n is " + std::to_string(o.n) + " for test, and no user has more items than that");
+    throw std::invalid_argument("n is " + std::to_string(o.n) + " test items per user, but no user has more items");
 }
 
 void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
@@ -123,7 +125,7 @@ void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
   });
 }
 
-/// Parts of 1 .. n that are shuffled and assigned to the folds in rotation.
+/// Shuffles 1 .. n and assigns them to the folds in rotation; returns the part of each.
 Parts dealt_parts(int64_t n, const FoldOptions& o, const char* stream) {
   std::vector<int64_t> order(static_cast<size_t>(n)), others;
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -155,7 +157,7 @@ void by_cold_item(const Positives& p, const FoldOptions& o, Division& out) {
 
 void by_file(const Positives& p, const FoldOptions& o, Parts& part_of) {
   if (p.files.size() != p.items.size())
-    throw std::invalid_argument("the ratings are of one file, expected files for train and test");
+    throw std::invalid_argument("the ratings come from one file, expected separate files for train and test");
   std::transform(p.files.begin(), p.files.end(), part_of.begin(),
                  [](int64_t file) { return static_cast<int8_t>(file); });
   if (std::find(part_of.begin(), part_of.end(), valid_part) != part_of.end()) return;
@@ -181,7 +183,7 @@ Division divide(const Positives& p, const FoldOptions& o) {
   out.part_of.assign(p.items.size(), train_part);
   switch (o.by) {
     case SplitBy::user:
-      throw std::logic_error("items are dealt");
+      throw std::logic_error("a division by user is made from each user's items, not here");
     case SplitBy::time:
       by_time(p, o, out.part_of);
       break;
@@ -211,8 +213,8 @@ Division divide(const Positives& p, const FoldOptions& o) {
   }
   for (const int8_t part : {train_part, test_part}) {
     if (std::find(out.part_of.begin(), out.part_of.end(), part) == out.part_of.end())
-      throw std::invalid_argument(part == test_part ? "no interaction is left for test"
-                                                    : "no interaction is left for train");
+      throw std::invalid_argument(part == test_part ? "the test part has no interactions"
+                                                    : "the train part has no interactions");
   }
   return out;
 }

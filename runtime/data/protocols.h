@@ -1,4 +1,4 @@
-// How interactions are divided into train, validation and test; every one is in exactly one part.
+// Divides interactions into train, validation and test. Every interaction is in exactly one part.
 #pragma once
 
 #include <array>
@@ -10,29 +10,29 @@
 namespace mr {
 
 struct Division {
-  std::vector<int8_t> part_of;  // of every item of every user: 0 train, 1 validation, 2 test
-  /// For splits by cold items: the items of each part, ascending, from which its negatives are
-  /// drawn. Else empty.
+  std::vector<int8_t> part_of;  // for every item of every user: 0 train, 1 validation, 2 test
+  /// Only for splits by cold items: the items of each part, ascending, from which its negatives are drawn.
   std::array<std::vector<int64_t>, 3> pools;
   int64_t whole_users = 0;
 };
 
-/// time: test is what is not before `at`, or the latest share of all; validation is the latest share of the rest. Rows
-///   of one time stay together.
-/// last, one: n items of each user are test and n validation (none where valid is 0): the last by time (of equal times
-///   by row), or random ones. Users with no more than these have all items in train.
-/// user_time: of each user's items the latest share, at least n, is test, of the rest the latest share validation.
-///   Users with no more than these for test have all items in train.
-/// share: of each user's items a random share (rounded, at least 1 of 2 or more) is test, of the rest one validation;
-///   drawn anew for every fold.
-/// cold_user, cold_item: users or items are shuffled and assigned to the folds in rotation, with all that is theirs; of
-///   the others a share is for validation.
-/// given: by the files that they are from: 0 train, 1 validation, 2 test. Without validation a random share of each
-///   user's items of train is.
-/// Throws where times or files are needed and not there, and where train or test would be empty.
+/// Divides the interactions of `positives`. The methods:
+/// - time: interactions from time `at` on, or the latest share, are test; the latest share of the rest is validation.
+///   Interactions with equal times stay together.
+/// - last, one: n items of each user are test and n validation (none if valid is 0): the last by time (equal times by
+///   row), or random ones. A user without more items has all of them in train.
+/// - user_time: of each user's items the latest share, at least n, is test; of the rest the latest share is validation.
+///   A user without enough items for test has all of them in train.
+/// - share: of each user's items a random share (rounded, at least 1 of 2 or more) is test; of the rest a random share
+///   is validation. Every fold draws anew.
+/// - cold_user, cold_item: users or items are shuffled and assigned to the folds in rotation, with all of their
+///   interactions; a share of the users or items outside the fold is validation.
+/// - given: by the file of an interaction: 0 train, 1 validation, 2 test. Without a validation file, a random share of
+///   each user's items in train is validation.
+/// Throws if times or files are needed and missing, and if train or test would be empty.
 Division divide(const Positives& positives, const FoldOptions& options);
 
-/// How many of n a share is: rounded, at least 1 and not all of 2 or more.
+/// The number of items in a share of n: rounded, at least 1, and less than n if n is 2 or more.
 int64_t rounded_share(double share, size_t n);
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// In which part each rating is, also those that are in no list of a fold because they are below the threshold.
+// Finds the part of every rating, including ratings below the threshold, which are in no list.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -13,11 +13,11 @@ namespace {
 
 constexpr int8_t train_part = 0, valid_part = 1, test_part = 2;
 
-/// Time and row: of equal times the later row is later.
+/// Time and row; of equal times the later row counts as later.
 using Moment = std::pair<int64_t, int64_t>;
 constexpr Moment never{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};
 
-/// Where validation and test begin.
+/// The moments at which validation and test begin.
 struct Cuts {
   Moment valid = never, test = never;
 
@@ -28,7 +28,7 @@ struct Cuts {
   int8_t part(Moment at) const { return at >= test ? test_part : at >= valid ? valid_part : train_part; }
 };
 
-/// The parts of ratings that are not among the positives, by row.
+/// Finds the parts of ratings that are not positives, by row.
 class Others {
  public:
   Others(const Positives& p, const FoldOptions& o, const std::vector<int8_t>& part_of) : by_(o.by) {

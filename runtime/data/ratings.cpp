@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Numbers ids in the order of appearance; `sort` renumbers by value where all are whole numbers.
+/// Numbers ids in the order of appearance. `sort` renumbers them by value if all are integers.
 class Ids {
  public:
   int64_t number_of(const std::string& id) {
@@ -33,7 +33,7 @@ class Ids {
       const auto parsed = std::from_chars(names_[i].data(), end, value[i]);
       if (parsed.ec != std::errc() || parsed.ptr != end) return names_;
     }
-    // stable: 7 and 07 are two ids of one value
+    // a stable sort, because 7 and 07 are two ids with one value
     const auto less = [&](int64_t a, int64_t b) { return value[a] < value[b]; };
     std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     std::vector<int64_t> renumbered(names_.size());
@@ -63,13 +63,11 @@ int64_t whole_number(const CsvReader& file, const CsvRecord& record, size_t colu
   return value;
 }
 
-/// Where in a file each row is.
 struct Origin {
   int64_t line;
   size_t file;
 };
 
-/// User and item in one number.
 std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   constexpr int shift = 32;
   std::vector<uint64_t> pairs(ratings.user.size());
@@ -78,7 +76,7 @@ std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   return pairs;
 }
 
-/// Reads files one after the other; ids are numbered in the order of appearance until the end.
+/// Reads files one after the other. Ids are numbered in the order of appearance until the end.
 class RatingsReader {
  public:
   RatingsReader(const std::vector<std::string>& paths, const RatingColumns& columns)
@@ -102,7 +100,7 @@ class RatingsReader {
   }
 
  private:
-  /// The column of this name, or no_column where it may be absent and is.
+  /// The column with this name, or no_column if it is optional and missing.
   static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
                                 bool header) {
     if (name.empty()) return no_column;
@@ -114,11 +112,11 @@ class RatingsReader {
     const size_t width = first.fields.size();
     if (columns_.width == 0 || static_cast<int64_t>(width) == columns_.width) return;
     throw ParseError(file.path(), first.line, 1,
-                     "found " + std::to_string(width) + " columns, expected the " + std::to_string(columns_.width) +
-                         " that columns names (false stands for a column that is not read)");
+                     "found " + std::to_string(width) + " columns, expected " + std::to_string(columns_.width) +
+                         ", as in the option columns (write false for a column that is not read)");
   }
 
-  /// Where no rating is read and the caller did not ask for that, throws if a column is left that may hold the rating.
+  /// If no rating column is read and the caller did not ask for that, throws if an unread column may be the rating.
   void check_unread(const CsvReader& file, const CsvRecord& first, const std::vector<size_t>& read) const {
     if (columns_.rating_required) return;
     size_t left = 0;
@@ -126,14 +124,16 @@ class RatingsReader {
                                           (columns_.header && first.fields[left] == "timestamp")))
       ++left;
     if (left == first.fields.size()) return;
-    const std::string found =
-        columns_.header
-            ? columns_text(file, first) +
-                  ", expected to be told which is the rating: columns = {rating = " + quoted(first.fields[left]) + "}"
-            : std::to_string(first.fields.size()) +
-                  " columns without names, expected to be told which is the rating: columns = {\"user\", \"item\", "
-                  "\"rating\", \"timestamp\"} in the order of the file";
-    throw ParseError(file.path(), first.line, 1, "found " + found + ", or columns = {rating = false} where none is");
+    const std::string found = columns_.header
+                                  ? columns_text(file, first) +
+                                        ", expected to know which one is the rating: write columns = {rating = " +
+                                        quoted(first.fields[left]) + "}"
+                                  : std::to_string(first.fields.size()) +
+                                        " columns without names, expected to know which one is the rating: write "
+                                        "columns = {\"user\", \"item\", "
+                                        "\"rating\", \"timestamp\"} in the order of the file";
+    throw ParseError(file.path(), first.line, 1,
+                     "found " + found + ", or columns = {rating = false} if there are no ratings");
   }
 
   void read_file(size_t number) {
@@ -142,7 +142,7 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    const auto named = [&c](const char* what) {  // else by its number
+    const auto named = [&c](const char* what) {  // columns by number
       return c.header && c.width == 0 && std::find(c.placed.begin(), c.placed.end(), what) == c.placed.end();
     };
     const size_t user = column_of(file, record, c.user, named("user")),
@@ -182,8 +182,8 @@ class RatingsReader {
         "found ratings in some of the files, expected a column " + quoted(columns_.rating) + " in all or none");
   }
 
-  /// Checks that each pair occurs once, or in one file only where others are settled. Sorting packed numbers takes a
-  /// tenth of a hash set's time; the line of a repeated pair is sought only on error.
+  /// Throws if a pair occurs twice, or, if duplicates are merged, if it occurs in two files. Sorting packed numbers
+  /// takes a tenth of the time of a hash set. The line of a repeated pair is looked up only on error.
   void check_pairs() const {
     const bool within = columns_.duplicates == Duplicates::error;
     if (!within && paths_.size() == 1) return;
@@ -207,7 +207,7 @@ class RatingsReader {
         paths_[is.file], is.line, 1,
         "found user " + quoted(users_.name_of(out_.user[again])) + " with item " +
             quoted(items_.name_of(out_.item[again])) + " a second time (first at " + place + std::to_string(was.line) +
-            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" makes one of them)");
+            "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" merges them)");
   }
 
   /// Merges the rows of one pair of user and item (`rows` ascending): writes the resulting value
@@ -230,7 +230,7 @@ class RatingsReader {
     const auto added = static_cast<float>(sum);
     const bool adds = columns_.duplicates == Duplicates::sum;
     if (adds && !std::isfinite(added))
-      throw ParseError(paths_[origin.file], origin.line, 1, "found ratings of one pair whose sum no float32 holds");
+      throw ParseError(paths_[origin.file], origin.line, 1, "found ratings of one pair whose sum overflows float32");
     out_.value[rows[0]] = adds ? added : out_.value[chosen];
     if (!out_.time.empty()) out_.time[rows[0]] = out_.time[chosen];
   }

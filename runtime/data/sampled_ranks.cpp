@@ -1,10 +1,11 @@
-// Metrics among all items, estimated from the rank among sampled ones (Krichene & Rendle 2020, Section 5). N items are
-// not relevant, m of them are sampled without replacement; if K of the N are above the relevant item, k of the m are
-// with the probability p(k|K) = C(K,k) C(N-K,m-k) / C(N,m). Wanted are numbers g(k) that minimise, K uniform on 0..N,
+// Metrics among all items, estimated from the rank among sampled items (Krichene & Rendle 2020, Section 5). N items are
+// not relevant, and m of them are sampled without replacement. If K of the N items are above the relevant item, then k
+// of the m are with probability p(k|K) = C(K,k) C(N-K,m-k) / C(N,m). The estimates g(k) minimize, for K uniform on
+// 0..N,
 //   sum over K of (E[g|K] - f(K))^2 + gamma Var[g|K],
-// so that [(1 - gamma) A'A + gamma diag(c)] g = A'f with A = (p(k|K)). For uniform K both matrices have the same
-// eigenvectors, the discrete Chebyshev polynomials v_d on 0..m (p(k|K) takes polynomials in k to such in K of the same
-// degree, and so does Bayes' rule back):
+// so [(1 - gamma) A'A + gamma diag(c)] g = A'f with A = (p(k|K)). For uniform K both matrices have the same
+// eigenvectors: the discrete Chebyshev polynomials v_d on 0..m, because p(k|K) and Bayes' rule map polynomials in k to
+// polynomials in K of the same degree and back. Therefore
 //   g = sum over d of v_d <v_d, h> / ((1 - gamma) q_d + gamma),
 //   h(k) = E[f(K)|k],   q_d = product over i < d of (m-i) (N+2+i) / ((N-i) (m+2+i)).
 #include <algorithm>
@@ -19,17 +20,16 @@
 namespace mr {
 namespace {
 
-/// Beyond this the largest binomial coefficient is near the end of double.
+/// With more sampled items, the largest binomial coefficient would overflow a double.
 constexpr int64_t most_sampled = 1000;
 
-/// Degrees whose q is smaller are left out if gamma is 0: their coefficients would be rounding
-/// errors only.
+/// If gamma is 0, degrees with a smaller q are left out, because their coefficients would be rounding errors.
 constexpr double least_q = 1e-10;
 
-/// The mean of f(K) given k, by weights relative to that of the likeliest K.
+/// The mean of f(K) given k, with weights relative to the weight of the most likely K.
 double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   const int64_t first = k, last = n - m + k;
-  const auto ratio = [&](int64_t at) {  // of the weights of at + 1 and at
+  const auto ratio = [&](int64_t at) {  // ratio of the weights of at + 1 and at
     return static_cast<double>(at + 1) * static_cast<double>(last - at) /
            (static_cast<double>(at + 1 - k) * static_cast<double>(n - at));
   };
@@ -52,8 +52,8 @@ double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   return sum / total;
 }
 
-/// The discrete Chebyshev polynomial of degree d on 0..m with norm 1, by its difference equation from the end, where it
-/// is least, to the middle.
+/// The normalized discrete Chebyshev polynomial of degree d on 0..m. Its difference equation is evaluated from the
+/// ends, where it is smallest, to the middle.
 std::vector<double> chebyshev(int64_t d, int64_t m) {
   std::vector<double> v(static_cast<size_t>(m) + 1, 1);
   const auto lambda = static_cast<double>(d * (d + 1));
@@ -75,7 +75,7 @@ std::vector<double> chebyshev(int64_t d, int64_t m) {
   return v;
 }
 
-/// `values`: f for K = 0..N; the estimates for k = 0..m.
+/// Estimates for k = 0..m from `values`, which are f for K = 0..N.
 Tensor sampled_estimates(const Tensor& values, int64_t sampled, double gamma) {
   const int64_t n = values.entries() - 1, m = sampled;
   if (values.dtype() != Dtype::float64 || n < 0) throw ArgumentError("values", "expected float64, one for each rank");
@@ -106,7 +106,7 @@ extern const lua::OpTable sampled_rank_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&sampled_estimates>("sampled_estimates", "values, sampled, gamma",
-                                 "What a metric is among all items by how many of the sampled ones are above; of least "
-                                 "squares of bias and, times gamma, variance.")}};
+                                 "Estimates of a metric among all items, for each number of sampled items above the "
+                                 "relevant item. They minimize squared bias plus gamma times variance.")}};
 
 }  // namespace mr

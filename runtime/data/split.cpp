@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-using Rows = std::vector<std::pair<int64_t, float>>;  // items and their grades
+using Rows = std::vector<std::pair<int64_t, float>>;  // pairs of item and grade
 
 void append(Part& part, int64_t user, Rows rows, const int64_t* negatives, int64_t negative_count, Dice dice) {
   if (rows.empty() && negative_count == 0) return;
@@ -41,8 +41,8 @@ void check(const FoldOptions& o) {
   if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
 }
 
-/// How many negatives each part gets: what it asks for, or, where there are fewer, its share by largest remainders
-/// (ties: train before valid before test), which is never more.
+/// The number of negatives of each part. If there are too few unseen items, each part gets its proportional share by
+/// largest remainders (ties: train before valid before test), never more than it asked for.
 std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t there) {
   const int64_t total = wanted[0] + wanted[1] + wanted[2];
   if (total <= there) return wanted;
@@ -61,17 +61,16 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
   return given;
 }
 
-/// One user's items.
 struct Known {
   int64_t user;
-  std::vector<int64_t> items;         // ascending
-  size_t at;                          // number of the first in the positives
-  std::vector<int64_t> no_negatives;  // ascending
+  std::vector<int64_t> items;         // items of the user, ascending
+  size_t at;                          // index of the first item in the positives
+  std::vector<int64_t> no_negatives;  // items that are never negatives, ascending
 };
 
-using Three = std::array<Rows, 3>;  // train, valid, test
+using Three = std::array<Rows, 3>;  // rows of the parts train, valid and test
 
-/// The numbers 0 .. count - 1 shuffled and assigned to the folds in rotation.
+/// Shuffles 0 .. count - 1 and assigns them to the folds in rotation.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
   std::vector<size_t> rows(count);
   std::iota(rows.begin(), rows.end(), size_t{0});
@@ -86,7 +85,7 @@ std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t us
   return parts;
 }
 
-/// The user's items and grades by part.
+/// The user's items and grades by part, with items assigned to folds in rotation.
 Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   const auto places = dealt_places(o, known.user, known.items.size());
   Three parts;
@@ -97,7 +96,7 @@ Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   return parts;
 }
 
-/// Items by the parts of a protocol.
+/// The user's items and grades by the parts of a protocol.
 Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Known& known) {
   Three parts;
   for (size_t i = 0; i < known.items.size(); ++i) {
@@ -107,15 +106,15 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
   return parts;
 }
 
-/// The input of a fold: positives, options, and how a protocol divides the items.
+/// The input of a fold: positives, options, and the protocol's division of items.
 struct Making {
   const Positives& positives;
   const FoldOptions& options;
-  const std::vector<int8_t> part_of;                     // of each item of each user; empty: dealt
-  const std::array<std::vector<int64_t>, 3> pools = {};  // items that negatives of each part are from; empty: all
+  const std::vector<int8_t> part_of;                     // part of each user's items; empty: folds in rotation
+  const std::array<std::vector<int64_t>, 3> pools = {};  // items for negatives of each part; empty: all
 };
 
-/// Negatives of train, then valid, then test, and how many of each.
+/// Negatives of train, then valid, then test, and the number of each.
 struct Negatives {
   std::vector<int64_t> items;
   std::array<int64_t, 3> counts;
@@ -135,7 +134,7 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
   Negatives out{{}, wanted};
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<int64_t>& pool = m.pools[i];
-    std::vector<int64_t> places;  // in the pool, from 1, of items that are drawn for no part
+    std::vector<int64_t> places;  // 1-based positions in the pool of items that must not be drawn
     for (const int64_t item : known.no_negatives) {
       const auto at = std::lower_bound(pool.begin(), pool.end(), item);
       if (at != pool.end() && *at == item) places.push_back(at - pool.begin() + 1);
@@ -150,7 +149,7 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
 
 void add_user(Fold& fold, const Making& m, const Known& known) {
   const FoldOptions& o = m.options;
-  // 40, 12 and 12 bits: user, nsr and fold together are the key of a sequence of random numbers
+  // user (40 bits), nsr and fold (12 bits each) together are the key of a random sequence
   const uint64_t lane =
       static_cast<uint64_t>(known.user) | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
   const Three relevant = m.part_of.empty() ? dealt(o, m.positives, known) : by_parts(m.part_of, m.positives, known);
@@ -168,7 +167,7 @@ void add_user(Fold& fold, const Making& m, const Known& known) {
   }
 }
 
-/// How many users and items test has relevant rows of and train has none.
+/// Counts the users and items that have relevant rows in test but none in train.
 void count_new(Fold& fold, int64_t all_items) {
   const auto known = [](const Part& part, auto&& each) {
     for (size_t l = 0, r = 0; l < part.sizes.size(); ++l) {

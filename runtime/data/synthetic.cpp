@@ -31,15 +31,15 @@ void at_least_one(std::initializer_list<Size> sizes) {
   }
 }
 
-/// Throws for sizes that this machine's memory cannot hold, before anything is allocated; sizes near 2^63 would also
-/// overflow below.
+/// Throws for sizes that exceed this machine's memory, before allocation. Sizes near 2^63 would also overflow below.
 void fits(std::initializer_list<Size> sizes, double bytes) {
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= memory) return;
   const auto [name, value] =
       *std::max_element(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.value < b.value; });
   char text[160];
-  std::snprintf(text, sizeof text, " is %lld: the data would take about %.3g GB, and this machine has %.3g",
+  std::snprintf(text, sizeof text,
+                " is %lld: the data would need about %.3g GB of memory, but this machine has %.3g GB",
                 static_cast<long long>(value), bytes / 1e9, memory / 1e9);
   throw std::invalid_argument(name + std::string(text));
 }
@@ -61,7 +61,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
                                 std::to_string(most_factors));
   }
   const auto users = static_cast<double>(o.users), items = static_cast<double>(o.items);
-  // a rating is two integers and a value, for a time also in a growing vector; a name is a string
+  // per rating two integers and a value, temporarily also in a growing vector; names are strings
   fits(sizes, users * std::min(1.0 + static_cast<double>(o.mean_activity), items / 2) * 20 + (users + items) * 32);
   const RandomKey activity = random_key(o.seed, "activity"), choice = random_key(o.seed, "choice"),
                   noise = random_key(o.seed, "noise");
@@ -71,7 +71,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
   std::vector<double> own(static_cast<size_t>(o.factors));
   uint64_t draws = 0;
   for (int64_t u = 0; u < o.users; ++u) {
-    // log-normal with the given mean: a few users rate very many items
+    // log-normal with the given mean, so that a few users rate very many items
     const double size =
         static_cast<double>(o.mean_activity) * portable::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
     const int64_t wanted = std::clamp<int64_t>(std::llround(size), 1, std::max<int64_t>(1, o.items / 2));

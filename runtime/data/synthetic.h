@@ -1,4 +1,4 @@
-// Made-up data in the shape of the real: for tests, and for machines without data.
+// Synthetic data with the shape of real data, for tests and for machines without data sets.
 #pragma once
 
 #include "runtime/data/letor.h"
@@ -6,8 +6,7 @@
 
 namespace mr {
 
-/// Ratings 0.5, 1, ... 5 of users by latent factors and noise. Activity of users and popularity of items follow power
-/// laws.
+/// Ratings 0.5, 1, ... 5 from latent factors and noise. Activity of users and popularity of items follow power laws.
 struct SyntheticRatings {
   int64_t users = 400, items = 4000, factors = 8, mean_activity = 120;
   double noise = 0.7;
@@ -15,7 +14,7 @@ struct SyntheticRatings {
 };
 Ratings make_ratings(const SyntheticRatings& options);
 
-/// Queries with features in [0, 1] and grades 0 to 2 that a linear function of the features and noise decide.
+/// Queries with features in [0, 1]. Grades 0 to 2 depend on a linear function of the features and on noise.
 struct SyntheticQueries {
   int64_t queries = 200, features = 20, mean_size = 20;
   double noise = 0.5;

@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Rows as they come, put together by query at the end.
+/// Collects rows in the order of the file and groups them by query at the end.
 class DocumentTable {
  public:
   explicit DocumentTable(std::string path) : path_(std::move(path)) {}
@@ -59,7 +59,7 @@ class DocumentTable {
     size_t count;
   };
 
-  /// No document twice among the rows of one query.
+  /// Throws if a document occurs twice in a query.
   void check_once(Rows rows) const {
     cpu::check_interrupt();
     std::vector<size_t> sorted(rows.first, rows.first + rows.count);
@@ -91,7 +91,7 @@ class DocumentTable {
   std::vector<float> values_;
 };
 
-/// The words of a line between blanks and tabs; counts those beyond `Most` as one more.
+/// Splits a line at blanks and tabs into at most `Most` words; `count` is `Most` + 1 if there are more.
 template <size_t Most>
 struct Words {
   std::array<std::string_view, Most> words;
@@ -141,7 +141,7 @@ void each_line(const std::string& path, const char* fields, F f) {
 constexpr std::string_view blanks = " \t\r\n\f\v", escape_mark = "%%", hex_digits = "0123456789ABCDEF";
 
 int64_t grade_of(std::string_view word, const std::string& path, int64_t line, int64_t column) {
-  constexpr int64_t largest = int64_t{1} << 24;  // float32 holds all whole numbers up to it
+  constexpr int64_t largest = int64_t{1} << 24;  // float32 represents all smaller integers exactly
   int64_t grade = 0;
   const char* const end = word.data() + word.size();
   const auto parsed = std::from_chars(word.data(), end, grade);
@@ -151,7 +151,7 @@ int64_t grade_of(std::string_view word, const std::string& path, int64_t line, i
   return grade;
 }
 
-/// The bytes of an escaped name behind its mark; nothing where a "%" is followed by something else than two digits.
+/// Decodes an escaped name after its mark. Returns nothing if a "%" is not followed by two hexadecimal digits.
 std::optional<std::string> decoded(std::string_view text) {
   std::string name;
   for (size_t at = 0; at < text.size(); ++at) {

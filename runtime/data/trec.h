@@ -1,4 +1,4 @@
-// Documents of queries with scores or grades: run and qrels files as TREC has them, and tables of scores.
+// Readers for documents of queries with scores or grades: run and qrels files of TREC, and tables of scores.
 #pragma once
 
 #include <cstdint>
@@ -10,49 +10,49 @@
 
 namespace mr {
 
-/// Queries in the order in which they appear, the rows of each together and in the order of the file.
+/// Queries in the order in which they first appear. The rows of a query are together, in the order of the file.
 struct DocumentRows {
   std::vector<int64_t> sizes;
   std::vector<float> values;
-  std::vector<std::string> ids, documents;  // of queries, of rows
+  std::vector<std::string> ids, documents;  // names of queries, names of rows
 };
 
-/// Which columns of a table hold what: a name of the header, or a number from 1 where there is no header, and for those
-/// in `placed`.
+/// The columns to read: names in the header, or numbers from 1 if there is no header and for columns in `placed`.
 struct ScoreColumns {
   std::string query = "qid", document = "docid", score = "score";
   bool header = true;
   char delimiter = ',';
-  std::vector<std::string> placed = {};  // those of "qid", "docid" and "score" that are numbers
+  std::vector<std::string> placed = {};  // those of "qid", "docid" and "score" that are given by number
 };
 
-/// Lines "query Q0 document rank score tag"; the rank is not read, as trec_eval does not. All three throw with file,
-/// line and column: another number of fields, a word for a number, a document that is in a query twice, no rows.
+/// Reads lines "query Q0 document rank score tag". The rank is ignored, as by trec_eval. All readers here throw with
+/// file, line and column: a wrong number of fields, a word instead of a number, a document that occurs twice in a
+/// query, no rows.
 DocumentRows read_trec_run(const std::string& path);
-/// Lines "query iteration document grade" with whole grades. Those below 0 count as not judged, as in trec_eval; a
-/// query may have no others.
+/// Reads lines "query iteration document grade" with integer grades. Grades below 0 count as not judged, as in
+/// trec_eval; all grades of a query may be below 0.
 DocumentRows read_trec_qrels(const std::string& path);
 DocumentRows read_scores(const std::string& path, const ScoreColumns& columns);
 
-/// Some queries of a run beside what is judged of them.
+/// The rows of some queries of a run, joined with their judgments.
 struct JudgedRun {
-  Lists lists;                 // the run's rows, with the grade of each, 0 where it is not judged
-  std::vector<int64_t> rows;   // which rows of the run these are, from 0
-  Lists judgments;             // all that is judged of these queries
-  std::vector<int64_t> place;  // of each judgment: the row of `lists` that it is of, from 1; 0: it is not in the run
+  Lists lists;                 // the run's rows with their grades; 0 for rows without judgment
+  std::vector<int64_t> rows;   // indices of these rows in the run, from 0
+  Lists judgments;             // all judgments of these queries
+  std::vector<int64_t> place;  // for each judgment: its row in `lists`, from 1; 0 if it is not in the run
 };
-/// `queries`: names that have to be in the qrels; those that are not in the run are lists without rows.
+/// `queries`: names that must be in the qrels. Queries that are not in the run become empty lists.
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries);
 
-/// The text of a run file: documents by score, equal ones by their ids downwards, as trec_eval orders them. Names that
-/// need an escape are errors unless `escape`.
+/// The text of a run file. Documents are sorted by score; equal scores by descending document id, as in trec_eval.
+/// Names that need an escape are errors unless `escape`.
 std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape);
 
-/// True if a name cannot be a field of a run file as it is: it has blanks, or reads as an escaped one.
+/// True if a name cannot be written to a run file unchanged: it has blanks, or looks like an escaped name.
 bool needs_escape(std::string_view name);
-/// "%%", then the name with blanks and "%" as "%20" and the like: "%%New%20York".
+/// Escapes a name: "%%", then the name with blanks and "%" in percent encoding, as in "%%New%20York".
 std::string escaped_word(std::string_view name);
-/// The name that `escaped_word` made this of; any other word as it is.
+/// Reverses `escaped_word`. Other words stay unchanged.
 std::string unescaped_word(std::string_view word);
 
 }  // namespace mr

@@ -73,15 +73,15 @@ UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& item
   return user_item_table(std::move(pairs), all_users, all_items);
 }
 
-/// The items of ratings: of all of them, or of those with a value above 0.
+/// The items of ratings: all of them, or only ratings above 0.
 UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor& value, bool all, int64_t all_users,
                            int64_t all_items) {
   check_totals(all_users, all_items);
   check::type("value", value, Dtype::float32);
   if (item.entries() != user.entries() || value.entries() != user.entries())
-    throw ArgumentError("user", "has " + std::to_string(user.entries()) + " entries beside " +
+    throw ArgumentError("user", "has " + std::to_string(user.entries()) + " entries, but there are " +
                                     std::to_string(item.entries()) + " items and " + std::to_string(value.entries()) +
-                                    " values, expected one of each per rating");
+                                    " values; expected one of each per rating");
   check::index("user", user, all_users);
   check::index("item", item, all_items);
   const std::vector<int64_t> users = user.to_vector<int64_t>(), items = item.to_vector<int64_t>();
@@ -95,7 +95,7 @@ UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor&
 
 UserItems together(const UserItems& a, const UserItems& b) {
   if (a->all_users() != b->all_users() || a->all_items != b->all_items)
-    throw ArgumentError("other", "is of " + std::to_string(b->all_users()) + " users and " +
+    throw ArgumentError("other", "has " + std::to_string(b->all_users()) + " users and " +
                                      std::to_string(b->all_items) + " items, expected " +
                                      std::to_string(a->all_users()) + " and " + std::to_string(a->all_items));
   std::vector<UserItem> pairs;
@@ -104,7 +104,7 @@ UserItems together(const UserItems& a, const UserItems& b) {
   return user_item_table(std::move(pairs), a->all_users(), a->all_items);
 }
 
-/// The items of some users; all others have none.
+/// A table with the items of the given users only.
 UserItems only(const UserItems& table, const Tensor& users) {
   check::index("users", users, table->all_users());
   std::vector<UserItem> pairs;
@@ -123,16 +123,16 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   for (const UserItem& pair : pairs) {
     if (pair.user > all_users || pair.item > all_items)
       throw ArgumentError("all_users", "and all_items are " + std::to_string(all_users) + " and " +
-                                           std::to_string(all_items) + ", and the table has user " +
+                                           std::to_string(all_items) + ", but the table has user " +
                                            std::to_string(pair.user) + " with item " + std::to_string(pair.item));
   }
   return user_item_table(std::move(pairs), all_users, all_items);
 }
 
-/// How many pairs of these users are in `table` and not in `other`.
+/// Number of pairs of the given users that are in `table` but not in `other`.
 int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
   if (table->all_users() != other->all_users())
-    throw ArgumentError("other", "is of " + std::to_string(other->all_users()) + " users, expected " +
+    throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +
                                      std::to_string(table->all_users()));
   check::index("users", users, table->all_users());
   int64_t count = 0;
@@ -145,7 +145,7 @@ int64_t count_without(const UserItems& table, const UserItems& other, const Tens
   return count;
 }
 
-/// Users with any item, counted from 1.
+/// Numbers of the users with at least one item, from 1.
 Tensor active_users(const UserItems& table) {
   std::vector<int64_t> users;
   for (int64_t u = 0; u < table->all_users(); ++u) {
@@ -172,20 +172,20 @@ extern const lua::OpTable user_items_functions{
     lua::OpTable::functions,
     nullptr,
     {op<&user_items>("user_items", "lists, users, items, all_users, all_items",
-                     "The items of each user whose grade is above 0."),
+                     "The items of each user with a grade above 0."),
      op<&items_of_ratings>("items_of_ratings", "user, item, value, all, all_users, all_items",
-                           "The items that each user rated: all, or those with a value above 0.")}};
+                           "The items that each user rated: all, or only those with a value above 0.")}};
 extern const lua::OpTable user_items_methods{
     lua::OpTable::methods,
     &lua::push_metatable<UserItems>,
     {
-        op<&together>("with", "self, other", "The items of both."),
-        op<&sized>("sized", "self, all_users, all_items", "The same pairs among so many users and items."),
-        op<&only>("only", "self, users", "The items of some users; all others have none."),
+        op<&together>("with", "self, other", "A table with the pairs of both tables."),
+        op<&sized>("sized", "self, all_users, all_items", "The same pairs, for other numbers of users and items."),
+        op<&only>("only", "self, users", "A table with the items of the given users only."),
         op<&count_without>("count_without", "self, other, users",
-                           "How many pairs of these users are here and not in the other table."),
-        op<&active_users>("active_users", "self", "The users with any item; int64."),
-        op<&item_counts>("item_counts", "self", "How many users have each item; int64."),
+                           "Number of pairs of the given users that are in this table but not in `other`."),
+        op<&active_users>("active_users", "self", "Numbers of the users with at least one item; int64."),
+        op<&item_counts>("item_counts", "self", "Number of users of each item; int64."),
     }};
 extern const lua::OpTable user_items_getters{lua::OpTable::getters,
                                              &lua::push_metatable<UserItems>,

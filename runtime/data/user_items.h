@@ -1,4 +1,4 @@
-// Which items each user has, with grades: what is relevant to him, or what he knows already.
+// The items of each user, with grades: for example relevant items, or known items.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Items of user u (from 0) are items[offsets[u]] .. items[offsets[u + 1] - 1], ascending, counted from 1.
+/// The items of user u (from 0) are items[offsets[u]] .. items[offsets[u + 1] - 1], ascending, counted from 1.
 struct UserItemTable {
   std::vector<int64_t> offsets, items;
   std::vector<float> grades;
@@ -22,14 +22,13 @@ struct UserItemTable {
 using UserItems = std::shared_ptr<const UserItemTable>;
 
 struct UserItem {
-  int64_t user, item;  // from 1
+  int64_t user, item;  // numbers of user and item, from 1
   float grade;
 };
 
-/// A table of these pairs. Equal pairs become one, with the larger grade.
+/// A table of the given pairs. Duplicates are merged and keep the larger grade.
 UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items);
 
-/// How many users have each item.
 std::vector<int64_t> users_of_items(const UserItemTable& table);
 
 template <>

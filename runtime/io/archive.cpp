@@ -60,20 +60,20 @@ class Unpacking {
         limit_(RegularFile(archive.string()).size(), max_bytes),
         reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
-    // the seeking reader needs the directory at the end, so a truncated file is refused before anything is written
+    // the seekable reader needs the directory at the end, so a truncated file fails before anything is written
     libarchive().archive_read_support_format_zip_seekable(reader_.get());
     if (libarchive().archive_read_open_filename(reader_.get(), archive.c_str(), 1 << 16) != ARCHIVE_OK)
       fail("", reason());
   }
 
   void all() {
-    const CharacterSet of_names("C.UTF-8");  // libarchive converts names that are UTF-8 to those of the locale
+    const CharacterSet of_names("C.UTF-8");  // libarchive converts UTF-8 names to the locale's encoding
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);
       if (status == ARCHIVE_EOF) return;
-      if (status != ARCHIVE_OK) fail("", "not a complete zip file (" + reason() + ")");
-      if (entries == most_entries) fail("", "more than " + std::to_string(most_entries) + " entries");
+      if (status != ARCHIVE_OK) fail("", "is not a complete zip file (" + reason() + ")");
+      if (entries == most_entries) fail("", "has more than " + std::to_string(most_entries) + " entries");
       one(entry);
     }
   }
@@ -87,13 +87,13 @@ class Unpacking {
     return text != nullptr ? text : "unknown error";
   }
 
-  /// The entry's path below the folder.
+  /// The path of the entry's file in the target folder.
   std::filesystem::path target_of(const std::string& path) const {
     const std::filesystem::path relative(path);
     if (path.empty() || relative.is_absolute() || path.find('\\') != std::string::npos)
-      fail(path, "not a relative path");
+      fail(path, "its path is not relative");
     for (const auto& part : relative) {
-      if (part == "..") fail(path, "the path leaves the folder");
+      if (part == "..") fail(path, "its path leads out of the folder");
     }
     return folder_ / relative;
   }
@@ -103,7 +103,7 @@ class Unpacking {
     const std::string path = raw != nullptr ? raw : "";
     const std::filesystem::path target = target_of(path);
     const auto type = libarchive().archive_entry_filetype(entry);
-    if (type != AE_IFDIR && type != AE_IFREG) fail(path, "neither a file nor a folder");
+    if (type != AE_IFDIR && type != AE_IFREG) fail(path, "it is neither a file nor a folder");
     if (type == AE_IFDIR || wanted_.count(path) == 0) return;
     std::filesystem::create_directories(target.parent_path());
     write(path, target);

@@ -1,4 +1,4 @@
-// Unpacks untrusted archives: only plain files and folders, only below the target, only up to a number of bytes.
+// Unpacks untrusted archives: only regular files and folders, only inside the target folder, with a limit on bytes.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace mr::io {
 
-/// Unpacks the files of a zip file whose paths are in `wanted` into `folder`, which must exist; nothing in it is
-/// overwritten. Other entries are checked and not unpacked. Throws std::runtime_error naming archive and entry: not a
-/// complete zip file, a damaged entry, a path that leaves the folder, an entry that is neither file nor folder, more
-/// than `max_bytes` unpacked or than UnpackLimit has. What was unpacked before the error stays: callers unpack into a
-/// temporary folder.
+/// Unpacks the files of a zip file whose paths are in `wanted` into `folder`, which must exist. Existing files are not
+/// overwritten. Other entries are checked but not unpacked. Throws std::runtime_error naming archive and entry: an
+/// incomplete zip file, a damaged entry, a path that leads out of the folder, an entry that is neither file nor folder,
+/// more unpacked bytes than `max_bytes` or UnpackLimit allow. After an error, unpacked files remain, so callers unpack
+/// into a temporary folder.
 void unpack_zip(const std::filesystem::path& archive, const std::filesystem::path& folder,
                 const std::set<std::string>& wanted, int64_t max_bytes);
 

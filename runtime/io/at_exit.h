@@ -1,12 +1,12 @@
-// Work that has to be done for an object that still lives when the program ends.
+// Runs work at program exit for objects that still exist then.
 #pragma once
 
 #include <functional>
 
 namespace mr::io {
 
-/// Calls `work` when the program ends by exit(), if this object was not destroyed before. A script that calls os.exit
-/// ends the program without collecting its objects. Objects that were made last are called first.
+/// Calls `work` when the program ends by exit(), unless this object was destroyed before. A script that calls os.exit
+/// ends the program without collecting its objects. The newest objects are called first.
 class AtExit {
  public:
   explicit AtExit(std::function<void()> work);

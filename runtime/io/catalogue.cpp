@@ -58,7 +58,7 @@ std::string difference(const DataSet& set, const fs::path& folder) {
   return "";
 }
 
-/// Copies those sections whose heading is underlined with `=`, up to the next such heading.
+/// Copies the sections with the given headings, which are underlined with `=`, each up to the next such heading.
 void write_sections(std::istream& text, const std::vector<std::string>& headings, std::ostream& out) {
   std::string line, next;
   bool wanted = false;
@@ -109,7 +109,7 @@ const DataSet& catalogue_entry(const std::string& name) {
     if (set.name == name) return set;
     known += (known.empty() ? "" : ", ") + set.name;
   }
-  throw std::runtime_error("no data set is called " + mr::quoted(name) + "; known: " + known);
+  throw std::runtime_error("no data set has the name " + mr::quoted(name) + "; the known ones are: " + known);
 }
 
 std::string data_set_state(const DataSet& set, const fs::path& data_folder) {
@@ -121,24 +121,26 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   const fs::path target = data_folder / set.folder;
   const std::string state = data_set_state(set, data_folder);
   if (state.empty()) {
-    out << set.name << " is there already, and complete: " << target.string() << "\n";
+    out << set.name << " was fetched before and is complete: " << target.string() << "\n";
     return write_terms(set, target, out);
   }
-  // a folder that we did not write is not replaced
+  // never replaces a folder that this program did not write
   if (fs::exists(target))
-    throw std::runtime_error(target.string() + " is in the way (" + state + "): move it, then try again");
+    throw std::runtime_error(target.string() + " exists already but is not this data set (" + state +
+                             "): move it, then try again");
   make_folder_of(target.string());
   const TemporaryFolder work(data_folder);
   const fs::path archive = work.path() / "archive.zip", unpacked = work.path() / "unpacked";
   out << "Fetching " << set.url << std::endl;
   fetch(set.url, archive, set.max_bytes);
   fs::create_directory(unpacked);
-  // a member without a checksum could be anything
+  // files without a known checksum are not unpacked
   std::set<std::string> wanted;
   for (const DataSet::File& file : set.files) wanted.insert(set.folder + "/" + file.path);
   unpack_zip(archive, unpacked, wanted, set.max_bytes);
   if (const std::string wrong = difference(set, unpacked / set.folder); !wrong.empty()) {
-    throw std::runtime_error("what " + set.url + " holds is not what was expected: " + wrong + "; nothing was kept");
+    throw std::runtime_error("the download from " + set.url + " is not the expected data set: " + wrong +
+                             "; nothing was kept");
   }
   sync_folder((unpacked / set.folder).string());
   fs::rename(unpacked / set.folder, target);
@@ -150,7 +152,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
 void data_list(const std::vector<DataSet>& sets, const std::vector<fs::path>& folders, std::ostream& out) {
   for (const DataSet& set : sets) {
     out << set.name << "  " << set.summary << "\n    ";
-    // the first one is what a script would read, be it whole or not
+    // the first folder is the one that a script would read, even if its data is damaged
     const auto at = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
       std::error_code ignored;
       return fs::exists(folder / set.folder, ignored);

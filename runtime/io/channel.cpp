@@ -21,11 +21,11 @@
 namespace mr::io {
 namespace {
 
-constexpr uint64_t largest = uint64_t{1} << 31;  // bytes of a message; a larger size is an error
-constexpr int64_t most_lock_bytes = 32;          // a lock has a process's number in it
-constexpr int patience = 100;                    // milliseconds to wait for room before the rest is left to later calls
+constexpr uint64_t largest = uint64_t{1} << 31;  // limit of a message's bytes
+constexpr int64_t most_lock_bytes = 32;          // limit of a lock file, which contains a process number
+constexpr int patience = 100;                    // milliseconds to wait for room; the rest is sent by later calls
 
-/// Precedes the bytes of a message. The mark tells it from anything else that is written into the socket.
+/// The header of a message. Its mark detects other data that was written into the socket.
 struct Header {
   std::array<char, 8> mark{'m', 'r', ' ', 'f', 'r', 'a', 'm', 'e'};
   uint64_t size = 0;
@@ -33,8 +33,8 @@ struct Header {
 
 [[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
 
-/// Removes a lock's file while it is held, unless another file has its name, and the two folders around it where they
-/// are empty. Cuts the path to the name of the outer folder: a copy would need memory.
+/// Removes a lock's file while the lock is held, unless another file has its name now, and the two folders around it if
+/// they are empty. It shortens `path` in place, because a copy would allocate.
 void remove_lock(int descriptor, std::string& path) noexcept {
   struct stat held {
   }, named{};
@@ -49,7 +49,7 @@ void remove_lock(int descriptor, std::string& path) noexcept {
   rmdir(path.c_str());
 }
 
-/// True if a file holds what a lock does: nothing, or the number of a process.
+/// True if a file can be a lock: it is empty or contains a process number.
 bool is_lock(int descriptor) {
   std::array<char, most_lock_bytes + 1> held{};
   const ssize_t bytes = pread(descriptor, held.data(), held.size(), 0);
@@ -107,13 +107,13 @@ bool Channel::send_rest(int milliseconds) {
     if (count > 0) {
       sent_ += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      // the other process may be stopped: this one must not wait for it
+      // the other process may be stopped, so this one must not wait for it
       if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
     } else {
       reachable = errno == EINTR;
     }
   }
-  // of much that goes in pieces the rest is not moved with every piece
+  // moves the rest of a large message only when half of it is sent
   if (!reachable || 2 * sent_ > unsent_.size()) unsent_.erase(0, reachable ? std::exchange(sent_, 0) : unsent_.size());
   if (unsent_.empty()) sent_ = 0;
   return reachable;
@@ -167,7 +167,7 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait) {
     found = waitpid(id, &status, wait ? 0 : WNOHANG);
   } while (found < 0 && errno == EINTR);
   if (found == 0) return std::nullopt;
-  if (found < 0) return "it is not there";
+  if (found < 0) return "no such process";
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
@@ -181,11 +181,11 @@ std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   if (descriptor < 0) fail(path + " cannot be written");
   FileLock lock(descriptor);
   if (!is_lock(descriptor))
-    throw std::runtime_error(path + " holds more than a number, so it is no lock; it is left alone");
+    throw std::runtime_error(path + " is not a lock file: it holds more than a number. It is not changed; move it");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-  if (!lock.holds()) return std::nullopt;  // its last holder has removed it since it was opened
+  if (!lock.holds()) return std::nullopt;  // the last holder removed the file after it was opened
   const std::string id = std::to_string(getpid()) + "\n";
-  // the number is for people to read: a full disk is no error here
+  // the number is for people to read, so a full disk is not an error here
   const bool written = ftruncate(descriptor, 0) == 0 && write(descriptor, id.data(), id.size()) > 0;
   static_cast<void>(written);
   if (end == End::remove) {

@@ -1,5 +1,4 @@
-// Messages between two processes over a socket, each with a mark and its length before it; how a process ended; and
-// files that one process at a time can lock.
+// Messages between two processes over a socket (each with a mark and a length), exit states, and lock files.
 #pragma once
 
 #include <memory>
@@ -15,7 +14,7 @@ namespace mr::io {
 
 class Channel {
  public:
-  /// Takes over a socket.
+  /// Takes ownership of a socket.
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
   ~Channel();
   Channel(Channel&& other) noexcept;
@@ -23,15 +22,15 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Writes as much as fits into the socket; `receive` writes the rest. False where the other end is closed.
+  /// Writes as much as fits into the socket; `receive` writes the rest. Returns false if the other end is closed.
   bool send(std::string_view message);
-  /// True if a rest is left, for which `wait_for` can wait for room.
+  /// True if a part of a message is unsent. `wait_for` can wait for room for it.
   bool unsent() const { return !unsent_.empty(); }
-  /// The next complete message, or nothing. Does not wait.
+  /// The next complete message, or nothing. It does not wait.
   std::optional<std::string> receive();
-  /// True if the other end is closed and all its messages were received, or what came is no message.
+  /// True if the other end is closed and all its messages were received, or if the channel is broken.
   bool ended() const { return ended_; }
-  /// True if what came is no message: nothing that follows can be read.
+  /// True if invalid data was received. Nothing more can be read.
   bool broken() const { return broken_; }
   int descriptor() const { return descriptor_; }
 
@@ -40,25 +39,26 @@ class Channel {
   bool send_rest(int milliseconds);
   int descriptor_;
   std::string received_, unsent_;
-  size_t sent_ = 0;  // of what is unsent, the bytes that were written
+  size_t sent_ = 0;  // number of bytes of `unsent_` that were sent
   bool ended_ = false, broken_ = false;
 };
 
-/// Waits until a message may have come on one of the sockets, until one of the `full` has room, or for so long; Ctrl-C
-/// ends the wait.
+/// Waits until a message may have arrived on one of the sockets, one of the sockets `full` has room, the time is over,
+/// or Ctrl-C is pressed.
 void wait_for(const std::vector<int>& descriptors, double seconds, const std::vector<int>& full = {});
 
-/// How a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.
+/// How a process ended ("exit status 1", "signal 9 (Killed)"); nothing while it runs.
 std::optional<std::string> how_it_ended(pid_t id, bool wait);
 
-/// A file that one process at a time can lock; the system unlocks it when the process ends, however it ends.
+/// A file lock, which one process at a time can hold. The system releases it when the process ends in any way.
 class FileLock {
  public:
   enum class End { keep, remove };
-  /// Nothing where another process has it. The file is created, with this process's number in it. With `remove` its
-  /// end, also by os.exit, removes the file, its folder, and the folder of that one, as far as they are empty then.
+  /// Takes the lock; nothing if another process holds it. The file is created with this process's number in it. With
+  /// `remove`, releasing the lock, also by os.exit, removes the file, its folder and that folder's parent, if they are
+  /// then empty.
   static std::optional<FileLock> take(const std::string& path, End end = End::keep);
-  /// True if its file is still there: where someone removed it, another process can lock a new one.
+  /// True if its file still exists. If it was removed, another process can lock a new file.
   bool holds() const;
   ~FileLock();
   FileLock(FileLock&& other) noexcept;
@@ -68,7 +68,7 @@ class FileLock {
   explicit FileLock(int descriptor) : descriptor_(descriptor) {}
   void release() noexcept;
   int descriptor_;
-  std::string removed_;  // at the end; empty: the file is kept
+  std::string removed_;  // path to remove at the end; empty: the file is kept
   std::unique_ptr<AtExit> at_exit_;
 };
 

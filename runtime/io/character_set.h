@@ -1,13 +1,13 @@
-// Characters of a locale for one thread and one call. The program itself stays in the locale "C": no number and no text
-// that it writes or reads depends on the user's locale.
+// Uses a locale's character encoding for one thread and one scope. The program itself stays in the locale "C", so that
+// the numbers and texts that it reads and writes do not depend on the user's locale.
 #pragma once
 
 #include <locale.h>
 
 namespace mr::io {
 
-/// Makes multibyte characters those of a locale ("" is the user's) until the end of the scope. Nothing changes where
-/// the system does not have that locale.
+/// Sets the character encoding to a locale's ("" is the user's) until the end of the scope. Does nothing if the system
+/// does not have that locale.
 class CharacterSet {
  public:
   explicit CharacterSet(const char* locale) : made_(newlocale(LC_CTYPE_MASK, locale, nullptr)) {

@@ -1,12 +1,12 @@
-// JPEG files by libjpeg, which reports errors by a jump: it starts in libjpeg and ends in a function below that has
-// called setjmp, and between the two there are only frames of C. State that a jump passes over lives in JpegState,
-// which has no destructor.
+// Reads JPEG files by libjpeg, which reports errors by longjmp. A jump starts in libjpeg and ends in a function below
+// that has called setjmp; only C frames are between the two. State that must survive a jump is in JpegState, which has
+// no destructor.
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
 #include <jpeglib.h>
 #include <stdexcept>
-// after jpeglib.h, which it needs
+// after jpeglib.h, which it depends on
 #include <jerror.h>
 
 #include "kernels/core/shared_library.h"
@@ -34,7 +34,7 @@ const Libjpeg& libjpeg() {
   return library;
 }
 
-/// A progressive file has some ten; each goes over the whole picture, so that a small file of many takes for ever.
+/// Normal progressive files have about ten scans. Each scan decodes the whole picture, so many take very long.
 constexpr int most_scans = 500;
 
 struct JpegState {
@@ -54,7 +54,7 @@ JpegState& state_of(j_common_ptr info) { return *static_cast<JpegState*>(info->c
   std::longjmp(state.jump, 1);
 }
 
-/// Warnings that say that pixels were made up.
+/// Counts warnings that say that pixels were made up.
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {
@@ -105,8 +105,7 @@ bool read_header(JpegState& state, const std::vector<unsigned char>& bytes) noex
   return true;
 }
 
-/// Starts decoding. Rows have four inks (CMYK) if the file has them, as for printers; else red,
-/// green and blue.
+/// Starts decoding. Pixels have four components (CMYK) if the file has them, else red, green and blue.
 bool start(JpegState& state) noexcept {
   if (setjmp(state.jump) != 0) return false;
   const bool inks = state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;
@@ -164,7 +163,7 @@ class Jpeg : public Picture {
   void to_floats(float* rgb) const {
     constexpr float most = 255;
     const int channels = state_.info.output_components;
-    const bool inverted = state_.info.saw_Adobe_marker != 0;  // Adobe's programs store what is left of the paper
+    const bool inverted = state_.info.saw_Adobe_marker != 0;  // Adobe's programs store CMYK inverted
     for (int64_t x = 0; x < width_; ++x) {
       const unsigned char* const pixel = row_.data() + x * channels;
       for (int c = 0; c < 3; ++c) {

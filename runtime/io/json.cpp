@@ -7,7 +7,7 @@
 namespace mr::io {
 namespace {
 
-/// Brackets outside of strings, as the parser sees them, up to the first error of syntax.
+/// True if brackets outside of strings are nested too deeply. The scan stops at the first syntax error.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -27,7 +27,7 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-/// Children first, which are not nested deeper than what was parsed.
+/// Frees the children first. The recursion is bounded by the limit on nesting.
 void take_apart(nlohmann::json& value) noexcept {
   if (value.is_structured()) {
     for (nlohmann::json& each : value) take_apart(each);
@@ -40,16 +40,17 @@ void take_apart(nlohmann::json& value) noexcept {
 Json::~Json() { take_apart(*this); }
 
 Json parse_json(std::string_view text) {
-  if (is_too_deep(text)) throw std::runtime_error("is JSON deeper than " + std::to_string(deepest_json) + " levels");
+  if (is_too_deep(text))
+    throw std::runtime_error("is JSON nested deeper than " + std::to_string(deepest_json) + " levels");
   try {
     Json value;
     nlohmann::detail::json_sax_dom_parser<nlohmann::json> parts(value);
     nlohmann::json::sax_parse(text, &parts);
     return value;
   } catch (const nlohmann::json::parse_error& error) {
-    throw std::runtime_error("is not JSON from byte " + std::to_string(error.byte) + " on");
+    throw std::runtime_error("is not valid JSON from byte " + std::to_string(error.byte) + " on");
   } catch (const nlohmann::json::out_of_range&) {
-    throw std::runtime_error("has a number beyond float64");
+    throw std::runtime_error("has a number that overflows float64");
   }
 }
 
@@ -57,7 +58,7 @@ std::string json_text(const std::string& text) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {
-    throw std::invalid_argument(mr::quoted(text) + " is no text in UTF-8, as names and metadata of a file must be");
+    throw std::invalid_argument(mr::quoted(text) + " is not valid UTF-8, which names and metadata of a file must be");
   }
 }
 std::string json_text(double value) { return nlohmann::json(value).dump(); }

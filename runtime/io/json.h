@@ -1,4 +1,4 @@
-// Untrusted JSON.
+// Parses untrusted JSON, and writes JSON.
 #pragma once
 
 #include <map>
@@ -10,11 +10,11 @@
 
 namespace mr::io {
 
-/// How deep arrays and objects may be nested.
+/// Largest nesting depth of arrays and objects.
 constexpr int deepest_json = 64;
 
-/// A value that is freed without taking memory, as it must be where memory has run out: the library's own destructor
-/// puts what is nested on a stack, and ends the program where there is none.
+/// A JSON value whose destructor allocates nothing, because memory may have run out. The library's own destructor
+/// allocates a stack and ends the program if it cannot.
 class Json : public nlohmann::json {
  public:
   Json() = default;
@@ -24,15 +24,15 @@ class Json : public nlohmann::json {
   ~Json();
 };
 
-/// The value of an untrusted JSON text: its depth is limited, since functions that visit it may recurse. Throws
-/// std::runtime_error: too deep, or not JSON, and where; of the text itself it shows little.
+/// Parses untrusted JSON. The depth is limited, because functions that visit the value may recurse. Throws
+/// std::runtime_error with the position if the text is too deep or is not JSON; the message shows little of the text.
 Json parse_json(std::string_view text);
 
-/// JSON is written as text, not as nested values of the library, since freeing those takes memory
+/// A string as JSON text. JSON is written as text, not as nested values of the library, because freeing those allocates
 /// (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
 std::string json_text(const std::string& text);
 std::string json_text(double value);
-/// An object of members whose values are JSON texts.
+/// A JSON object from members whose values are JSON texts.
 std::string json_object(const std::map<std::string, std::string>& members);
 
 }  // namespace mr::io

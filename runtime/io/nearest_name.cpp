@@ -7,7 +7,7 @@
 namespace mr::io {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
-  // rows of the table of distances between beginnings of a and b: this one, the one above it, the one above that
+  // three rows of the table of distances between prefixes of a and b: the current one and the two above it
   std::vector<size_t> row(b.size() + 1), above(b.size() + 1), second(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -25,7 +25,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// The name as it is compared: small letters and digits, without a "loss" at its end.
+/// The name for comparison: lower case letters and digits, without a "loss" at its end.
 std::string folded(const std::string& name) {
   std::string out;
   for (const char c : name) {
@@ -47,11 +47,11 @@ std::string digits(const std::string& name) {
   return out;
 }
 
-/// True if `name` can be `candidate` mistyped, at this distance. Names of three letters differ by a letter and are both
-/// words (map, max), so that only a letter too many, too few or swapped counts.
+/// True if `name` may be `candidate` mistyped, at the given distance. Two names of three letters that differ in one
+/// letter may both be words (map, max), so there only an extra, missing or swapped letter counts.
 bool is_mistyped(const std::string& name, const std::string& candidate, size_t distance) {
   const size_t shorter = std::min(name.size(), candidate.size());
-  const bool letters_left_out = name.size() + distance == candidate.size();  // bnd for bound
+  const bool letters_left_out = name.size() + distance == candidate.size();  // an abbreviation, such as bnd for bound
   if (shorter >= 3 && distance <= 2 && letters_left_out && name.front() == candidate.front()) return true;
   if (candidate.size() < 3 || distance > std::max<size_t>(1, shorter / 3)) return false;
   if (distance > 1 && name.front() != candidate.front()) return false;
@@ -62,7 +62,7 @@ bool is_mistyped(const std::string& name, const std::string& candidate, size_t d
 }  // namespace
 
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
-  constexpr size_t longest = 1000;  // what is longer was not mistyped, and the table grows with both lengths
+  constexpr size_t longest = 1000;  // longer texts are not mistyped names, and the table is quadratic
   if (name.size() > longest) return std::nullopt;
   const std::string typed = folded(name), number = digits(name);
   if (typed.empty()) return std::nullopt;

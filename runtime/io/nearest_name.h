@@ -1,4 +1,4 @@
-// "Did you mean ...?"
+// Suggestions: "did you mean ...?"
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace mr::io {
 
-/// How many letters are put in, left out, changed or swapped with their neighbour to make one word of the other, no
-/// letter twice (Damerau 1964).
+/// The edit distance of two words: insertions, deletions, changes, and swaps of neighbours, with each letter edited at
+/// most once (Damerau 1964).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The name that was meant by `name`, which is none of the known ones: one that differs in capitals, underscores or a
-/// "_loss" at its end, else the first of those that are fewest edits away. Nothing where that would be a guess: a third
-/// of the letters or more differ, or the digits do, as in log2 and log.
+/// The known name that `name`, which is unknown, probably means: one that differs in capitals, underscores or a final
+/// "_loss" only, else the first one with the smallest edit distance. Nothing if that would be a guess: a third or more
+/// of the letters differ, or digits differ, as in log2 and log.
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace mr::io

@@ -39,7 +39,7 @@ std::string random_name() {
   return text.data();
 }
 
-/// A file that nobody writes: old, and not locked. On some network folders locks say nothing, so age alone has to do.
+/// True if no process writes the file: it is old and not locked (locks do not work on some network folders).
 bool is_abandoned(const std::string& path, int file) {
   constexpr std::chrono::seconds oldest{60};
   std::error_code unknown;
@@ -49,8 +49,7 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Removes abandoned temporary files of a folder. Looks at the first `most_names` names only, since
-/// listing huge folders is slow.
+/// Removes abandoned temporary files among the first `most_names` names: listing huge folders is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }
@@ -117,7 +116,7 @@ NewFile::NewFile(std::string path, const Objection& objection) : path_(std::move
   } else if (errno != ENOENT) {
     fail_by_errno();
   } else if (lstat(path_.c_str(), &there) == 0) {
-    fail("it is a link to a file that is not there");
+    fail("it is a link to a file that does not exist");
   }
   open_temporary();
 }
@@ -134,8 +133,8 @@ void NewFile::open_temporary() {
     temporary_.clear();
     fail_by_errno();
   }
-  flock(descriptor_, LOCK_EX | LOCK_NB);     // while it is held nobody takes it for abandoned
-  if (replaces) fchmod(descriptor_, mode_);  // as open as what it replaces
+  flock(descriptor_, LOCK_EX | LOCK_NB);     // a locked file does not count as abandoned
+  if (replaces) fchmod(descriptor_, mode_);  // keeps the permissions of the replaced file
 }
 
 NewFile::~NewFile() {

@@ -22,7 +22,6 @@ std::vector<unsigned char> bytes_of(const std::string& path) {
   return bytes;
 }
 
-/// Describes the first bytes of a file, for an error message.
 std::string beginning(std::string_view bytes) {
   if (bytes.empty()) return "an empty file";
   constexpr size_t shown = 8;
@@ -33,7 +32,7 @@ void add_number(std::string& to, uint64_t number) {
   for (const int shift : {24, 16, 8, 0}) to += static_cast<char>((number >> shift) & 0xFF);
 }
 
-/// A chunk: length, kind and content, checksum of these two.
+/// Appends a PNG chunk: length, type and content, and their checksum.
 void add_chunk(std::string& to, const std::string& kind, const std::string& content) {
   const std::string summed = kind + content;
   add_number(to, content.size());
@@ -79,7 +78,7 @@ std::string encode_png(int64_t width, int64_t height, int channels, const std::v
   std::string rows;
   rows.reserve((row + 1) * static_cast<size_t>(height));
   for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
-    rows += '\0';  // no filter
+    rows += '\0';  // filter type 0: no filter
     rows.append(reinterpret_cast<const char*>(samples.data()) + y * row, row);
   }
   std::string header;
@@ -88,7 +87,7 @@ std::string encode_png(int64_t width, int64_t height, int channels, const std::v
   constexpr char bits = 8, grey = 0, colour = 2;
   header += bits;
   header += channels == 1 ? grey : colour;
-  header.append(3, '\0');  // the only compression and filters there are; not interlaced
+  header.append(3, '\0');  // compression 0, filter method 0, not interlaced
   std::string out(png_signature);
   add_chunk(out, "IHDR", header);
   add_chunk(out, "IDAT", compressed(rows));

@@ -1,5 +1,5 @@
-// PNG files by libpng, which reports errors by a jump: it starts in libpng and ends in `entered` below, and between the
-// two there are only frames of C. State that a jump passes over lives in PngState, which has no destructor.
+// Reads PNG files by libpng, which reports errors by longjmp. A jump starts in libpng and ends in `entered` below; only
+// C frames are between the two. State that must survive a jump is in PngState, which has no destructor.
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -48,7 +48,7 @@ struct PngState {
   png_infop info = nullptr;
   const unsigned char* bytes = nullptr;
   size_t size = 0, at = 0;
-  bool ended = false;  // it wanted more bytes than there are
+  bool ended = false;  // true if libpng asked for more bytes than there are
   std::jmp_buf jump;
   char message[128] = "";
 };
@@ -71,13 +71,15 @@ void read_bytes(png_structp png, png_bytep target, size_t wanted) {
   state->at += wanted;
 }
 
-/// Header, and what becomes of rows: 3 channels or 4 (with alpha), of 8 or 16 bits. The number of passes, or 0.
+/// Reads the header and sets the conversion of rows: 3 channels or 4 (with alpha), with 8 or 16 bits. Returns the
+/// number of passes, or 0 on error.
 int begin(PngState& state) noexcept {
   if (setjmp(state.jump) != 0) return 0;
   const Libpng& lib = libpng();
   lib.png_set_read_fn(state.png, &state, &read_bytes);
   lib.png_set_user_limits(state.png, longest_side, longest_side);
-  lib.png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);  // texts, profiles and the like
+  lib.png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
+                                  -1);  // ignore texts, colour profiles etc.
   lib.png_read_info(state.png, state.info);
   lib.png_set_expand(state.png);
   lib.png_set_gray_to_rgb(state.png);
@@ -136,7 +138,7 @@ class Png : public Picture {
   }
 
  private:
-  /// Signature, then the length and kind of the first chunk, width, height, bits, kind of colour.
+  /// Checks the signature and the IHDR chunk: width, height, bit depth, colour type.
   void check_header() {
     constexpr size_t header = 8 + 8 + 13;
     if (bytes_.size() < header || std::memcmp(bytes_.data() + 12, "IHDR", 4) != 0)

@@ -36,8 +36,8 @@ class SpawnActions {
 
 enum class Carries { input, output };
 
-/// Our end and the program's; ours never blocks. Input goes through a socket: writing to a program that has
-/// ended is then an error of `send`, no SIGPIPE.
+/// A connection to a child program: our end, which never blocks, and its end. Input goes through a socket, because
+/// writing to a program that has ended is then an error of `send` instead of SIGPIPE.
 class Pipe {
  public:
   explicit Pipe(Carries carries) {
@@ -65,7 +65,7 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// A running program; it is killed where nobody waited for it.
+/// A running child program. The destructor kills it if it was not waited for.
 class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
@@ -87,14 +87,14 @@ class Child {
   pid_t id_;
 };
 
-/// Sends as much as fits into the pipe now; closes our end after the last byte, or when nobody reads.
+/// Sends as much input as fits now. Closes our end after the last byte, or when the program no longer reads.
 void feed(Pipe& in, std::string_view& input) {
   const ssize_t count = input.empty() ? 0 : send(in.ours(), input.data(), input.size(), MSG_NOSIGNAL);
   if (count > 0) input.remove_prefix(static_cast<size_t>(count));
   if (input.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) in.close_ours();
 }
 
-/// Reads what the pipe holds; closes our end when the program has closed its own.
+/// Reads the available output. Closes our end when the program has closed its end.
 void drain(Pipe& out, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(out.ours(), buffer.data(), buffer.size());
@@ -102,12 +102,12 @@ void drain(Pipe& out, std::string& text) {
   if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) out.close_ours();
 }
 
-/// Writes and reads alternately as either is possible, so that the two processes cannot deadlock.
+/// Alternates writing and reading as each is possible, which avoids a deadlock of the two processes.
 void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& result) {
   while (out.ours() >= 0 || err.ours() >= 0) {
-    // poll skips descriptors below zero
+    // poll ignores negative descriptors
     std::array<pollfd, 3> ready{{{in.ours(), POLLOUT, 0}, {out.ours(), POLLIN, 0}, {err.ours(), POLLIN, 0}}};
-    // a Ctrl-C between the check and the wait is seen after the timeout
+    // a Ctrl-C between the check and the wait is noticed after the timeout
     const int count = poll(ready.data(), ready.size(), 100);
     cpu::check_interrupt();
     if (count < 0 && errno != EINTR) fail("cannot wait for a program");
@@ -118,7 +118,7 @@ void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& 
   }
 }
 
-/// This process's environment, in a locale without conventions of a country: gnuplot writes numbers as we do.
+/// This process's environment with the locale "C": gnuplot must write numbers with a decimal point.
 std::vector<char*> environment() {
   static std::string locale = "LC_ALL=C.UTF-8";
   std::vector<char*> out;

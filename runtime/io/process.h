@@ -1,4 +1,4 @@
-// Other programs: started without a shell, given their input through a pipe, waited for.
+// Runs other programs: started without a shell, with input through a pipe, and waited for.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 namespace mr::io {
 
 struct Finished {
-  int status;          // exit status, or -1 where a signal ended it
-  std::string output;  // standard output
-  std::string errors;  // standard error, unless it was shared
+  int status;          // exit status, or -1 if a signal killed it
+  std::string output;  // text of standard output
+  std::string errors;  // text of standard error, unless it is shared
 };
 
 enum class Errors { captured, shared };
 
-/// Runs a command (its name is looked up in PATH) with `input` as its standard input, to its end. With Errors::shared
-/// it writes to our own standard error. Ctrl-C ends it and throws cpu::Interrupted; a command that cannot be started
-/// throws std::runtime_error, `"NAME is not installed (on Debian: apt install PACKAGE)"` where it is not there.
+/// Runs a command (found in PATH) with `input` as its standard input and waits for its end. With Errors::shared it
+/// writes to our own standard error. Ctrl-C kills it and throws cpu::Interrupted. A command that cannot be started
+/// throws std::runtime_error; if it is missing: `"NAME is not installed (on Debian: apt install PACKAGE)"`.
 Finished run_process(const std::vector<std::string>& command, std::string_view input, Errors errors,
                      const std::string& package);
 

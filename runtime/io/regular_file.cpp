@@ -28,14 +28,15 @@ FileStamp stamp_of(const struct stat& s) {
 
 void need_regular(const std::string& path, const struct stat& s) {
   if (S_ISDIR(s.st_mode)) fail(path, "is a folder, expected a file");
-  if (!S_ISREG(s.st_mode)) fail(path, "is not a regular file (its size is not known), expected one");
+  if (!S_ISREG(s.st_mode)) fail(path, "is not a regular file (a pipe or a device), expected a file with a size");
 }
 
 }  // namespace
 
 void need_path(const std::string& path) {
   const size_t end = path.find('\0');
-  if (end != std::string::npos) fail(path.substr(0, end), "a zero byte follows, expected the name of a file");
+  if (end != std::string::npos)
+    fail(path.substr(0, end), "the name has a zero byte after this, expected the name of a file");
 }
 
 void need_regular(const std::string& path) {
@@ -43,11 +44,11 @@ void need_regular(const std::string& path) {
   struct stat s {};
   if (stat(path.c_str(), &s) == 0) return need_regular(path, s);
   if (errno == ELOOP || errno == ENAMETOOLONG) fail(path, std::strerror(errno));
-  if (errno == ENOENT && lstat(path.c_str(), &s) == 0) fail(path, "is a link to a file that is not there");
+  if (errno == ENOENT && lstat(path.c_str(), &s) == 0) fail(path, "is a link to a file that does not exist");
 }
 
 RegularFile::RegularFile(const std::string& path, int64_t max_bytes) : path_(path) {
-  // opening a device may have effects, so its kind is checked before, and again after opening
+  // opening a device may have side effects, so the type is checked before and again after opening
   need_regular(path);
   descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);  // NOLINT: open is variadic
   if (descriptor_ < 0) fail(path, std::string("cannot read: ") + std::strerror(errno));

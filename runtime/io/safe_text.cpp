@@ -8,10 +8,9 @@ namespace {
 
 struct Character {
   uint32_t code;
-  size_t bytes;  // 0: no UTF-8
+  size_t bytes;  // length in bytes, or 0 for invalid UTF-8
 };
 
-/// The character at the start of a text that is not empty.
 Character first_character(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
   const uint32_t lead = byte(0);
@@ -29,7 +28,7 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// True if a terminal would execute the character instead of showing it.
+/// True for a control character, which a terminal would execute instead of showing it.
 bool is_command(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

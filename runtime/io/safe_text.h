@@ -1,4 +1,4 @@
-// Text from files, other programs and other processes, made safe to show: a terminal executes control characters.
+// Makes text from files, other programs and other processes safe to print: terminals execute control characters.
 #pragma once
 
 #include <string>
@@ -6,10 +6,9 @@
 
 namespace mr::io {
 
-enum class Breaks { kept, escaped };  // whether ends of lines and tabs are kept or escaped
+enum class Breaks { kept, escaped };  // whether line ends and tabs are kept or escaped
 
-/// The text with control characters, marks that change the direction of writing, and bytes that are no UTF-8 escaped:
-/// \x1b, \u{202e}, \xff. All else is kept.
+/// Escapes control characters, marks that change the writing direction, and invalid UTF-8: \x1b, \u{202e}, \xff.
 std::string safe_text(std::string_view text, Breaks breaks);
 
 }  // namespace mr::io

@@ -24,7 +24,7 @@ constexpr int64_t largest_header = int64_t{100} << 20;
 
 constexpr size_t checksum_digits = 16;
 
-/// Where the digits of the checksum are in a header, which is nowhere else: quotes within a JSON text are escaped.
+/// Position of the checksum's digits in a header. It is unambiguous, because quotes in JSON strings are escaped.
 std::optional<size_t> checksum_place(const std::string& header) {
   const std::string before = "\"" + std::string(checksum_key) + "\":\"";
   const size_t found = header.find(before), at = found + before.size();
@@ -32,8 +32,7 @@ std::optional<size_t> checksum_place(const std::string& header) {
   return at;
 }
 
-/// Checksum of the header, with the digits at `place` taken as 0, and of the tensors in the order
-/// of their bytes.
+/// Checksum of the header, with the digits at `place` replaced by 0, and of the tensors in the order of their bytes.
 std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
   header.replace(place, checksum_digits, checksum_digits, '0');
   std::vector<uint64_t> parts{io::checksum(header)};
@@ -65,8 +64,8 @@ std::string header_of(const TensorFile& file) {
   int64_t at = 0;
   for (size_t i = 0; i < file.tensors.size(); ++i) {
     if (!header.emplace(file.names[i], entry_of(file.tensors[i], at)).second)
-      throw std::invalid_argument("no tensor can be called " + mr::quoted(file.names[i]) +
-                                  ": there is one already, or it is reserved");
+      throw std::invalid_argument("the name " + mr::quoted(file.names[i]) +
+                                  " cannot be given to a tensor: it is used twice or reserved");
     at += file.tensors[i].bytes();
   }
   std::string text = io::json_object(header);
@@ -74,12 +73,11 @@ std::string header_of(const TensorFile& file) {
   return text;
 }
 
-/// A header's entry for one tensor.
 struct TensorEntry {
   std::string name;
   Dtype type;
   Shape shape;
-  int64_t first, last;  // bytes of the data
+  int64_t first, last;  // offsets in the data
 };
 
 struct HeaderText {
@@ -105,8 +103,7 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-/// Describes the type of a value in JSON's terms, for errors; for arrays with the number of
-/// entries.
+/// Describes the type of a JSON value, for error messages; for arrays with the number of entries.
 std::string kind_of(const Json& value) {
   if (value.is_array()) return "an array of " + std::to_string(value.size());
   if (value.is_null()) return "null";
@@ -128,7 +125,7 @@ Texts metadata_of(const std::string& path, const Json& header) {
   return texts;
 }
 
-/// The header of a file, checked against the size of its data before anything of it is read.
+/// The parsed header of a file. It is checked against the size of the file before data is read.
 class Header {
  public:
   Header(const io::RegularFile& file, const HeaderText& text)
@@ -145,18 +142,18 @@ class Header {
     return out;
   }
 
-  std::vector<TensorEntry> entries;  // by name
+  std::vector<TensorEntry> entries;  // sorted by name
 
  private:
   int64_t integer(const std::string& name, const Json& value, const char* what) const {
-    // beyond int64 the parser makes an unsigned number or a float
+    // the parser represents larger integers as unsigned or float
     if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
       return value.get<int64_t>();
     fail(path_, "tensor " + mr::quoted(name) + " has " + (value.is_number() ? value.dump() : kind_of(value)) + " as " +
                     what + ", expected an integer of 64 bits");
   }
 
-  /// A tensor's member, of a kind that `fits` says.
+  /// A tensor's member; `fits` checks its type.
   template <class Fits>
   const Json& member(const std::string& name, const Json& tensor, const char* key, const char* expected,
                      Fits fits) const {
@@ -185,7 +182,7 @@ class Header {
     try {
       for (const Json& n : member(name, tensor, "shape", "an array of sizes", is_array))
         shape.append(integer(name, n, "a size"));
-      shape.entries();  // throws where they are too many
+      shape.entries();  // throws if there are too many entries
     } catch (const std::invalid_argument& error) {
       fail(path_, "tensor " + mr::quoted(name) + ": " + error.what());
     }
@@ -201,14 +198,14 @@ class Header {
     out.first = integer(name, offsets[0], "an offset"), out.last = integer(name, offsets[1], "an offset");
     if (out.first < 0 || out.last < out.first || out.last > data_bytes_ ||
         out.last - out.first != out.shape.entries() * size_of(out.type)) {
-      fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not fit its bytes " +
+      fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not match its data, bytes " +
                       std::to_string(out.first) + " to " + std::to_string(out.last) + " of " +
                       std::to_string(data_bytes_));
     }
     return out;
   }
 
-  /// As the format requires: every byte of the data belongs to one tensor.
+  /// Throws unless every byte of the data belongs to exactly one tensor, as the format requires.
   void need_one_after_another() const {
     std::vector<const TensorEntry*> order;
     for (const TensorEntry& each : entries) order.push_back(&each);
@@ -219,7 +216,7 @@ class Header {
     for (const TensorEntry* each : order) {
       if (each->first != at) {
         fail(path_, "tensor " + mr::quoted(each->name) + " begins at byte " + std::to_string(each->first) +
-                        " of the data, expected " + std::to_string(at) + ", where the one before it ends");
+                        " of the data, expected " + std::to_string(at) + ", where the previous tensor ends");
       }
       at = each->last;
     }
@@ -230,7 +227,7 @@ class Header {
   const int64_t data_start_, data_bytes_;
 };
 
-/// Throws where a file says its checksum, and what was read has another.
+/// Throws if a file has a checksum and it does not match.
 void check_sum(const std::string& path, const HeaderText& text, const Header& header, TensorFile& file) {
   const auto found = file.metadata.find(checksum_key), marked = file.metadata.find(checked_key);
   if (found == file.metadata.end() && marked == file.metadata.end()) return;
@@ -242,17 +239,18 @@ void check_sum(const std::string& path, const HeaderText& text, const Header& he
   for (const size_t i : order) tensors.push_back(&file.tensors[i]);
   const std::optional<size_t> place = checksum_place(text.text);
   if (!place || marked == file.metadata.end() || checksum_of(text.text, *place, tensors) != found->second) {
-    fail(path, "is damaged: it is not as it was written, by its checksum (who changed it on purpose takes '" +
-                   std::string(checksum_key) + "' and '" + checked_key + "' out of its metadata)");
+    fail(path,
+         "is damaged: its checksum does not match. Restore it from a copy; or, if it was edited on purpose, remove '" +
+             std::string(checksum_key) + "' and '" + checked_key + "' from its metadata");
   }
   file.metadata.erase(found);
   file.metadata.erase(marked);
 }
 
-/// "moonrank model" of "moonrank model 1": a writer replaces what it wrote in other versions.
+/// The format without its version: "moonrank model" for "moonrank model 1". Files of other versions may be replaced.
 std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
 
-/// The writer's format of a file, damaged or not; "" where it is unknown.
+/// The format of a file, damaged or not; "" if it is unknown.
 std::string format_of_file(const std::string& path) {
   const io::RegularFile file(path);
   try {
@@ -270,8 +268,9 @@ std::string format_of_file(const std::string& path) {
 std::string foreign_to(const std::string& format, const std::string& path) {
   const std::string found = format_of_file(path);
   if (writer_of(found) == writer_of(format)) return "";
-  return "the file that is there is no '" + writer_of(format) + "'" +
-         (found.empty() ? "" : " but has the format " + mr::quoted(found)) + "; another one is never replaced";
+  return "the file exists and is not a '" + writer_of(format) + "'" +
+         (found.empty() ? "" : " but has the format " + mr::quoted(found)) +
+         "; a file of another format is never replaced";
 }
 
 }  // namespace

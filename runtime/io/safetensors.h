@@ -1,5 +1,5 @@
-// Tensors in a file, in the safetensors format: 8 bytes little-endian length, a JSON header, raw arrays. Nothing in it
-// is code.
+// Reads and writes tensors in the safetensors format: a little-endian length of 8 bytes, a JSON header, raw arrays. The
+// format contains no code.
 #pragma once
 
 #include <map>
@@ -16,18 +16,18 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// The entry of the metadata that says who wrote a file, and the version: "moonrank model 1".
+/// The metadata entry with a file's format and version, such as "moonrank model 1".
 constexpr const char* format_key = "format";
 
-/// The entries that hold a checksum of the header and all tensors; files without them, as of other programs, are read
-/// unchecked.
+/// The metadata entries with a checksum of header and tensors. Files without them, from other programs, are not
+/// checked.
 constexpr const char *checksum_key = "checksum xxh64", *checked_key = "checksum of";
 
-/// Writes a file whose metadata has the format, with a checksum; an existing file is replaced where it is of the same
-/// writer (io::NewFile). Throws with the path.
+/// Writes a file whose metadata has the format, with a checksum. An existing file of the same format is replaced
+/// (io::NewFile). Throws with the path.
 void write_safetensors(const std::string& path, const TensorFile& file);
-/// The header is checked against the file before anything is allocated, and what was read against the checksum, which
-/// is not among the metadata returned. Throws with the path and what is wrong.
+/// Reads a file. The header is checked against the file's size before anything is allocated, and the data against the
+/// checksum, which is removed from the returned metadata. Throws with the path and the reason.
 TensorFile read_safetensors(const std::string& path);
 
 }  // namespace mr

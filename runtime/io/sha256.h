@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4) by libnettle, which libarchive needs anyway.
+// SHA-256 (FIPS 180-4) by libnettle, which libarchive depends on.
 #pragma once
 
 #include <filesystem>

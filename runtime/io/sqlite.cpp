@@ -23,7 +23,7 @@
 namespace mr::io {
 namespace {
 
-constexpr int patience = 10'000;  // milliseconds that another program may lock the file
+constexpr int patience = 10'000;  // milliseconds to wait for another program's lock
 constexpr int look = 50;          // milliseconds between attempts
 
 Cell field(sqlite3_stmt* statement, int i) {
@@ -41,7 +41,7 @@ Cell field(sqlite3_stmt* statement, int i) {
   }
 }
 
-/// Decides whether to try again to open a file that another program has locked: up to a time limit, and until Ctrl-C.
+/// SQLite's busy handler: retries until a time limit, or until Ctrl-C.
 int wait_for_other(void* interrupted, int looks) {
   auto& stop = *static_cast<bool*>(interrupted);
   stop = cpu::take_interrupt();
@@ -50,14 +50,14 @@ int wait_for_other(void* interrupted, int looks) {
   return 1;
 }
 
-/// Ends a long query after Ctrl-C.
+/// SQLite's progress handler: ends a long query after Ctrl-C.
 int ends_question(void* interrupted) {
   auto& stop = *static_cast<bool*>(interrupted);
   stop = stop || cpu::take_interrupt();
   return stop ? 1 : 0;
 }
 
-/// Resets the statement for new parameters, however it ended.
+/// Resets a prepared statement at the end of the scope.
 struct Reset {
   sqlite3_stmt* statement;
   ~Reset() {
@@ -66,20 +66,21 @@ struct Reset {
   }
 };
 
-/// Tests open databases by SQLite's systems "unix-none" and "unix-dotfile", which refuse the log as network folders do.
+/// Tests use SQLite's VFS "unix-none" and "unix-dotfile", which cannot use the write-ahead log, as on network folders.
 const char* system_name() {
   const char* const name = std::getenv("MOONRANK_SQLITE_VFS");
   return name != nullptr && *name != '\0' ? name : nullptr;
 }
 
-/// Without a log, and with other programs' locks being waited for no longer: what cannot be had at once is left.
+/// Runs clean-up statements without waiting for other programs' locks, and ignores errors.
 void tidy(sqlite3* database, const char* statements) {
   sqlite3_progress_handler(database, 0, nullptr, nullptr);
   sqlite3_busy_handler(database, nullptr, nullptr);
   sqlite3_exec(database, statements, nullptr, nullptr, nullptr);
 }
 
-/// A reader leaves an empty log and its index beside the database: it may not remove them. Nothing else is changed.
+/// A reader leaves an empty log and its index beside the database, because SQLite does not let readers remove them.
+/// This removes them if the log is empty.
 void remove_empty_log(const std::string& path) {
   std::error_code unknown;
   if (!is_there(path + "-shm") || std::filesystem::file_size(path + "-wal", unknown) != 0 || unknown) return;
@@ -101,7 +102,7 @@ constexpr auto view_patience = std::chrono::seconds(10);
 
 }  // namespace
 
-/// A connection to a file, and what belongs to it.
+/// A connection to a database file, and its state.
 struct Database::Open {
   explicit Open(std::string path) : path(std::move(path)), place(followed(this->path)) {}
   Open(const Open&) = delete;
@@ -126,29 +127,31 @@ struct Database::Open {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  std::string path, place;                           // as given, and where it leads
-  bool writes = false, logs = false, fixed = false;  // fixed: opened as a file that nobody changes
-  bool interrupted = false;                          // whether Ctrl-C ended a statement
+  std::string path, place;                           // path as given, and with links resolved
+  bool writes = false, logs = false, fixed = false;  // fixed: opened as immutable
+  bool interrupted = false;                          // true if Ctrl-C ended a statement
   std::string note;
-  std::unique_ptr<WriterFile> writer;  // where it is written exclusively
+  std::unique_ptr<WriterFile> writer;  // set while this process writes exclusively
   std::unique_ptr<sqlite3, Close> database;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements;
   AtExit at_exit{[this] { close(); }};
 };
 
-/// A reader of the database itself: a writer that began meanwhile may have changed what was read.
+/// Throws if another process has begun to write exclusively: what this reader read may have changed.
 void Database::Open::check_writer() const {
   if (!writes && note.empty() && is_there(place + ".writer"))
-    throw std::runtime_error(path + " is being written now: open it again, which reads the writer's copy");
+    throw std::runtime_error(path +
+                             " is being written by another process now: open it again to read that process's copy");
 }
 
 void Database::Open::fail() {
   if (std::exchange(interrupted, false)) throw cpu::Interrupted();
   check_writer();
   const int code = sqlite3_errcode(database.get());
-  if (code == SQLITE_READONLY || code == SQLITE_PERM) throw std::runtime_error(path + " cannot be written");
+  if (code == SQLITE_READONLY || code == SQLITE_PERM)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
   if (code == SQLITE_CANTOPEN) throw std::runtime_error(path + " cannot be opened");
-  if (code == SQLITE_NOTADB) throw std::runtime_error(path + " is no SQLite database");
+  if (code == SQLITE_NOTADB) throw std::runtime_error(path + " is not an SQLite database");
   throw std::runtime_error(path + ": " + sqlite3_errmsg(database.get()));
 }
 
@@ -163,12 +166,12 @@ void Database::Open::connect(const std::string& name) {
   if (code != SQLITE_OK) fail();
   defend(made);
   sqlite3_busy_handler(made, &wait_for_other, &interrupted);
-  // statements that change the file are short, and are not interrupted
+  // statements that change the file are short and are not interrupted
   if (!writes) sqlite3_progress_handler(made, 10'000, &ends_question, &interrupted);
   run("PRAGMA cell_size_check = ON", {});
 }
 
-/// A database with a writer of its own is read from the writer's copy, which is renamed into place and never changed.
+/// If a process writes the database exclusively, reads its copy, which is renamed into place and never changed.
 void Database::Open::open_to_read() {
   const std::string view = place + ".view";
   const auto read_copy = [&](const std::string& why) {
@@ -182,7 +185,7 @@ void Database::Open::open_to_read() {
     if (is_there(view)) return read_copy(*named);
     if (std::chrono::steady_clock::now() - began > view_patience)
       throw std::runtime_error(path + " cannot be read: " + *named + ", and there is no copy " + path +
-                               ".view to read. If that process was killed, run the sweep again");
+                               ".view to read instead. If that process was killed, run the sweep again");
     cpu::check_interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(look));
   }
@@ -190,10 +193,10 @@ void Database::Open::open_to_read() {
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
-    if (is_there(place + ".writer")) return open_to_read();  // which began meanwhile
-    // in a folder that cannot be written the log's index cannot be created; without a log none is needed
+    if (is_there(place + ".writer")) return open_to_read();  // a writer began meanwhile
+    // in a read-only folder SQLite cannot create the log's index; without a log it needs none
     const int code = sqlite3_errcode(database.get());
-    // a writer that takes over from a stale one removes that one's file first, and may be killed before it has its own
+    // a writer that takes over from a stale one first removes its file, and may be killed before it creates its own
     const bool is_shut = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (is_shut && is_there(view)) return read_copy("its writer was killed");
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
@@ -205,31 +208,33 @@ void Database::Open::open_to_read() {
 
 void Database::Open::open_to_write() {
   writes = true;
-  // a copy without a writer's file is what a kill within a takeover leaves, perhaps with a stale lock
+  // a copy without a writer's file remains if a process was killed during a takeover, perhaps with a stale lock
   if (on_shared_file_system(place) || is_there(place + ".writer") || is_there(place + ".view"))
     return write_exclusively();
   connect(uri_of(path));
-  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
+  if (sqlite3_db_readonly(database.get(), "main") == 1)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
     if (sqlite3_errcode(database.get()) != SQLITE_CANTOPEN) throw;
-    write_exclusively();  // the file needs a log, and the file system has no shared memory for it
+    write_exclusively();  // the file needs a log, but the file system has no shared memory
   }
 }
 
 void Database::Open::write_exclusively() {
   writer = std::make_unique<WriterFile>(place);
-  // SQLite's lock of this kind is a folder, which a writer that was killed leaves behind
+  // the lock of "unix-dotfile" is a folder, which a killed writer leaves behind
   if (system_name() != nullptr && std::string(system_name()) == "unix-dotfile") rmdir((place + ".lock").c_str());
   connect(uri_of(path));
-  if (sqlite3_db_readonly(database.get(), "main") == 1) throw std::runtime_error(path + " cannot be written");
-  // before the file is read for the first time: only then the log needs no shared memory
+  if (sqlite3_db_readonly(database.get(), "main") == 1)
+    throw std::runtime_error(path + " cannot be written: it is read-only");
+  // must precede the first read of the file: only then the log needs no shared memory
   for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
     run(statement, {});
 }
 
-/// SQLite answers with the mode that the file has then, and that is another one where it refuses the log.
+/// SQLite returns the journal mode in force, which is not "wal" if it cannot use the write-ahead log.
 bool Database::Open::takes_log() {
   const Rows answer = run("PRAGMA journal_mode = WAL", {});
   return std::get<std::string>(answer.columns.at(0).at(0).value) == "wal";
@@ -238,7 +243,8 @@ bool Database::Open::takes_log() {
 void Database::write_ahead() {
   if (!open_->takes_log()) {
     if (open_->writer == nullptr) open_->write_exclusively();
-    if (!open_->takes_log()) throw std::runtime_error(open_->path + " cannot be written: SQLite refuses its log");
+    if (!open_->takes_log())
+      throw std::runtime_error(open_->path + " cannot be written: SQLite cannot use its write-ahead log here");
   }
   open_->logs = true;
   for (const char* const setting :
@@ -325,7 +331,7 @@ Rows Database::Open::run(const std::string& sql, const std::vector<Cell>& parame
   return rows;
 }
 
-/// The last connection makes the database one plain file again: without a log, none is left beside it.
+/// The last connection turns the database into one plain file again, without a log beside it.
 void Database::Open::close() noexcept {
   if (database == nullptr) return;
   statements.clear();

@@ -1,10 +1,12 @@
-// SQLite databases: opened as untrusted and with the settings of a store, read and written through bound parameters.
+// SQLite databases, opened as untrusted files and with the settings of a sweep's store. Values are passed as bound
+// parameters.
 //
-// Several processes may write a database at once, as long as they share memory (SQLite's write-ahead log needs it). In
-// a folder that several machines share, and where SQLite refuses the log, the database is written exclusively:
-//   - NAME.writer names the one process that writes it (writer_file.h),
+// Several processes on one machine may write a database at once, because SQLite's write-ahead log needs shared memory.
+// In a folder that several machines share, or if SQLite cannot use the log, one process writes the database
+// exclusively:
+//   - NAME.writer names the process that writes (writer_file.h),
 //   - that process holds SQLite's exclusive lock, with which the log needs no shared memory,
-//   - others read NAME.view, a copy that the writer renames into place from time to time (sweep/store.lua).
+//   - other processes read NAME.view, a copy that the writer renames into place from time to time (sweep/store.lua).
 #pragma once
 
 #include <cstdint>
@@ -29,32 +31,30 @@ struct Rows {
 
 class Database {
  public:
-  /// `claim` opens for writing and takes the locks, but does not yet change the file; `write_ahead` then completes it
-  /// to `write`.
+  /// `claim` opens for writing and takes the locks without changing the file; `write_ahead` turns it into `write`.
   enum Mode { read, write, claim };
-  /// Write-ahead log, foreign keys on, and some seconds of waiting for other programs' locks. Reading never creates a
-  /// file; one that is not regular, is no database, or cannot be read or written, is a std::runtime_error that names
-  /// it. Triggers and views in it are never run.
+  /// Opens a database with a write-ahead log, foreign keys, and some seconds of waiting for other programs' locks.
+  /// Reading never creates a file. Throws std::runtime_error that names the file if it is not regular, not a database,
+  /// or cannot be read or written. Its triggers and views are never run.
   Database(const std::string& path, Mode mode);
-  /// One in memory.
+  /// A database in memory.
   Database();
   ~Database();
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;
 
   void write_ahead();
-  /// Runs one statement to its end and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Failures
-  /// are std::runtime_error: "PATH: what SQLite says".
+  /// Runs one statement and returns its rows, by column. `?1`, `?2`, ... stand for the parameters. Throws
+  /// std::runtime_error: "PATH: SQLite's message".
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
-  /// Closes the file; using the database afterwards is an error. The last one that closes leaves no file beside it.
+  /// Closes the file; using the database later is an error. The last process to close leaves only the database file.
   void close();
-  /// True if the file was renamed, removed or replaced since it was opened: what is written now nobody will find.
+  /// True if the file was renamed, removed or replaced since it was opened, so that writes are lost.
   bool moved() const;
-  /// How many rows the last statement changed.
   int64_t changed() const;
-  /// True if this process writes the database exclusively, so that others need a copy to read.
+  /// True if this process writes the database exclusively, so that other processes need a copy to read.
   bool exclusive() const;
-  /// Says what was read instead of the database, and why; nothing if the database itself is read.
+  /// If a copy was read instead of the database: a sentence that says so and why.
   std::optional<std::string> note() const;
 
  private:

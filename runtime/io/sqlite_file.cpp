@@ -49,7 +49,7 @@ void need_regular_files(const std::string& path) {
 void need_more_than_a_byte(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::file_size(path, unknown) == 1 && !unknown)
-    throw std::runtime_error(path + " is no SQLite database");
+    throw std::runtime_error(path + " is not an SQLite database");
 }
 
 void need_one_name(const std::string& path) {
@@ -57,7 +57,7 @@ void need_one_name(const std::string& path) {
   const auto names = std::filesystem::hard_link_count(path, unknown);
   if (!unknown && names > 1)
     throw std::runtime_error(path + " cannot be written: it has " + std::to_string(names) +
-                             " names (hard links), through which others could write it, too; a copy of it can be");
+                             " hard links, through which other programs could write it, too. Write to a copy instead");
 }
 
 std::string followed(const std::string& path) {

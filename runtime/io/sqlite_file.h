@@ -1,4 +1,4 @@
-// Checks and settings before an untrusted SQLite database is read.
+// Checks and settings for untrusted SQLite databases.
 #pragma once
 
 #include <string>
@@ -7,17 +7,18 @@ struct sqlite3;
 
 namespace mr::io {
 
-/// A path as SQLite's URI, which takes `immutable`: what has a meaning in a URI is escaped.
+/// A path as an SQLite URI, with special characters escaped. URIs allow the parameter `immutable`.
 std::string uri_of(const std::string& path);
-/// Settings for untrusted files: nothing in one is executed, changes how others are read, or exhausts memory.
+/// Settings for untrusted files: their content cannot run code, change how other data is read, or exhaust memory.
 void defend(sqlite3* database);
-/// SQLite opens these beside the file; if one were a pipe it would wait for a writer.
+/// Throws if the database, or a file that SQLite opens beside it, is not regular. Opening a pipe would block.
 void need_regular_files(const std::string& path);
-/// SQLite takes a file of one byte for an empty one, and would replace it.
+/// Throws for a file of one byte, which SQLite would treat as empty and overwrite.
 void need_more_than_a_byte(const std::string& path);
-/// SQLite names its log after the file: writers by two names of one file would each have a log and destroy it.
+/// Throws if the file has several hard links. SQLite names its log after the file, so writers by two names would have
+/// two logs and destroy the database.
 void need_one_name(const std::string& path);
-/// The file that a name leads to, by which files beside it are named.
+/// The path with links resolved. Files beside the database are named after it.
 std::string followed(const std::string& path);
 bool is_there(const std::string& path);
 

@@ -1,10 +1,9 @@
-// Work of destructors, and of the end of the program.
+// Error handling for destructors and for the end of the program.
 #pragma once
 
 namespace mr::io {
 
-/// Does what may throw, as all that allocates may, where nothing may be thrown. What fails is left undone: nobody is
-/// there who could be told.
+/// Runs `work` and ignores exceptions, for places where nothing may be thrown and no caller can be told.
 template <class Work>
 void tidily(Work&& work) noexcept {
   try {

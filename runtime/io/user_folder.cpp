@@ -8,7 +8,7 @@ namespace mr::io {
 namespace {
 
 std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
-  // the specification says that a relative path in the variable is to be ignored
+  // the XDG specification says that relative paths are ignored
   if (const char* const base = std::getenv(variable); base != nullptr && std::filesystem::path(base).is_absolute()) {
     return std::filesystem::path(base) / "moonrank";
   }
@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> data_folders() {
   try {
     folders.push_back(user_data_folder());
   } catch (const std::runtime_error&) {
-    // a user without a home has none
+    // no home folder, so no data folder
   }
   return folders;
 }

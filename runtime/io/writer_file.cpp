@@ -28,7 +28,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds heartbeat{15};
-constexpr int64_t stale_after = 120;  // seconds without a heartbeat
+constexpr int64_t stale_after = 120;  // seconds without a heartbeat after which a writer's file is stale
 constexpr std::chrono::seconds claim_lasts{10};
 constexpr size_t most_bytes = 4096;
 constexpr size_t most_shown = 60;
@@ -42,7 +42,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-/// Names the start of this machine and the namespace of its process numbers; "" where the system does not say.
+/// Identifies this boot of the machine and its PID namespace; "" if the system does not tell.
 std::string machine() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
@@ -51,11 +51,11 @@ std::string machine() {
   return boot.empty() || length <= 0 ? "" : boot + " " + space.data();
 }
 
-/// When a process of this machine began, in the kernel's ticks: a later process may have the same number. 0: unknown.
+/// The start time of a process on this machine, in kernel ticks, because process numbers are reused. 0: unknown.
 int64_t began(int64_t process) {
   std::string text;
   std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), text);
-  const size_t name_ends = text.rfind(')');  // a program's name may have blanks
+  const size_t name_ends = text.rfind(')');  // a program's name may contain blanks
   if (name_ends == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_ends + 1));
   std::string field;
@@ -71,9 +71,9 @@ std::string random_id() {
   return text.data();
 }
 
-/// The content of a writer's file. The file is not trusted: every field has a default.
+/// The content of a writer's file. It is untrusted, so every field has a default.
 struct Writer {
-  bool readable = false;  // as one that this program wrote
+  bool readable = false;  // true if the file has the expected content
   std::string host, machine, id, start;
   int64_t process = 0, ticks = 0;
   struct stat there {};
@@ -102,7 +102,7 @@ void parse(const std::string& text, Writer& writer) try {
   writer.readable = false;
 }
 
-/// The writer that a file names; nothing where there is none.
+/// Reads a writer's file; nothing if it does not exist.
 std::optional<Writer> read_writer(const std::string& path) {
   Writer writer;
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // NOLINT: open is variadic
@@ -126,23 +126,23 @@ bool is_gone(const Writer& writer) {
   return writer.ticks != 0 && ticks != 0 && writer.ticks != ticks;
 }
 
-/// Seconds from a file's last change to the making of a claim beside it, by the same clock.
+/// Seconds from a file's last change to the creation of a claim beside it, both by the file server's clock.
 int64_t age_of(const Writer& writer, const struct stat& claim) { return claim.st_mtime - writer.there.st_mtime; }
 
 bool is_here(const Writer& writer) { return writer.readable && !writer.machine.empty() && writer.machine == machine(); }
 
 std::string description(const Writer& writer) {
-  if (!writer.readable) return "another process writes it";
+  if (!writer.readable) return "another process is writing it";
   const std::string name = "process " + std::to_string(writer.process) + " on host '" + shown(writer.host) + "' ";
-  if (is_here(writer) && is_gone(writer)) return name + "wrote it and was killed";
-  return name + "writes it since " + shown(writer.start);
+  if (is_here(writer) && is_gone(writer)) return name + "was writing it and was killed";
+  return name + "has been writing it since " + shown(writer.start);
 }
 
 bool is_stale(const Writer& writer, const struct stat& claim) {
   return is_here(writer) ? is_gone(writer) : age_of(writer, claim) >= stale_after;
 }
 
-/// The right to change a writer's file, until the end of the scope.
+/// The right to change a writer's file, held until the end of the scope.
 class Claim {
  public:
   explicit Claim(std::string path) : path_(std::move(path)) {
@@ -238,12 +238,14 @@ WriterFile::WriterFile(const std::string& database)
     if (!is_stale(*other, claim.made())) {
       std::string message = database_ + " cannot be written: " + description(*other) + ".";
       message += is_here(*other) ? " Wait until that process has ended"
-                                 : " Its last sign of life is " + std::to_string(age_of(*other, claim.made())) +
-                                       " s old. Wait until that process has ended, or, if it was killed, until " +
-                                       std::to_string(stale_after) + " s are over";
+                                 : " It last updated its lock " + std::to_string(age_of(*other, claim.made())) +
+                                       " s ago. Wait until that process has ended, or, if it was killed, until " +
+                                       std::to_string(stale_after) + " s have passed";
       throw std::runtime_error(message);
     }
-    if (!claim.holds()) throw std::runtime_error(database_ + " cannot be written: another process takes it over now");
+    if (!claim.holds())
+      throw std::runtime_error(database_ +
+                               " cannot be written: another process is taking over its lock now. Try again");
     if (std::remove(path_.c_str()) != 0 && errno != ENOENT) fail(path_);
   }
   create();
@@ -264,7 +266,7 @@ void WriterFile::create() {
 
 void WriterFile::write_text() {
   const std::string now = utc_text(std::time(nullptr));
-  // members are in the order of their names: the heartbeat stands first, so that later ones are written over it
+  // members are sorted by name, so the heartbeat is first, and later heartbeats overwrite it in place
   const std::string text = json_object({{"heartbeat", json_text(now)},
                                         {"host", json_text(safe_text(host_name(), Breaks::escaped))},
                                         {"id", json_text(id_)},
@@ -282,7 +284,7 @@ void WriterFile::beat() {
   std::unique_lock lock(guard_);
   while (!ends_.wait_for(lock, heartbeat, [this] { return ended_; })) {
     const std::string now = utc_text(std::time(nullptr));
-    // where it fails, as on a full disk, the next heartbeat may succeed
+    // if this fails, for example on a full disk, the next heartbeat may succeed
     if (pwrite(descriptor_, now.data(), now.size(), at) > 0) fsync(descriptor_);
   }
 }
@@ -300,7 +302,7 @@ WriterFile::~WriterFile() {
   ends_.notify_all();
   if (beats_.joinable()) beats_.join();
   if (descriptor_ >= 0) close(descriptor_);
-  // left behind, the file is stale, and the next writer replaces it
+  // if this fails, the file becomes stale, and the next writer replaces it
   tidily([this] {
     const Claim claim(path_ + ".claim");
     if (!lost()) std::remove(path_.c_str());

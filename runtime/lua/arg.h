@@ -1,5 +1,5 @@
-// From Lua's stack to C++ arguments, strictly (no string is a number, 3.5 is no integer), with the few functions of
-// Lua's API that never raise. What cannot be converted is thrown as TypeError.
+// Converts values on Lua's stack to C++ arguments, strictly (a string is not a number, 3.5 is not an integer), using
+// only functions of Lua's API that never raise. Throws TypeError if a conversion is impossible.
 #pragma once
 
 #include <cmath>
@@ -16,14 +16,14 @@
 
 namespace mr::lua {
 
-/// A table argument that a function reads itself.
+/// A table argument that the function reads by itself.
 struct Table {
   lua_State* L;
   int index;
 };
 
 template <class T>
-struct Arg {  // a bound class
+struct Arg {  // converts an argument of a bound class
   static constexpr const char* expected = class_name<T>;
   static T& get(lua_State* L, int i) {
     Box<T>* const box = box_at<T>(L, i);
@@ -109,8 +109,8 @@ struct Arg<std::variant<T, double>> {
   }
 };
 
-/// A key of a table that is not an integer from 1 to n, as text; nothing if there is none. A function of sequences
-/// would not read such a field.
+/// The text of a table key that is not an integer from 1 to n, or nothing. Reading a sequence would ignore such a
+/// field.
 std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n);
 
 template <class T>

@@ -33,7 +33,7 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
   const int type = lua_type(L, error.argument);
   const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
   if (type == LUA_TUSERDATA && lua_getmetatable(L, error.argument) != 0) {
-    // not a string of Lua's, which could be collected
+    // not a Lua string, which could be collected
     lua_rawgetp(L, -1, &class_key<void>);
     if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
     lua_pop(L, 2);
@@ -54,7 +54,7 @@ void describe_closed_error(const ClosedError& error, Failure* out) noexcept {
 void describe_key_beside(const KeyBesideError& error, Failure* out) noexcept {
   char text[300];
   std::snprintf(text, sizeof text,
-                "a table with the field '%.100s' beside its elements, expected elements alone; options go into a table "
+                "a table with the field '%.100s' beside its elements, expected only elements; put options into a table "
                 "of their own",
                 error.key.c_str());
   out->set(Failure::type, error.argument, text);
@@ -67,7 +67,7 @@ void describe_argument_error(const ArgumentError& error, Failure* out) noexcept 
 
 void unknown_exception([[maybe_unused]] Failure* out) noexcept {
 #ifdef MR_LUA_CXX
-  // a raising function of Lua's API was called while C++ objects were alive
+  // a Lua function that raises was called while C++ objects were alive
   std::fputs("moonrank: a Lua error crossed C++ code\n", stderr);
   std::abort();
 #else

@@ -1,7 +1,7 @@
-// The binder: makes a lua_CFunction of a C++ function whose types it reads off. Three phases, so that no Lua error ever
-// jumps over a live C++ object and no C++ exception ever crosses a Lua frame (runtime/README.md says why and how this
-// is tested): reserve the results (may raise) -> convert, call, move the results in (may not raise) -> raise or finish,
-// no C++ object alive.
+// The binder turns a C++ function into a lua_CFunction by its signature. It has three phases, so that no Lua error
+// jumps over a live C++ object and no C++ exception crosses a Lua frame (runtime/README.md): reserve the results (may
+// raise); convert the arguments, call, and store the results (must not raise); finish or raise an error, when no C++
+// object is alive.
 #pragma once
 
 #include <cstdlib>
@@ -17,16 +17,16 @@
 
 namespace mr::lua {
 
-/// Rows with one target: the core module (null), or a class's methods, getters or metamethods.
+/// Rows with one target: the core module (null), or the methods, getters or metamethods of a class.
 struct OpTable {
   enum Kind { functions, methods, getters, metamethods };
   Kind kind;
-  /// Pushes the metatable of the class that the rows belong to; null for functions of the core.
+  /// Pushes the metatable of the rows' class; null for functions of the core.
   void (*metatable)(lua_State*);
   std::vector<OpRow> rows;
 };
 
-/// All of them, listed in runtime/lua/op_tables.cpp.
+/// All op tables, from runtime/lua/op_tables.cpp.
 const std::vector<const OpTable*>& op_tables();
 
 template <class F>
@@ -53,7 +53,7 @@ struct Signature<R (*)(A...)> {
   }
 };
 
-/// "expected ..., got ..." for a type error; only functions of the API that never raise.
+/// Writes "... expected, got ..." for a type error, using only API functions that never raise.
 void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noexcept;
 void describe_closed_error(const ClosedError& error, Failure* out) noexcept;
 void describe_key_beside(const KeyBesideError& error, Failure* out) noexcept;
@@ -86,15 +86,15 @@ bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
   return false;
 }
 
-/// The Lua function of C++ function F; its row is upvalue 1. Where memory runs out garbage is collected, and a function
-/// that changes nothing of what it is given is called again.
+/// The Lua function of the C++ function F; its row is upvalue 1. If memory runs out, garbage is collected, and a
+/// function without side effects is called again.
 template <auto F, bool again>
 int call(lua_State* L) {
   using Sig = Signature<decltype(F)>;
   using Out = Results<typename Sig::result>;
   const OpRow& row = *static_cast<const OpRow*>(lua_touserdata(L, lua_upvalueindex(1)));
   if (const int n = lua_gettop(L); n > Sig::arity) {
-    // operators pass one operand twice, hence the check of the extra one
+    // Lua passes the operand of unary operators twice, hence the check for the extra argument
     if (!(row.name[0] == '_' && Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0))
       return raise_extra_arguments(L, row, Sig::arity, n);
   }
@@ -113,14 +113,14 @@ int call(lua_State* L) {
   return Out::count;
 }
 
-/// A row of an op table.
+/// A row of an op table for a function without side effects.
 template <auto F>
 constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, true>, arguments, doc, &SignatureNames<decltype(F)>::get};
 }
 
-/// Like `op`, for functions with side effects: a step of an optimizer, a statement of SQL, one more
-/// tree. They are not retried after an out-of-memory error, since a part would be done twice.
+/// Like `op`, for functions with side effects: an optimizer step, an SQL statement, one more tree. They are not retried
+/// after an out-of-memory error, because a part would run twice.
 template <auto F>
 constexpr OpRow once(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, false>, arguments, doc, &SignatureNames<decltype(F)>::get};

@@ -1,6 +1,6 @@
-// C++ objects inside Lua userdata. A box is reserved empty ("dead"), with its metatable set, before any C++ work
-// starts; so a result can be moved in without an allocation that might raise. Collecting a dead box does nothing;
-// dropping twice is harmless.
+// C++ objects inside Lua userdata. A box is allocated empty ("dead") with its metatable before any C++ work starts, so
+// that a result can be moved in without an allocation, which could raise. Collecting a dead box does nothing, and
+// dropping a box twice is harmless.
 #pragma once
 
 #include <new>
@@ -30,15 +30,15 @@ struct Box {
   }
 };
 
-/// Its address is the registry key of the metatable of T.
+/// The address of this variable is the registry key of T's metatable.
 template <class T>
 inline char class_key = 0;
 
-/// The class's name in scripts, for messages. Bound classes specialise it.
+/// The class name in error messages. Bound classes specialize it.
 template <class T>
 constexpr const char* class_name = "internal value";
 
-/// The box at a stack index, dead or alive, or null where something else is there. Never raises.
+/// The box at a stack index, dead or alive, or null if the value is not a box of T. Never raises.
 template <class T>
 Box<T>* box_at(lua_State* L, int index) noexcept {
   if (lua_type(L, index) != LUA_TUSERDATA || lua_getmetatable(L, index) == 0) return nullptr;
@@ -54,7 +54,7 @@ int drop_box(lua_State* L) noexcept {
   return 0;
 }
 
-/// Pushes the metatable of T, made the first time with only what collection needs. May raise.
+/// Pushes the metatable of T. The first call creates it with only a finalizer. May raise.
 template <class T>
 void push_metatable(lua_State* L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &class_key<T>) == LUA_TTABLE) return;
@@ -62,7 +62,7 @@ void push_metatable(lua_State* L) {
   lua_createtable(L, 0, 8);
   lua_pushstring(L, class_name<T>);
   lua_setfield(L, -2, "__name");
-  // the same under a key that describe_type_error reads without allocating
+  // the name again, under a key that describe_type_error can read without allocating
   lua_pushlightuserdata(L, const_cast<char*>(class_name<T>));  // NOLINT: only read
   lua_rawsetp(L, -2, &class_key<void>);
   lua_pushcfunction(L, &drop_box<T>);
@@ -73,7 +73,6 @@ void push_metatable(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &class_key<T>);
 }
 
-/// Pushes an empty box of T. May raise.
 template <class T>
 void reserve_box(lua_State* L) {
   auto* const box = static_cast<Box<T>*>(lua_newuserdatauv(L, sizeof(Box<T>), 0));

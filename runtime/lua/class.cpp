@@ -3,8 +3,8 @@
 namespace mr::lua {
 namespace {
 
-/// x.name: a method, else a getter's value; x[i]: the getter "[]". What is none of them goes to the metatable's
-/// __missing, where the standard library has put one. Upvalues: methods, getters, class name.
+/// __index: x.name is a method, else a getter's value; x[i] calls the getter "[]". Other names go to the metatable's
+/// __missing, if the standard library has set one. Upvalues: methods, getters, class name.
 int index(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
@@ -23,11 +23,11 @@ int index(lua_State* L) {
   if (luaL_getmetafield(L, 1, "__missing") == LUA_TFUNCTION) {
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
-    lua_call(L, 2, 0);  // raises
+    lua_call(L, 2, 0);  // raises an error
   }
   push_script_position(L);
   lua_pushfstring(L, "%s has no field '", lua_tostring(L, lua_upvalueindex(3)));
-  luaL_tolstring(L, 2, nullptr);  // its zero bytes would end it in a format
+  luaL_tolstring(L, 2, nullptr);  // a zero byte in it would end a format string
   lua_pushliteral(L, "'");
   lua_concat(L, 3);
   lua_concat(L, 2);
@@ -39,7 +39,7 @@ void push_row(lua_State* L, const OpRow& row) {
   lua_pushcclosure(L, row.function, 1);
 }
 
-/// Metatable on top: gives it __index with tables for methods and getters, once.
+/// Gives the metatable on top of the stack an __index with tables for methods and getters, if it has none.
 void ensure_index(lua_State* L) {
   if (lua_getfield(L, -1, "__index") != LUA_TNIL) {
     lua_pop(L, 1);
@@ -77,7 +77,7 @@ void add_to_class(lua_State* L, const OpTable& table) {
   if (field != nullptr) lua_getfield(L, -1, field);
   add_rows(L, table.rows);
   if (field != nullptr) lua_pop(L, 1);
-  // classes[name] = {methods =, getters =, meta =}: the standard library may add to them, scripts cannot reach the
+  // classes[name] = {methods =, getters =, meta =}: the standard library may extend them; scripts cannot reach the
   // metatable
   lua_getfield(L, -1, "__name");
   lua_createtable(L, 0, 3);

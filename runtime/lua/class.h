@@ -1,4 +1,4 @@
-// How rows of op tables become functions of a module, and methods, getters and operators of a class.
+// Turns the rows of op tables into functions of a module, and methods, getters and operators of a class.
 #pragma once
 
 #include "runtime/lua/bind.h"

@@ -7,10 +7,10 @@
 namespace mr::lua {
 namespace {
 
-/// Address of the key of the table, by coroutine, of names of open scopes.
+/// Its address is the registry key of a table from coroutines to the names of their open scopes.
 constexpr char scopes_key = 0;
 
-/// Pushes the names of a coroutine's open scopes, or nil; made where `make`.
+/// Pushes the names of a coroutine's open scopes, or nil. If `make`, creates the table.
 void push_scopes(lua_State* L, lua_State* coroutine, bool make) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &scopes_key);
   lua_pushthread(coroutine);
@@ -34,8 +34,8 @@ bool has_scope(lua_State* L, lua_State* coroutine) {
   return open;
 }
 
-/// Runs a coroutine with the arguments on top of the stack, which its results replace; returns their number, or -1 for
-/// an error, which replaces them then.
+/// Resumes a coroutine with the arguments on top of the stack and replaces them by its results. Returns their number,
+/// or -1 for an error, which is then on top.
 int run(lua_State* L, lua_State* coroutine, int arguments) {
   if (lua_checkstack(coroutine, arguments) == 0) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -66,7 +66,7 @@ lua_State* coroutine_at(lua_State* L, int index) {
 }
 
 int reset(lua_State* L, lua_State* coroutine) {
-  now_running(coroutine);  // its to-be-closed variables run
+  now_running(coroutine);  // its to-be-closed variables may run code
   const int status = lua_resetthread(coroutine);
   now_running(L);
   return status;
@@ -93,7 +93,7 @@ int call_wrapped(lua_State* L) {
   int status = lua_status(coroutine);
   if (status != LUA_OK && status != LUA_YIELD) {
     status = reset(L, coroutine);
-    lua_xmove(coroutine, L, 1);  // the error that ended it, or one of what was closed
+    lua_xmove(coroutine, L, 1);  // the error that ended it, or an error of a to-be-closed variable
   }
   const bool is_text = lua_type(L, -1) == LUA_TSTRING;
   if (is_text && status != LUA_ERRMEM && std::strcmp(lua_tostring(L, -1), "interrupted") != 0) {
@@ -113,7 +113,7 @@ int wrap(lua_State* L) {
   return 1;
 }
 
-/// True if it has begun, and has resumed another.
+/// True if the coroutine has started and has resumed another one ("normal" in Lua's terms).
 bool is_normal(lua_State* coroutine) {
   lua_Debug frame;
   return lua_status(coroutine) == LUA_OK && lua_getstack(coroutine, 0, &frame) != 0;
@@ -136,7 +136,7 @@ int yield(lua_State* L) {
   const lua_Integer open = lua_type(L, -1) == LUA_TTABLE ? static_cast<lua_Integer>(lua_rawlen(L, -1)) : 0;
   if (open > 0) {
     lua_rawgeti(L, -1, open);
-    return luaL_error(L, "attempt to yield within '%s': what it sets would hold outside of it, too",
+    return luaL_error(L, "attempt to yield within '%s': its setting would stay in force in other coroutines",
                       lua_tostring(L, -1));
   }
   lua_pop(L, 1);

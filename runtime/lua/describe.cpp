@@ -5,7 +5,7 @@
 namespace mr::lua {
 namespace {
 
-/// The row of a function: upvalue 1, checked to be one of the tables' rows.
+/// The row of a bound function: upvalue 1, checked to be a row of the op tables.
 const OpRow* row_of(lua_State* L, int index) {
   if (lua_iscfunction(L, index) == 0 || lua_getupvalue(L, index, 1) == nullptr) return nullptr;
   const void* const held = lua_type(L, -1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, -1) : nullptr;
@@ -33,7 +33,7 @@ int describe(lua_State* L) {
   set_field(L, "name", row->name);
   set_field(L, "arguments", row->arguments);
   set_field(L, "doc", row->doc);
-  // through a box, so that an error while pushing leaks nothing
+  // stored in a box, so that an error while pushing does not leak it
   Result<std::vector<std::string>>::reserve(L);
   const int slot = lua_gettop(L);
   Result<std::vector<std::string>>::put(L, slot, row->types());

@@ -1,11 +1,11 @@
-// Descriptions of the core's functions: the rows of the op tables, read back from the functions.
+// Describes bound functions by the rows of their op tables.
 #pragma once
 
 #include "runtime/lua/lua.h"
 
 namespace mr::lua {
 
-/// Lua: describe(f) -> { name =, arguments =, doc =, types = {"number", ..., "->", ...} }, or nil where f is no
+/// Lua: describe(f) -> { name =, arguments =, doc =, types = {"number", ..., "->", ...} }, or nil if f is not a
 /// function of the core.
 int describe(lua_State* L);
 

@@ -11,7 +11,7 @@ namespace {
 
 bool in_stdlib(const lua_Debug& frame) { return std::strncmp(frame.source, "@stdlib/", 8) == 0; }
 
-/// The frame through which a script entered the standard library or the core, and whether it called the core itself.
+/// The frame through which a script entered the standard library or the core, and whether it called the core directly.
 struct Entry {
   lua_Debug frame;
   bool direct;
@@ -78,13 +78,13 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other && std::strcmp(failure.text, "interrupted") == 0) return raise_interrupted(L);
   push_script_position(L);
   const Entry entry = entry_of(L);
-  // a field of an object of the library ("index") says less than the function of the core behind it
+  // "index", the function that reads a field, says less than the core's function behind it
   const bool is_field = entry.found && !entry.direct && std::strcmp(entry.frame.namewhat, "metamethod") == 0;
   const bool is_named = entry.found && entry.frame.name != nullptr && !is_field;
   const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
-  // "name \x1f text": an argument known by name only; other texts may have the mark in a word of a file
+  // "name \x1f text": the argument is known by name only; other messages may contain \x1f in a word of a file
   const bool named = failure.kind == Failure::value && argument == 0;
   const char* const mark = named ? std::strchr(failure.text, '\x1f') : nullptr;
   if (mark != nullptr) {
@@ -99,7 +99,7 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other || failure.kind == Failure::memory) {
     lua_pushfstring(L, "%s: %s", function, text);
   } else if (argument == 1 && std::strcmp(name, "self") == 0) {
-    // x.sum(...) passes what stands first in the parentheses, if anything, where a method expects x
+    // x.sum(...) with a dot passes the first argument in the place of x
     const bool is_method = failure.kind == Failure::type && entry.direct && *function != '_';
     lua_pushfstring(L, is_method ? "%s: %s. Write x:%s(...) with a colon" : "%s: %s", function, text, function);
   } else if (!entry.direct || argument == 0) {

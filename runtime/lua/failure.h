@@ -1,5 +1,5 @@
-// From a C++ exception to a Lua error: caught where it is thrown, kept as a record without a destructor, raised when no
-// C++ object is alive any more.
+// Turns C++ exceptions into Lua errors. An exception is caught where it is thrown, stored in a record without a
+// destructor, and raised as a Lua error when no C++ object is alive any more.
 #pragma once
 
 #include <stdexcept>
@@ -17,13 +17,13 @@ struct TypeError {
   const char* expected;
 };
 
-/// An argument that was closed before.
+/// An argument that was closed before, such as a database.
 struct ClosedError {
   int argument;
   const char* what;
 };
 
-/// A sequence with a field beside its elements.
+/// A sequence that also has a field with a name.
 struct KeyBesideError {
   int argument;
   std::string key;
@@ -45,20 +45,20 @@ struct OpRow {
   lua_CFunction function;
   const char* arguments;
   const char* doc;
-  std::vector<std::string> (*types)();  // of the arguments, "->", of the results
+  std::vector<std::string> (*types)();  // types of the arguments, "->", types of the results
 };
 
-/// Raises the record as a Lua error that starts with the script's file and line and names function and argument. Never
-/// returns.
+/// Raises the record as a Lua error with the script's file and line, the function and the argument. Never returns.
 int raise(lua_State* L, const OpRow& row, const Failure& failure);
-/// Pushes "file:line: " of the innermost frame that is not the standard library's, as luaL_where does for a level.
+/// Pushes "file:line: " of the innermost frame outside of the standard library, like luaL_where.
 void push_script_position(lua_State* L);
 
 }  // namespace mr::lua
 
 namespace mr {
 
-/// A bad value of an argument, known by name; the binder adds its number. Other std::exceptions are raised as they are.
+/// A wrong value of an argument, given by name; the binder adds the argument's number. Other std::exceptions are raised
+/// with their text.
 class ArgumentError : public std::invalid_argument {
  public:
   ArgumentError(std::string argument, const std::string& text)

@@ -1,4 +1,4 @@
-// Results with names: a plain struct that lists its fields becomes a table.
+// Results as tables: a plain struct that lists its fields becomes a Lua table.
 //
 //   struct Interval {
 //     double low = 0, high = 0;
@@ -21,7 +21,7 @@ struct Field {
   constexpr Field(const char* name, T Struct::*member) : name(name), member(member) {}
 };
 
-/// Makes the tuple of fields from arguments that alternate: name, member, name, member, ...
+/// Makes the tuple of fields from alternating arguments: name, member, name, member, ...
 template <class... NamesAndMembers>
 constexpr auto fields(NamesAndMembers... each) {
   const auto all = std::make_tuple(each...);
@@ -36,7 +36,6 @@ concept WithFields = requires {
   T::fields;
 };
 
-/// Calls f(field) for each of them in order.
 template <WithFields T, class F>
 void each_field(const F& f) {
   std::apply([&](const auto&... field) { (f(field), ...); }, T::fields);

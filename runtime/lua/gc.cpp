@@ -8,20 +8,21 @@
 namespace mr::lua {
 namespace {
 constexpr int64_t least_limit = int64_t{256} << 20;
-/// So much may be allocated between minor collections; or less, which stays in a core's cache when it is taken again,
-/// where many calls shared it and a collection costs little beside them.
+/// Bytes that may be allocated between minor collections. `cached_limit` applies if many calls shared them and a
+/// collection is cheap in comparison: so little memory is still in a core's cache when it is reused.
 constexpr int64_t minor_limit = int64_t{16} << 20, cached_limit = int64_t{1} << 20;
 constexpr int many_calls = 32;
-/// Or after so many calls, however little they allocated: what is held at once then does not depend on how much garbage
-/// scripts make beside tensors, and the next ones find memory of their sizes.
+/// Also collects after this number of calls. The memory in use then does not depend on the other garbage of scripts,
+/// and new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
-int64_t seen = 0, grown = 0;  // bytes held at the last call, and bytes allocated since the last minor collection
-int calls = 0;                // since then
+int64_t seen = 0, grown = 0;  // bytes held at the last call; bytes allocated since the last minor collection
+int calls = 0;                // calls since the last minor collection
 
 int64_t held() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
 
-/// A minor collection, which takes little time, whenever some megabytes were allocated: to Lua a tensor is a few bytes.
+/// Runs a minor collection, which is fast, whenever some megabytes were allocated. Lua itself counts only a few bytes
+/// per tensor.
 void collect_recent(lua_State* L) {
   grown += std::max<int64_t>(0, held() - seen);
   ++calls;

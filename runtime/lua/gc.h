@@ -1,6 +1,6 @@
-// Lua sees a tensor as a few dozen bytes. So the bytes that tensors hold decide when a collection is due: a minor one
-// (of recent objects) whenever some megabytes were allocated, and a full one at a soft limit, which grows where a
-// collection freed little (the rule of torch7).
+// Triggers garbage collections by the bytes that tensors hold, because Lua counts only a few dozen bytes per tensor. A
+// minor collection (of recent objects) runs whenever some megabytes were allocated. A full one runs at a soft limit,
+// which grows if a collection freed little (the rule of torch7).
 #pragma once
 
 #include "runtime/lua/failure.h"
@@ -8,8 +8,7 @@
 
 namespace mr::lua {
 
-/// A minor or a full collection if one is due. May raise (a finaliser's error); no C++ object may be
-/// alive.
+/// Runs a minor or a full collection if one is due. May raise an error of a finalizer. No C++ object may be alive.
 void collect_if_due(lua_State* L);
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got);
 

@@ -14,32 +14,32 @@ namespace {
 
 std::atomic<int> presses{0}, raises{0};
 std::atomic<int> deadly{0};
-std::atomic<int64_t> last_press{0};  // nanoseconds of the monotonic clock; 0 where nothing was pressed
+std::atomic<int64_t> last_press{0};  // time of the last Ctrl-C in nanoseconds of the monotonic clock; 0: none
 constexpr int64_t one_press = 500'000'000;
 std::atomic<bool> deferred{false}, asked{false};
-// the main state of the scripts, and the one of its coroutines whose code is running
+// the main Lua state, and the coroutine that runs
 std::atomic<lua_State*> watched{nullptr}, running{nullptr};
-std::atomic<bool> pending{false};  // a Ctrl-C that was not yet raised
+std::atomic<bool> pending{false};  // true after a Ctrl-C until its error is raised
 std::atomic<pthread_t> owner{};    // the thread that runs Lua
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free &&
                   std::atomic<lua_State*>::is_always_lock_free && std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
 
-/// A hook may remain on a coroutine that was not running any more when it was set: later it does nothing.
+/// A hook may remain set on a coroutine that no longer runs. When it runs again, the hook does nothing.
 void hook(lua_State* L, lua_Debug*) {
   if (pending) lua::raise_interrupted(L);
   lua_sethook(L, nullptr, 0, 0);
 }
 
 void set_hook(lua_State* L) {
-  // the only function of Lua's API that a signal handler may call
+  // the only Lua function that a signal handler may call
   lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
 void on_sigint(int signal) {
   lua_State* const L = watched;
   if (L != nullptr && pthread_equal(pthread_self(), owner) == 0) {
-    // coroutines may be collected: only the thread that runs Lua may use them
+    // forwards the signal: only the thread that runs Lua may use coroutines, because they may be collected
     pthread_kill(owner, signal);
     return;
   }
@@ -78,7 +78,7 @@ void lua::watch_interrupts(lua_State* L, int kill_at) noexcept {
   running = L;
   watched = L;
   struct sigaction action {};
-  action.sa_handler = &on_sigint;  // without SA_RESTART: a wait for input must end
+  action.sa_handler = &on_sigint;  // without SA_RESTART, so that waiting for input ends
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -96,7 +96,7 @@ void lua::now_running(lua_State* L) noexcept {
 
 int lua::raise_interrupted(lua_State* L) {
   cpu::take_interrupt();
-  // raised again after a script caught it: every function ends until nothing runs
+  // from the second press on it is raised again after each catch, until nothing runs
   pending = raises > 1;
   lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");
@@ -105,11 +105,11 @@ int lua::raise_interrupted(lua_State* L) {
 
 bool lua::is_new_press() noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // POSIX allows it in a signal handler
+  clock_gettime(CLOCK_MONOTONIC, &now);  // allowed in signal handlers by POSIX
   const int64_t at = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   int64_t before = last_press;
   if (before != 0 && at - before < one_press) return false;
-  return last_press.compare_exchange_strong(before, at);  // fails where another thread counts the same press
+  return last_press.compare_exchange_strong(before, at);  // fails if another thread counts the same press
 }
 
 void lua::stop_at_once() noexcept {
@@ -129,9 +129,9 @@ extern const lua::OpTable interrupt_functions{
     nullptr,
     {
         op<&defer_of>("defer_interrupt", "on",
-                      "While on, the first Ctrl-C raises nothing: work asks `interrupted()` and ends in order. Returns "
-                      "what it was."),
-        op<&asked_of>("interrupted", "", "Whether Ctrl-C came while deferred; clears it."),
+                      "While on, the first Ctrl-C raises no error; code must check `interrupted()` and end by itself. "
+                      "Returns the previous setting."),
+        op<&asked_of>("interrupted", "", "True if Ctrl-C was pressed while errors were deferred. Clears the flag."),
     }};
 
 }  // namespace mr

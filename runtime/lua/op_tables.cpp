@@ -1,4 +1,4 @@
-// The tables of everything that Lua can call, one line each; nothing registers itself.
+// Lists all op tables, one per line. There is no self-registration.
 #include "runtime/lua/bind.h"
 
 namespace mr {

@@ -6,8 +6,8 @@
 namespace mr::lua {
 namespace {
 
-/// A function of Lua's library with the sign of NaN removed from its arguments. Upvalue 1 is the function. It is called
-/// as C, within this frame, so that its errors have the position of the script.
+/// Calls a function of Lua's library (upvalue 1) after removing the sign of NaN arguments. It is called within this C
+/// frame, so that its errors have the position of the script.
 int without_sign(lua_State* L) {
   for (int i = 1, n = lua_gettop(L); i <= n; ++i) {
     if (lua_type(L, i) != LUA_TNUMBER || !std::isnan(lua_tonumber(L, i))) continue;
@@ -17,7 +17,7 @@ int without_sign(lua_State* L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/// Wraps the field of the table on top.
+/// Wraps the named function of the table on top of the stack.
 void wrap(lua_State* L, const char* name) {
   lua_getfield(L, -1, name);
   lua_pushcclosure(L, &without_sign, 1);

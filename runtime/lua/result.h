@@ -1,6 +1,5 @@
-// From C++ results to Lua, in two steps: a slot is reserved on the stack before the call (this may raise), the result
-// is moved into it (this may not), and strings, sequences and structs with fields are pushed out of their box at the
-// end (this may raise again).
+// Converts C++ results to Lua values: a stack slot is reserved before the call (may raise); the result is moved into it
+// (does not raise); at the end, strings, sequences and structs with fields are pushed out of their box (may raise).
 #pragma once
 
 #include <cmath>
@@ -16,7 +15,7 @@
 namespace mr::lua {
 
 template <class T>
-struct Result {  // a bound class
+struct Result {  // converts a result of a bound class
   static void reserve(lua_State* L) { reserve_box<T>(L); }
   static void put(lua_State* L, int slot, T&& value) noexcept {
     static_cast<Box<T>*>(lua_touserdata(L, slot))->fill(std::move(value));
@@ -30,7 +29,7 @@ struct PlainResult {
   static void finish(lua_State*, int) {}
 };
 
-/// NaN without a sign: Lua prints the other one as "-nan".
+/// NaN without its sign bit, which Lua would print as "-nan".
 inline double plain_nan(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
 
 template <>
@@ -61,7 +60,7 @@ inline void push_value(lua_State* L, double value) { lua_pushnumber(L, plain_nan
 inline void push_value(lua_State* L, int64_t value) { lua_pushinteger(L, value); }
 inline void push_value(lua_State* L, bool value) { lua_pushboolean(L, value ? 1 : 0); }
 inline void push_value(lua_State* L, const std::string& value) { lua_pushlstring(L, value.data(), value.size()); }
-/// A bound class: a copy of the handle in a box of its own.
+/// A result of a bound class: a copy of the handle in its own box.
 template <class T>
 void push_value(lua_State* L, const T& value) {
   reserve_box<T>(L);
@@ -107,7 +106,7 @@ struct Result<std::vector<T>> : BoxedResult<std::vector<T>> {};
 template <WithFields T>
 struct Result<T> : BoxedResult<T> {};
 
-/// Nothing becomes nil.
+/// An empty optional becomes nil.
 template <class T>
 struct Result<std::optional<T>> {
   static void reserve(lua_State* L) { Result<T>::reserve(L); }
@@ -121,7 +120,7 @@ struct Result<std::optional<T>> {
   }
 };
 
-/// How many values a C++ result becomes, and the same three steps for all of them.
+/// The number of Lua values of a C++ result, and the conversion steps for all of them.
 template <class R>
 struct Results {
   static constexpr int count = 1;

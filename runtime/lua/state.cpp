@@ -14,7 +14,7 @@
 namespace mr::lua {
 namespace {
 
-/// find(name) -> text, chunk name: a file of the embedded standard library, or nil.
+/// Lua: find(name) -> text and chunk name of a file of the embedded standard library, or nil.
 int find_embedded(lua_State* L) {
   const char* const name = luaL_checkstring(L, 1);
   int count = 0;
@@ -27,7 +27,7 @@ int find_embedded(lua_State* L) {
   return 0;
 }
 
-/// Names of all embedded files, as a sequence.
+/// Lua: names of all embedded files, as a sequence.
 int list_embedded(lua_State* L) {
   int count = 0;
   const EmbeddedFile* const files = embedded_files(&count);
@@ -39,7 +39,7 @@ int list_embedded(lua_State* L) {
   return 1;
 }
 
-/// moonrank.core: functions, and `classes`, through which the standard library adds methods written in Lua.
+/// The module moonrank.core: functions, and `classes`, where the standard library adds methods that are written in Lua.
 int open_core(lua_State* L) {
   lua_createtable(L, 0, 64);
   for (const OpTable* const table : op_tables()) {
@@ -70,7 +70,7 @@ int stop_watching(lua_State*) {
   return 0;
 }
 
-/// Created first, so collected last: a script may close the state (os.exit(0, true)), and Ctrl-C must not use it
+/// Created first, so it is collected last. A script may close the state (os.exit(0, true)), and Ctrl-C must not use it
 /// afterwards.
 void stop_watching_at_end(lua_State* L) {
   lua_newuserdatauv(L, 0, 0);
@@ -85,13 +85,13 @@ void stop_watching_at_end(lua_State* L) {
 
 void open(lua_State* L) {
   stop_watching_at_end(L);
-  // generational mode: tensors of a batch are collected soon, and their memory is reused for the next ones
+  // in generational mode a batch's tensors are collected soon, and their memory is reused
   lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
   print_plain_nan(L);
   watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
-  // boot.lua installs the searchers; it gets the core
+  // boot.lua gets the core and installs the searchers
   lua_pushcfunction(L, &find_embedded);
   lua_pushliteral(L, "stdlib/boot.lua");
   lua_call(L, 1, 1);

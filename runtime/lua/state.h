@@ -1,4 +1,4 @@
-// A Lua state with Moonrank in it.
+// Creates a Lua state with Moonrank.
 #pragma once
 
 #include <string_view>
@@ -7,17 +7,17 @@
 
 namespace mr::lua {
 
-/// One file of the standard library, as of the program's build.
+/// A file of the standard library, embedded at build time.
 struct EmbeddedFile {
-  const char* name;  // "stdlib/moonrank/init.lua"
+  const char* name;  // for example "stdlib/moonrank/init.lua"
   std::string_view text;
 };
-/// All of them; the build generates their definition.
+/// All embedded files; the build generates this function's definition.
 const EmbeddedFile* embedded_files(int* count);
 
-/// Opens Lua's libraries and Moonrank's core into a fresh state, and makes `require "moonrank"` work from any folder. A
-/// folder named by the environment variable MOONRANK_STDLIB takes precedence over what is embedded. May raise: call it
-/// protected.
+/// Opens Lua's libraries and Moonrank's core in a new state, and makes `require "moonrank"` work in any folder. The
+/// folder in the environment variable MOONRANK_STDLIB takes precedence over embedded files. May raise, so call it in
+/// protected mode.
 void open(lua_State* L);
 
 }  // namespace mr::lua

@@ -1,5 +1,5 @@
-// Names in Lua of the types of a bound C++ function, for documentation. They are derived from its
-// signature, like the conversions themselves.
+// Lua type names of a bound C++ function's arguments and results, for documentation. They are derived from the
+// signature.
 #pragma once
 
 #include <optional>
@@ -53,7 +53,7 @@ struct TypeName<std::vector<T>> {
   static std::string get() { return TypeName<T>::get() + "[]"; }
 };
 
-/// As LuaCATS writes a table of known fields: { low: number, high: number }.
+/// A struct with fields as LuaCATS writes it: { low: number, high: number }.
 template <WithFields T>
 struct TypeName<T> {
   static std::string get() {

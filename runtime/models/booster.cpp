@@ -1,4 +1,4 @@
-// Boosted trees for scripts: rows of features, rounds of trees by XGBoost's objectives or by given gradients, scores,
+// Boosted trees by XGBoost, for Lua: data, boosting rounds by XGBoost's objectives or by given gradients, scores,
 // importances, and trees as tensors.
 #include <cmath>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-/// The booster's handle, when no round is being grown any more.
+/// The booster's handle, after waiting for a round that is still being grown.
 void* settled(const Booster& booster) {
   booster->growing.settle();
   return booster->handle;
@@ -21,7 +21,7 @@ void* settled(const Booster& booster) {
 
 Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
 
-/// Grades and the sizes of lists, which tell XGBoost where queries end; empty lists have no rows to it.
+/// Passes grades and list sizes to XGBoost. Empty lists are skipped, because XGBoost sees only rows.
 void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   const Xgboost& library = xgboost();
   if (lists.rows() != matrix.rows)
@@ -37,7 +37,7 @@ void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   library.check(library.matrix_counts(matrix.handle, "group", sizes.data(), sizes.size()));
 }
 
-/// More would be begun, and where the system refuses one, OpenMP ends the program.
+/// Limits the threads: OpenMP ends the program if the system refuses a thread.
 void check_threads(int64_t threads) {
   constexpr int64_t most = 1024;
   if (threads < 0 || threads > most)
@@ -46,7 +46,7 @@ void check_threads(int64_t threads) {
 
 TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, int64_t threads) {
   const Xgboost& library = xgboost();
-  if (features.dims() != 2) throw ArgumentError("features", "expected two dimensions, rows and columns");
+  if (features.dims() != 2) throw ArgumentError("features", "expected a tensor with two dimensions, rows and columns");
   check_threads(threads);
   const Tensor here = host_floats(features);
   auto matrix = std::make_shared<TreeMatrix>();
@@ -60,7 +60,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
 }
 
 void set_all(const Booster& booster, const std::vector<std::string>& names, const std::vector<std::string>& values) {
-  if (names.size() != values.size()) throw ArgumentError("values", "as many as names expected");
+  if (names.size() != values.size()) throw ArgumentError("values", "expected as many values as names");
   for (size_t i = 0; i < names.size(); ++i)
     xgboost().check(xgboost().set(settled(booster), names[i].c_str(), values[i].c_str()));
 }
@@ -70,7 +70,7 @@ Booster make_booster(const TreeData& data, const std::vector<std::string>& names
   auto booster = std::make_shared<TreeBooster>();
   void* const handles[] = {data->handle};
   xgboost().check(xgboost().create(handles, 1, &booster->handle));
-  // else XGBoost counts them when it first scores, and by then the data may be gone
+  // set now, because XGBoost would otherwise count features when it first scores, when the data may be freed
   xgboost().check(xgboost().set(booster->handle, "num_feature", std::to_string(data->columns).c_str()));
   set_all(booster, names, values);
   return booster;
@@ -106,7 +106,7 @@ void boost(const Booster& booster, const TreeData& data, const Tensor& gradient,
   });
 }
 
-/// By the first `rounds` rounds (0: all).
+/// Scores by the first `rounds` rounds (0: all).
 Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, bool transformed) {
   const std::string config = R"({"type": )" + std::string(transformed ? "0" : "1") +
                              R"(, "training": false, "iteration_begin": 0, "iteration_end": )" +
@@ -115,7 +115,7 @@ Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, b
   uint64_t dims = 0;
   const float* values = nullptr;
   xgboost().check(xgboost().predict(settled(booster), data->handle, config.c_str(), &shape, &dims, &values));
-  if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores of another number of rows");
+  if (dims < 1 || shape[0] != rows) throw std::runtime_error("XGBoost returned scores for a wrong number of rows");
   int64_t columns = 1;
   for (uint64_t d = 1; d < dims; ++d) columns *= static_cast<int64_t>(shape[d]);
   const Shape wanted = columns == 1 ? Shape{data->rows} : Shape{data->rows, columns};
@@ -130,14 +130,14 @@ std::string text_of(const TreeBooster& booster) {
   return {bytes, static_cast<size_t>(size)};
 }
 
-/// The first rounds alone, or all.
+/// A booster with the first rounds only, or all.
 std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
   auto part = std::make_shared<TreeBooster>();
   xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
   return part;
 }
 
-/// int64: number of bytes, their checksum, the bytes of XGBoost's JSON, of the first rounds.
+/// The first rounds as an int64 tensor: number of bytes, checksum, and the bytes of XGBoost's JSON.
 Tensor to_tensor(const Booster& booster, int64_t rounds) {
   const std::string text = text_of(rounds < rounds_of(booster) ? *first_rounds(booster, rounds) : *booster);
   std::vector<int64_t> words(2 + (text.size() + 7) / 8, 0);
@@ -151,13 +151,15 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
                      int64_t threads) {
   const Xgboost& library = xgboost();
   check_threads(threads);
-  if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1) throw std::runtime_error("its trees are no int64 vector");
+  if (tensor.dtype() != Dtype::int64 || tensor.dims() != 1)
+    throw std::runtime_error("its trees are not an int64 vector");
   const std::vector<int64_t> words = tensor.to_vector<int64_t>();
   const auto most = static_cast<int64_t>(words.size()) * 8 - 16;
   if (most < 0 || words[0] < 0 || words[0] > most || most - words[0] >= 8)
-    throw std::runtime_error("its trees are cut off or too long");
+    throw std::runtime_error("its trees are damaged: the length of the tensor does not match");
   const std::string text(reinterpret_cast<const char*>(words.data() + 2), static_cast<size_t>(words[0]));
-  if (static_cast<int64_t>(io::checksum(text)) != words[1]) throw std::runtime_error("its trees are damaged: checksum");
+  if (static_cast<int64_t>(io::checksum(text)) != words[1])
+    throw std::runtime_error("its trees are damaged: the checksum does not match");
   const std::string checked = checked_trees(text, {features, classes, objective});
   auto booster = std::make_shared<TreeBooster>();
   library.check(library.create(nullptr, 0, &booster->handle));
@@ -166,7 +168,7 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   return booster;
 }
 
-/// Numbers of the features that the first rounds split by, from 1, and what they are worth.
+/// The features that the first rounds use, from 1, and their importances.
 std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booster& booster, const std::string& kind,
                                                                     int64_t rounds) {
   const Booster part = rounds < rounds_of(booster) ? first_rounds(booster, rounds) : booster;
@@ -178,7 +180,7 @@ std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booste
   xgboost().check(xgboost().importance(settled(part), config.c_str(), &count, &names, &dims, &shape, &scores));
   std::tuple<std::vector<int64_t>, std::vector<double>> found;
   for (uint64_t i = 0; i < count; ++i) {
-    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // "f0"
+    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // XGBoost names features "f0", "f1", ...
     std::get<1>(found).push_back(scores[i]);
   }
   return found;
@@ -194,30 +196,30 @@ extern const lua::OpTable booster_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&xgboost_version>("xgboost_version", "", "Version of XGBoost's library; an error where there is none."),
+        op<&xgboost_version>("xgboost_version", "",
+                             "Version of XGBoost's library. Raises an error if the library is missing."),
         op<&tree_data>("tree_data", "features, lists?, threads",
-                       "Rows of features for trees, float32, NaN for what is missing; with grades and lists."),
-        op<&make_booster>("booster", "data, names, values", "No trees yet, to be grown on these data; parameters."),
+                       "Feature rows for trees, float32 with NaN for missing values, with the grades of lists."),
+        op<&make_booster>("booster", "data, names, values", "A booster without trees for these data, with parameters."),
         op<&read_booster>("read_booster", "tensor, features, classes, objective, threads",
-                          "Trees that :to_tensor wrote, checked before XGBoost sees them."),
+                          "Restores trees from the tensor of :to_tensor. They are checked before XGBoost reads them."),
     }};
 extern const lua::OpTable booster_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Booster>,
     {
         op<&set_all>("set", "self, names, values", "Sets parameters."),
-        once<&update>("update", "self, data, round", "Another round by XGBoost's objective."),
+        once<&update>("update", "self, data, round", "Adds a round of trees by XGBoost's objective."),
         once<&boost>("boost", "self, data, gradient, hessian",
-                     "Another round by these derivatives, one of each per row."),
+                     "Adds a round of trees by the given derivatives, one of each per row."),
         op<&scores_of>("scores", "self, data, rounds, transformed",
-                       "Scores [rows] or [rows, classes] by the first rounds (0: all), before or after the objective's "
+                       "Scores [rows] or [rows, classes] by the first rounds (0: all), with or without the objective's "
                        "transformation."),
-        op<&to_tensor>("to_tensor", "self, rounds", "The first rounds as an int64 vector."),
+        op<&to_tensor>("to_tensor", "self, rounds", "The trees of the first rounds as an int64 vector."),
         op<&importance_of>("importance", "self, kind, rounds",
-                           "Features that the first rounds split by, from 1, and their gain, cover or weight."),
+                           "Features that the first rounds use, from 1, with their gain, cover or weight."),
     }};
-extern const lua::OpTable booster_getters{lua::OpTable::getters,
-                                          &lua::push_metatable<Booster>,
-                                          {op<&rounds_of>("rounds", "self", "Number of rounds that it has.")}};
+extern const lua::OpTable booster_getters{
+    lua::OpTable::getters, &lua::push_metatable<Booster>, {op<&rounds_of>("rounds", "self", "Number of rounds.")}};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Gradients made shorter: all of a model's together, so that their direction stays.
+// Gradient clipping by the norm of all gradients of a model together, which keeps their direction.
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -45,8 +45,8 @@ double clip_gradients(const std::vector<Tensor>& parameters, double norm) {
 extern const lua::OpTable clip_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::once<&clip_gradients>("clip_gradients", "parameters, norm",
-                                "Scales the gradients of all parameters so that their norm together is at most this; "
-                                "returns what it was.")}};
+    {lua::once<&clip_gradients>(
+        "clip_gradients", "parameters, norm",
+        "Scales all gradients so that their common norm is at most `norm`. Returns the norm before.")}};
 
 }  // namespace mr

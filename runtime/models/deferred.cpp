@@ -34,7 +34,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// As it was when it was kept; `off` is checked.
+  /// Restores a state; `off` has passed `check`.
   DeferredOf(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int32_t now)
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
         shape_(parameter.shape()),
@@ -74,7 +74,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if (gone_ || all_shown_ == log_.now()) return;
     show(count(), [](int64_t row) { return row; });
     all_shown_ = log_.now();
-    // no optimiser goes on, and no snapshot needs what is stored
+    // neither the optimizer nor a snapshot needs the stored rows any more
     if (this->weak_from_this().use_count() == 1) end();
   }
 
@@ -151,7 +151,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return tensor;
   }
 
-  // what snapshots look at
+  // the log of steps, for snapshots
   const StepLog& log() const override { return log_; }
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
@@ -168,12 +168,12 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
  private:
   struct Times {
-    int32_t stored, shown;  // the steps that the stored row, and the one that is shown, are after; 0: as it began
+    int32_t stored, shown;  // steps after which the stored and the shown row are valid; 0: initial values
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
   StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
-  /// A row that begins to move.
+  /// Initializes a row before its first step.
   void begin_row(const StoredRow<Real>& row, const Real* values) const {
     std::copy_n(values, width_, row.base);
     std::fill_n(row.mean, width_, Real(0));
@@ -186,8 +186,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return glides_.of(log_, stored);
   }
 
-  /// Brings rows row(0) to row(n - 1) up to date where others see them. What lack of memory or Ctrl-C stops is not
-  /// counted as shown.
+  /// Updates the rows row(0) to row(n - 1) of the parameter's visible bytes. Rows that are not finished because of lack
+  /// of memory or Ctrl-C are not marked as shown.
   template <class Row>
   void show(int64_t n, Row row) {
     batch_.make_room(n);
@@ -211,7 +211,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Stores the rows whose step is chosen as they are now.
+  /// Applies deferred updates to the stored rows whose step is chosen.
   template <class Choose>
   void store(Choose choose) {
     std::vector<int64_t> rows;
@@ -254,7 +254,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   Real* shown_;
   Shape shape_;
   int64_t width_;
-  Tensor stored_, values_;  // a StoredRow per row; the gradient of the step that was prepared
+  Tensor stored_, values_;  // one StoredRow per row; the gradient of the prepared step
   Moments moments_;
   StepLog log_;
   std::vector<Times> times_;
@@ -279,37 +279,39 @@ std::shared_ptr<Deferred> Deferred::start(const Tensor& parameter, const Moments
 namespace {
 
 void expect(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(std::string("steps put off: ") + what);
+  if (!holds) throw std::runtime_error(std::string("deferred updates: ") + what);
 }
 
 GlideMethod method_of(const Tensor& settings) {
-  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4, "settings are not four numbers");
+  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4,
+         "'settings' is not a vector of four float64 numbers");
   const Span<const double> at = settings.span<const double>();
   const GlideMethod method{at[0], at[1], at[2], at[3] != 0};
   const auto share = [](double beta) { return beta >= 0 && beta <= 1; };
   expect(share(method.beta1) && share(method.beta2) && method.epsilon >= 0 && StepLog::possible(method),
-         "settings are not those of an optimiser whose steps can be put off");
+         "'settings' belongs to an optimizer that cannot defer updates");
   return method;
 }
 
 void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int64_t now) {
   expect(parameter.device() == Device::cpu && parameter.whole() && parameter.dims() > 0 && parameter.entries() > 0,
-         "the parameter is not one that they can be of");
+         "the parameter cannot have them: expected a non-empty matrix on the CPU");
   const int64_t width = parameter.shape().stride(0) * (method.adam ? 3 : 2);
   expect(off.rows.dtype() == parameter.dtype() && off.rows.shape() == Shape({parameter.size(0), width}),
-         "rows are not of the parameter's shape and type");
+         "'rows' does not match the parameter's shape and type");
   expect(off.stored.dtype() == Dtype::int64 && off.stored.shape() == Shape({parameter.size(0)}),
-         "stored is not an integer for each row");
-  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "rates are not a list of numbers");
+         "'stored' does not have one int64 per row");
+  expect(off.rates.dtype() == Dtype::float64 && off.rates.dims() == 1, "'rates' is not a float64 vector");
   expect(now >= off.rates.entries() && now <= std::numeric_limits<int32_t>::max() - StepLog::kept &&
              off.rates.entries() < StepLog::kept,
-         "there are not as many rates as steps");
+         "'rates' does not have one learning rate per step");
   const Span<const double> rates = off.rates.span<const double>();
-  for (int64_t i = 0; i < rates.size; ++i) expect(rates[i] > 0 && std::isfinite(rates[i]), "a rate is not positive");
+  for (int64_t i = 0; i < rates.size; ++i)
+    expect(rates[i] > 0 && std::isfinite(rates[i]), "'rates' has a learning rate that is not a positive finite number");
   const Span<const int64_t> stored = off.stored.span<const int64_t>();
   for (int64_t i = 0; i < stored.size; ++i)
     expect(stored[i] == 0 || (stored[i] > 0 && stored[i] >= now - rates.size && stored[i] <= now),
-           "a row was stored in a step of which nothing is known");
+           "'stored' names a step that has no learning rate");
 }
 
 }  // namespace

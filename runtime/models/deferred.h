@@ -1,4 +1,5 @@
-// Steps of rows without a gradient, put off: what an optimiser has stored of a parameter, and what others see of it.
+// Deferred updates: the state that an optimizer keeps for a parameter, and the values that readers of the parameter
+// see.
 #pragma once
 
 #include <memory>
@@ -8,47 +9,46 @@
 
 namespace mr {
 
-/// Means of a parameter's gradients and of their squares, of its shape; undefined: all zero, or unused.
+/// Means of a parameter's gradients and of their squares, with its shape. Undefined: all zero, or unused.
 struct Moments {
   Tensor mean, square;
 };
 
-/// All that is put off, besides the parameter's numbers as they are now.
+/// The state of deferred updates, besides the current numbers of the parameter.
 struct PutOff {
-  Tensor rows;      // a row each as it was stored: numbers, means and, of Adam, squares; zero where no step moved it
-  Tensor stored;    // int64: the step that each was stored in, 0: as it began
-  Tensor rates;     // float64: of the last steps
-  Tensor settings;  // float64: beta1, beta2, epsilon, 1 for Adam
+  Tensor rows;      // stored rows: numbers, means and (Adam only) squares; zero for rows that no step has changed
+  Tensor stored;    // int64: the step after which each row was stored; 0: initial values
+  Tensor rates;     // float64: learning rates of the last steps
+  Tensor settings;  // float64: beta1, beta2, epsilon, and 1 for Adam or 0 for SGD
 };
 
-/// Owned by the parameter's storage and by the optimiser. The bytes of the parameter are a picture: whoever reads some
-/// has them settled there (`Storage`), the optimiser's own rows, means and counts of steps lie elsewhere and change in
-/// its steps alone.
+/// Owned by the parameter's storage and by the optimizer. The parameter's bytes may be stale: a reader first has the
+/// rows that it reads updated (`Storage`). The optimizer's own rows, means and step counts are stored elsewhere and
+/// change only in its steps.
 class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> {
  public:
-  /// Puts the parameter off from here on; `steps` were taken before. `parameter` is all of its storage, on the CPU.
+  /// Starts to defer updates of a parameter after `steps` steps. `parameter` must be its whole storage, on the CPU.
   static std::shared_ptr<Deferred> start(const Tensor& parameter, const Moments& moments, const GlideMethod& method,
                                          int64_t steps);
 
-  /// Throws std::runtime_error where `off` was not kept of such a parameter after `now` steps: it comes from a file.
+  /// Throws std::runtime_error if `off`, which comes from a file, cannot belong to such a parameter after `now` steps.
   static void check(const Tensor& parameter, const PutOff& off, int64_t now);
   /// Restores the deferred updates `off` as they were after `now` steps. `off` has passed `check`,
   /// and the parameter holds its numbers of that step.
   static std::shared_ptr<Deferred> resume(const Tensor& parameter, const PutOff& off, int64_t now);
   virtual PutOff put_off() const = 0;
 
-  /// All that the next step needs memory for. `once`: each row once.
+  /// Allocates all memory that the next step needs. `once`: a gradient without repeated rows.
   virtual void prepare(const Gradient& once) = 0;
-  /// Takes the step; beyond `lr` it has what `start` was given.
+  /// Takes a step with rate `lr` and the settings of `start`.
   virtual void step(double lr) = 0;
-  /// The numbers of the parameter as they are now, in a tensor of its own or in an earlier snapshot, `into`: rows are
-  /// copied there as they change, and the rest when somebody reads it.
+  /// A copy of the parameter's current numbers, in a new tensor or in the earlier snapshot `into`. Rows are copied when
+  /// they change, and the rest when the snapshot is read.
   virtual Tensor snapshot(const Tensor& parameter, const Tensor& into) = 0;
-  /// True if this tensor is the parameter, row by row, and still put off.
+  /// True if this tensor is the parameter, in the same layout, and its updates are still deferred.
   virtual bool is_of(const Tensor& tensor) const = 0;
-  /// True if somebody else wrote to the parameter: all steps are taken, and no more are put off.
+  /// True if other code wrote to the parameter. Then all updates are applied, and no more are deferred.
   virtual bool gone() const = 0;
-  /// The means as they are then.
   virtual const Moments& moments() const = 0;
   virtual const GlideMethod& method() const = 0;
 };

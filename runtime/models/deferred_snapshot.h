@@ -1,5 +1,6 @@
-// A parameter as it was in one step, while its optimiser goes on: a row is copied when it is about to change, and what
-// never changed when somebody reads the snapshot. Taking one costs nothing that grows with the width.
+// A copy-on-write snapshot of a parameter while its optimizer continues. A row is copied when it is about to change;
+// rows that never change are copied when the snapshot is read. Taking a snapshot takes no time proportional to the
+// width.
 #pragma once
 
 #include <memory>
@@ -12,11 +13,11 @@
 
 namespace mr {
 
-/// Rows, counted from 0, and the numbers of their glides; -1: nothing was put off.
+/// Rows, counted from 0, and the numbers of their glides; -1: no deferred updates.
 struct RowBatch {
   std::vector<int64_t> rows;
   std::vector<int32_t> glide;
-  /// For so many; what is there stays or is of no meaning.
+  /// Reserves room for up to `most` rows. Existing content is kept or undefined.
   void make_room(int64_t most) {
     if (static_cast<int64_t>(rows.size()) >= most) return;
     rows.resize(static_cast<size_t>(most));
@@ -30,13 +31,13 @@ struct RowBatch {
   }
 };
 
-/// The parameter with deferred updates that snapshots are taken of.
+/// A parameter with deferred updates, as snapshots see it.
 template <class Real>
 class DeferredSource {
  public:
   virtual ~DeferredSource() = default;
   virtual const StepLog& log() const = 0;
-  /// The step that a row was last stored in, or 0 for one that is as it began, as it is shown.
+  /// The step after which a row was stored, or 0 if it still has its initial values.
   virtual int32_t stored_in(int64_t row) const = 0;
   virtual const Real* shown() const = 0;
   virtual DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const = 0;
@@ -47,9 +48,9 @@ class DeferredSnapshot final : public Deferral {
  public:
   explicit DeferredSnapshot(const Tensor& copy) : copy_(static_cast<Real*>(bytes_of(copy.storage()))) {}
 
-  /// The parameter as it is now. What was kept before is forgotten.
+  /// Starts a snapshot of the parameter as it is now, and discards the previous one.
   void begin(std::shared_ptr<const DeferredSource<Real>> source, const Tensor& parameter);
-  /// Copies those of these rows that are not here yet, before `source` changes them.
+  /// Copies the given rows that were not copied yet, before `source` changes them.
   void keep(const DeferredSource<Real>& source, const std::vector<int64_t>& rows);
 
   void settle() override;
@@ -61,7 +62,7 @@ class DeferredSnapshot final : public Deferral {
 
   Real* copy_;
   std::shared_ptr<const DeferredSource<Real>> source_;
-  Tensor parameter_;  // its bytes are the source's
+  Tensor parameter_;  // shares the bytes of the source
   int32_t now_ = 0;
   std::vector<GlideSums> recent_;
   std::vector<uint8_t> is_here_;

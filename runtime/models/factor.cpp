@@ -37,21 +37,21 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
   }
 }
 
-/// The rows of a batch item by item, in host memory.
+/// The rows of a batch grouped by item, in host memory.
 struct ByItem {
-  Tensor items;    // that occur, ascending, counted from 1
-  Tensor starts;   // of each item's rows in `order`, and the end
-  Tensor order;    // row numbers from 0, of one item ascending
-  Tensor user_of;  // of the list of row order[k]
+  Tensor items;    // items that occur, ascending, counted from 1
+  Tensor starts;   // where each item's rows begin in `order`, and the end
+  Tensor order;    // row numbers from 0; ascending for each item
+  Tensor user_of;  // list of row order[k]
 };
 
 int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
 Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 
-/// Where items are counted: all of them, or where they are very many, those that occur.
+/// Maps items to counters: one per item, or, if there are very many items, one per item that occurs.
 struct ItemNumbers {
   static constexpr int64_t most = 1 << 19;
-  std::vector<int64_t> known;  // ascending; empty: all
+  std::vector<int64_t> known;  // known items, ascending; empty: all
   int64_t count;
 
   static bool few(int64_t rows, int64_t items) { return items <= std::min(most, 1024 * rows); }
@@ -68,7 +68,8 @@ struct ItemNumbers {
   int64_t item(int64_t number) const { return known.empty() ? number + 1 : known[number]; }
 };
 
-/// A count for each place, all 0, which whoever uses them leaves so: a batch costs its rows, not the catalogue.
+/// Zeroed counters, one per place. The caller must reset them to 0, so that a batch costs time proportional to its
+/// rows, not to the catalogue.
 int64_t* counts_of(int64_t places) {
   static constinit thread_local cpu::OfThread<std::vector<int64_t>> the_counts;
   std::vector<int64_t>& counts = the_counts.get();
@@ -76,16 +77,15 @@ int64_t* counts_of(int64_t places) {
   return counts.data();
 }
 
-/// A counting sort of the rows by their item.
 ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
   const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
   const int64_t rows = lists.rows(), *const item = numbers(chosen);
   const ItemNumbers number(item, rows, items);
   const int64_t most = std::min(rows, number.count);
   ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
-  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit per item
+  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit set of items
   const Ragged ragged = lists.view(Device::cpu);
-  int64_t* const next = counts_of(number.count);  // from here on nothing fails
+  int64_t* const next = counts_of(number.count);  // no exceptions from here on, because counters must be reset
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = number(item[r]);
     ++next[at];
@@ -116,7 +116,7 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   return grouped;
 }
 
-/// Row by row of the batch, where items are not too many for a bit each.
+/// Processes the rows in order, if there are few enough items for a bit set.
 Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                             int64_t items, const Tensor& g) {
   const int64_t width = users.size(1);

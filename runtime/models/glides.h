@@ -1,4 +1,4 @@
-// The glides of rows by the step that they were last moved in, made when first asked for.
+// The glides of deferred rows (kernels/models/glide.h), by the step of their last update, computed on first use.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace mr {
 template <class Real>
 class Glides {
  public:
-  /// Starts anew with glides of rows until step `until`. If `recent` is given, sums from step
-  /// `until` - rest() + 1 on are read from it; earlier sums come from the log.
+  /// Restarts with glides of rows until step `until`. If `recent` is given, sums from step `until` - rest() + 1 on are
+  /// read from it; earlier sums come from the log.
   void restart(int32_t until, const std::vector<GlideSums>* recent = nullptr) {
     until_ = until;
     recent_ = recent;
@@ -25,7 +25,7 @@ class Glides {
   }
   int32_t until() const { return until_; }
 
-  /// The number of the glide of rows that were last moved in step t0 < until.
+  /// The number of the glide of rows whose last update was in step t0 < until.
   int32_t of(const StepLog& log, int32_t t0) {
     Entry& entry = entries_[static_cast<size_t>(t0 % StepLog::kept)];
     if (entry.version == version_) return entry.number;
@@ -43,7 +43,7 @@ class Glides {
     int64_t version = 0;
     int32_t number = 0;
   };
-  /// Relative error allowed in the sum of steps that a row loses in a glide: a few rounding errors.
+  /// Relative error allowed in the sum that a glide subtracts from a row: a few rounding errors.
   static constexpr double tolerance = sizeof(Real) == 4 ? 2e-7 : 1e-12;
 
   const GlideSums& sums(const StepLog& log, int32_t t0) const {

@@ -17,7 +17,7 @@ Activation to_activation(const std::string& name) {
   if (name == "sigmoid") return Activation::sigmoid;
   if (name == "softplus") return Activation::softplus;
   throw ArgumentError("activation",
-                      "no activation '" + name + "': there are 'none', 'relu', 'tanh', 'sigmoid' and 'softplus'");
+                      "'" + name + "' is not an activation, expected 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'");
 }
 
 void check_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -34,7 +34,7 @@ void check_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-/// dz and the bias gradient from the derivative by the layer's result.
+/// dz and the bias gradient, from the derivative by the layer's result.
 std::pair<Tensor, Tensor> by_inner(const Tensor& y, const Tensor& g, const Shape& bias, Activation activation) {
   const int64_t rows = y.size(0), width = y.size(1);
   Tensor dz = Tensor::empty(y.shape(), y.dtype(), y.device()), by_bias = Tensor::empty(bias, y.dtype(), y.device());
@@ -77,6 +77,6 @@ extern const lua::OpTable layer_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&layer>("layer", "x, weight, bias, activation",
-                     "x weight + bias, through 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'.")}};
+                     "f(x weight + bias), where f is 'none', 'relu', 'tanh', 'sigmoid' or 'softplus'.")}};
 
 }  // namespace mr

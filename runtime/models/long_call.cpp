@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<int> running = 0;
 
-/// The program does not end while a thread still uses the library's own objects: it leaves them as they are.
+/// Runs at program exit. While a thread still uses the library's objects, it ends the process without destroying them.
 void leave(int status, void*) {
   if (running == 0) return;
   std::fflush(nullptr);
@@ -45,7 +45,7 @@ void LongCall::complete(State& state, std::function<void()>& work) {
   } catch (...) {
     error = std::current_exception();
   }
-  work = nullptr;  // what it owns is freed before anybody goes on
+  work = nullptr;  // frees what `work` owns before the waiting thread continues
   {
     const std::lock_guard<std::mutex> lock(state.mutex);
     state.done = true;
@@ -58,7 +58,7 @@ void LongCall::complete(State& state, std::function<void()>& work) {
 void LongCall::run(std::function<void()> work) {
   settle();
   const auto state = std::make_shared<State>();
-  ++running;  // not in the thread, which may begin after Ctrl-C has ended the waiting for it
+  ++running;  // counted here, because the thread may start only after Ctrl-C has ended the wait
   try {
     std::thread([state, work = std::move(work)]() mutable { complete(*state, work); }).detach();
   } catch (...) {

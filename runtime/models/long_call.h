@@ -1,4 +1,4 @@
-// A call of a library that cannot be interrupted: it runs in a thread of its own, and Ctrl-C ends the waiting for it.
+// A library call that cannot be interrupted. It runs in its own thread, and Ctrl-C ends only the waiting.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@ namespace mr {
 
 class LongCall {
  public:
-  /// Runs `work` and waits for it. Ctrl-C throws cpu's Interrupted while `work` goes on: it owns what it uses. What it
-  /// threw is thrown here, or where it was left by the next `settle`.
+  /// Runs `work` and waits for it. Ctrl-C throws cpu::Interrupted while `work` continues, so `work` must own everything
+  /// that it uses. An exception from `work` is rethrown here or, after Ctrl-C, by the next `settle`.
   void run(std::function<void()> work);
-  /// Waits for what was left; nothing else may touch what it works on before. Ctrl-C as above.
+  /// Waits for a call that still runs after Ctrl-C. Call it before touching the call's data. Ctrl-C throws as in `run`.
   void settle();
 
  private:

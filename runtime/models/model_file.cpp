@@ -1,4 +1,4 @@
-// Models and other files.
+// Lua functions for model files and other files.
 #include <filesystem>
 
 #include "kernels/core/numerics.h"
@@ -11,18 +11,18 @@
 namespace mr {
 namespace {
 
-/// The metadata that says by which numerics a file was made.
+/// The metadata entry with the numerics version.
 constexpr const char* numerics_key = "numerics";
 
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
                   const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
-  if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
-  if (keys.size() != values.size()) throw ArgumentError("keys", "as many keys as values expected");
+  if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+  if (keys.size() != values.size()) throw ArgumentError("keys", "expected as many keys as values");
   TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] == format_key || keys[i] == numerics_key || keys[i] == checksum_key || keys[i] == checked_key)
-      throw ArgumentError("keys", "'" + keys[i] + "' is the name of what the file says of its writer");
+      throw ArgumentError("keys", "'" + keys[i] + "' is reserved for the file format");
     file.metadata[keys[i]] = values[i];
   }
   write_safetensors(path, file);
@@ -31,7 +31,7 @@ void save_tensors(const std::string& path, const std::string& format, const std:
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
 load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
-  // files of older versions do not say
+  // files of older versions have no format entry
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
     if (format->second.rfind(writer + " ", 0) != 0)
@@ -48,7 +48,7 @@ load_tensors(const std::string& path, const std::string& writer) {
 
 bool file_exists(const std::string& path) {
   io::need_path(path);
-  std::error_code unknown;  // what cannot be looked at, as a name that is too long, is not there
+  std::error_code unknown;  // a path that cannot be queried, for example because it is too long, counts as missing
   return std::filesystem::exists(path, unknown);
 }
 bool is_file(const std::string& path) {
@@ -68,20 +68,19 @@ extern const lua::OpTable model_file_functions{
     {
         lua::op<&save_tensors>(
             "save_tensors", "path, format, names, tensors, keys, values",
-            "Writes a safetensors file with metadata, among them the numerics and the format, 'moonrank WHAT VERSION'; "
-            "replaces a file of this format, in any version, alone."),
+            "Writes a safetensors file with metadata, which include the numerics version and the format, 'moonrank "
+            "WHAT VERSION'. An existing file is replaced only if it has this format, in any version."),
         lua::op<&write_file_of>("write_file", "path, bytes",
-                                "Writes a file, whole or not at all; any regular file is replaced, nothing else is."),
-        lua::op<&io::need_regular>(
-            "check_file", "path",
-            "An error where something is there that is no file: a folder, a pipe, a device, a link to nothing."),
-        lua::op<&is_file>("is_file", "path", "Whether there is a regular file of this name."),
-        lua::op<&file_exists>("file_exists", "path", "Whether there is a file or folder of this name."),
-        lua::op<&io::make_folder_of>("make_folder", "path",
-                                     "Makes the folder that the file would be in, and those above it."),
+                                "Writes a whole file atomically. An existing regular file is replaced."),
+        lua::op<&io::need_regular>("check_file", "path",
+                                   "Raises an error if the path exists but is not a regular file: a folder, a pipe, a "
+                                   "device, or a dangling link."),
+        lua::op<&is_file>("is_file", "path", "True if a regular file of this name exists."),
+        lua::op<&file_exists>("file_exists", "path", "True if a file or folder of this name exists."),
+        lua::op<&io::make_folder_of>("make_folder", "path", "Makes the file's folder and its parents."),
         lua::op<&load_tensors>("load_tensors", "path, writer",
-                               "Names and tensors, metadata keys and values (but the format) of a safetensors file; an "
-                               "error where its format is another writer's than 'moonrank WHAT'."),
+                               "Names, tensors, metadata keys and values (without the format) of a safetensors file. "
+                               "Raises an error if its format is not 'moonrank WHAT'."),
     }};
 
 }  // namespace mr

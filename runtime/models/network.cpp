@@ -1,4 +1,5 @@
-// Attention within lists, layer normalisation, dropout: for networks in which a row's score depends on the other rows.
+// Attention within lists, layer normalisation and dropout, for networks in which a row's score depends on the other
+// rows.
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -76,7 +77,8 @@ void check_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, d
   const auto per_column = [&](const char* name, const Tensor& of) {
     check::same_kind(name, of, "self", x);
     if (of.entries() != width) {
-      throw ArgumentError(name, std::to_string(of.entries()) + " entries for " + std::to_string(width) + " columns");
+      throw ArgumentError(name, std::to_string(of.entries()) + " entries, expected one for each of " +
+                                    std::to_string(width) + " columns");
     }
   };
   per_column("gain", gain);
@@ -153,17 +155,17 @@ extern const lua::OpTable attention_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
     {op<&attention>("attention", "self, q, k, v, heads?",
-                    "Softmax attention (Vaswani et al. 2017, Eq. 1) of the rows of each list to each other: matrices "
-                    "of one row per row, their columns divided among the heads (default 1).")}};
+                    "Softmax attention (Vaswani et al. 2017, Eq. 1) within each list. q, k and v are matrices with one "
+                    "row per row of the lists; their columns are divided among the heads (default 1).")}};
 extern const lua::OpTable network_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {op<&layer_norm>(
          "layer_norm", "self, gain, bias, epsilon?",
-         "Rows of a matrix (of more dimensions: along the last) with mean 0 and variance 1, times gain, plus "
-         "bias (Ba et al. 2016); epsilon (default 1e-5) is added to the variance."),
+         "Normalises the rows of a matrix (with more dimensions: along the last) to mean 0 and variance 1, multiplies "
+         "by gain and adds bias (Ba et al. 2016). epsilon (default 1e-5) is added to the variance."),
      op<&dropout>("dropout", "self, rate, seed, stream",
-                  "Entries set to 0 with this probability, the others divided by what remains; which ones depends on "
+                  "Sets entries to 0 with probability `rate` and divides the others by 1 - rate. The choice depends on "
                   "seed and stream only.")}};
 
 }  // namespace mr

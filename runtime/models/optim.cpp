@@ -1,5 +1,5 @@
-// Optimisers: they change parameters in place, which nothing else may. A gradient by rows moves only rows that ever had
-// one: the others' step is exactly zero, unless weights decay.
+// Optimizers. Only they change parameters in place. With a sparse gradient, only rows that ever had a gradient are
+// updated, because the step of other rows is exactly zero, except with weight decay.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -19,7 +19,7 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
   for (const Tensor& parameter : parameters) {
     check::floating("parameters", parameter);
     if (parameter.node() == nullptr || !parameter.node()->leaf) {
-      throw ArgumentError("parameters", "the tensor collects no gradients: call :requires_grad() first");
+      throw ArgumentError("parameters", "has a tensor without gradients: call :requires_grad() on it first");
     }
     ParameterState& added = state.parameters.emplace_back();
     added.parameter = parameter;
@@ -30,7 +30,7 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
   return state;
 }
 
-/// Sets the slots of the rows that have a gradient now.
+/// Sets the slots of the rows that have a gradient in this step.
 void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
@@ -45,7 +45,7 @@ void set_slots(ParameterState& state, const Tensor& rows) {
   }
 }
 
-/// Adds these rows to those that had a gradient before.
+/// Adds the rows with a gradient to the rows that ever had one.
 void remember(ParameterState& state, int64_t all) {
   if (static_cast<int64_t>(state.touched.size()) == all) return;
   state.is_touched.resize(static_cast<size_t>(all), 0);
@@ -62,15 +62,15 @@ void remember(ParameterState& state, int64_t all) {
   }
 }
 
-/// Prepares a step with a sparse gradient on the GPU, without the host. It keeps no list of rows
-/// that ever had a gradient: apart from weight decay, the step of a row that never had one is zero.
-/// Unless `all_rows`, only rows with a gradient move.
+/// Prepares a step with a sparse gradient on the GPU, without the host. It keeps no list of rows that ever had a
+/// gradient, because the step of other rows is zero, except with weight decay. Unless `all_rows`, only rows with a
+/// gradient are updated.
 void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, Prepared& ready) {
   const Device device = state.parameter.device();
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
   const Span<int64_t> slots = state.slot.span<int64_t>();
-  // not by the rows in slots: a recording that was given up never set them
+  // slots cannot be reset by their rows, because an abandoned recording never set them
   if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
   ready.in_slots = once.rows;
@@ -82,8 +82,8 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   ready.set_slots(false);
 }
 
-/// A parameter's steps are put off where its entries, times its rows for each one with a gradient, are so many or more:
-/// where all rows are in the cache, or many of them move in every step, it costs more than it saves.
+/// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
+/// than it saves, because the parameter fits into the cache or many rows are updated in every step.
 std::atomic<int64_t> least_put_off{1 << 21};
 
 int64_t put_off_from(std::optional<int64_t> entries) {
@@ -92,8 +92,8 @@ int64_t put_off_from(std::optional<int64_t> entries) {
   return was;
 }
 
-/// True if deferring updates saves time. A parameter that is deferred already stays so, however
-/// many rows later steps move.
+/// True if deferring updates saves time. A parameter whose updates are deferred stays so, however many rows have a
+/// gradient later.
 bool worth_deferring(const ParameterState& state, const Gradient& once) {
   if (state.deferred != nullptr) return true;
   const double rows_of_one =
@@ -109,7 +109,8 @@ bool can_defer(const ParameterState& state, const Gradient& gradient, const Moti
          StepLog::possible(*motion.glide);
 }
 
-/// True if rows without a gradient are put off in this step. Those of earlier steps are stored where they are not.
+/// Starts to defer updates if that is worthwhile; returns true if updates of rows without a gradient are deferred in
+/// this step.
 bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   const bool possible = can_defer(state, once, motion);
   if (state.deferred != nullptr &&
@@ -121,7 +122,7 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
     state.all_touched = true;
   }
   if (!possible) {
-    state.parameter.storage().put_off(nullptr);  // what another optimiser has put off
+    state.parameter.storage().put_off(nullptr);  // apply the updates that another optimizer has deferred
     return false;
   }
   if (state.deferred == nullptr) {
@@ -187,7 +188,7 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
   Motion motion{momentum > 0, decay > 0, {}};
   if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared before any moves: memory may run out
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, motion));
@@ -218,14 +219,14 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
 
 struct Adam {
   double lr, beta1, beta2, epsilon, decay;
-  bool lazy;  // rows without a gradient stay and their moments too, and epsilon is not corrected for the step
-  bool decoupled = false;  // AdamW: decay makes parameters smaller by itself, not as a part of the gradient
+  bool lazy;               // only rows with a gradient are updated, and epsilon is not corrected for the step
+  bool decoupled = false;  // AdamW: weight decay is applied to the parameters directly, not through the gradient
 };
 
-using Moving = std::vector<std::pair<int32_t, Prepared>>;  // numbers of parameters, and their gradients
+using Moving = std::vector<std::pair<int32_t, Prepared>>;  // indices of parameters, with their gradients
 
-/// How many parameters from this one on take their steps in one launch: one alone that shares its bytes with another
-/// parameter, since a launch has no order.
+/// How many parameters, from this one on, are updated in one launch. A parameter that shares its bytes with another one
+/// is updated alone, because a launch has no order.
 int together(const OptimizerState& all, const Moving& moving, size_t from, size_t most) {
   const auto alone = [&](size_t k) { return all.parameters[static_cast<size_t>(moving[k].first)].alone; };
   size_t count = 1;
@@ -233,7 +234,7 @@ int together(const OptimizerState& all, const Moving& moving, size_t from, size_
   return static_cast<int>(count);
 }
 
-/// One step of these parameters, all of one type and device; on the GPU the clock is ahead of them.
+/// One Adam step of these parameters, all of one type and device. On the GPU the step counters are incremented first.
 template <class Real>
 void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device device) {
   const auto& table = kernels<TrainingKernels<Real>>(device);
@@ -282,20 +283,23 @@ void check_adam(const Adam& adam) {
     if (!(beta >= 0 && beta < 1)) throw ArgumentError(name, std::to_string(beta) + ", expected 0 to 1");
   };
   if (adam.lazy && adam.decay > 0)
-    throw ArgumentError("weight_decay", "it moves every row, and sparse steps move few: use 0");
+    throw ArgumentError(
+        "weight_decay",
+        "must be 0 with sparse steps: decay changes every row, sparse steps change only rows with a gradient");
   rate("beta1", adam.beta1);
   rate("beta2", adam.beta2);
   if (!(adam.epsilon >= 0 && std::isfinite(adam.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a number from 0 on");
+    throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a finite number, 0 or more");
 }
 
-/// The parameters that have a gradient: whose rows without one are put off, and the others, by kind.
+/// The parameters that have a gradient: those with deferred updates, and the others by type and device.
 struct AdamWork {
   std::vector<ParameterState*> deferred;
   std::map<std::pair<Device, Dtype>, Moving> moving;
 };
 
-/// Moments and counts of every parameter that has a gradient, and its gradient; nothing moves yet.
+/// Allocates moments and counts for every parameter with a gradient, and prepares the gradients. No parameter changes
+/// yet.
 AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
   AdamWork work;
   Motion motion{!adam.lazy, adam.decay > 0, {}};
@@ -332,7 +336,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
                   .decoupled = decoupled.value_or(false)};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
-  // nothing allocates from here on: a step that ran out of memory before is tried again
+  // no allocations from here on, so that a step that ran out of memory before can be repeated
   for (ParameterState* const state : work.deferred) {
     ++state->steps;
     state->deferred->step(lr);
@@ -345,7 +349,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
   }
 }
 
-/// A copy that later steps do not change, and restoring it.
+/// Copies a parameter's numbers into a snapshot that later steps do not change; `restore_of` copies them back.
 Tensor snapshot_of(const Tensor& parameter, const std::optional<Tensor>& into) {
   if (into) {
     check::same_kind("into", *into, "parameter", parameter);
@@ -375,20 +379,20 @@ extern const lua::OpTable optim_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&optimizer_state>("optimizer_state", "parameters",
-                             "What an optimiser remembers of the parameters that it moves."),
+        op<&optimizer_state>("optimizer_state", "parameters", "The state that an optimizer keeps for its parameters."),
         op<&put_off_from>("put_off_from", "entries?",
-                          "From which number on, entries of a parameter times its rows for each one with a gradient, "
-                          "its steps are put off; changed where given; what it was."),
+                          "Threshold for deferred updates, in entries of a parameter times (rows / rows with a "
+                          "gradient). Sets it, if given, and returns the previous one."),
         once<&sgd_step>("sgd_step", "state, lr, momentum, weight_decay", "One step of stochastic gradient descent."),
         once<&adam_step>("adam_step", "state, lr, beta1, beta2, epsilon, weight_decay, sparse, decoupled?",
-                         "One step of Adam; sparse: only of rows with a gradient; decoupled: AdamW."),
-        op<&snapshot_of>("snapshot", "parameter, into?",
-                         "A copy that later steps do not change, in the place of an earlier one if given."),
-        op<&restore_of>("restore", "parameter, snapshot", "Puts the numbers of a snapshot back."),
+                         "One step of Adam. sparse: only rows with a gradient are updated. decoupled: AdamW."),
+        op<&snapshot_of>(
+            "snapshot", "parameter, into?",
+            "A copy of a parameter that later steps do not change. `into`: an earlier snapshot to overwrite."),
+        op<&restore_of>("restore", "parameter, snapshot", "Copies the numbers of a snapshot into the parameter."),
     }};
 extern const lua::OpTable optim_operators{lua::OpTable::metamethods,
                                           &lua::push_metatable<OptimizerState>,
-                                          {op<&text_of>("__tostring", "self", "How many parameters it is of.")}};
+                                          {op<&text_of>("__tostring", "self", "The number of parameters as text.")}};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// The state that an optimiser keeps of its parameters.
+// The state that an optimizer keeps for its parameters.
 #pragma once
 
 #include <vector>
@@ -12,18 +12,19 @@ namespace mr {
 
 struct ParameterState {
   Tensor parameter, mean, square;
-  int64_t steps = 0;  // of a parameter on the CPU
-  bool alone = true;  // nobody else moves its bytes here
-  /// While steps of rows without a gradient are put off; `mean` and `square` are then as of the rows' own last steps.
+  int64_t steps = 0;  // number of steps of a parameter on the CPU
+  bool alone = true;  // false if another parameter shares its bytes
+  /// Deferred updates, or null. While updates are deferred, `mean` and `square` are those of each row's own last
+  /// update.
   std::shared_ptr<Deferred> deferred;
   bool all_touched = false;
   /// Rows that ever had a gradient, ascending, counted from 0.
   std::vector<int64_t> touched;
   Tensor touched_there;
-  std::vector<uint8_t> is_touched;  // by row
-  /// For every row of the parameter, the row of the last gradient that belongs to it, or -1. Kept
-  /// between steps, so that a step writes only what changes. On the GPU all are -1 between steps,
-  /// unless a step ran out of memory: then `slots_set` stays true.
+  std::vector<uint8_t> is_touched;  // one flag per row
+  /// For every row of the parameter, its row in the last gradient, or -1. Kept between steps, so that a step writes
+  /// only changed entries. On the GPU all are -1 between steps, unless a step ran out of memory: then `slots_set` stays
+  /// true.
   Tensor slot;
   bool slots_set = false;
   std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0
@@ -31,8 +32,8 @@ struct ParameterState {
 
 struct OptimizerState {
   std::vector<ParameterState> parameters;
-  /// On the GPU, so that recorded launches count when they are replayed: steps of every parameter, and what they make
-  /// of its rate.
+  /// On the GPU, so that replayed launches count, too: the step counts of all parameters, and the rates computed from
+  /// them.
   Tensor steps;
   DeviceArray<AdamRate> rates;
 };

@@ -1,5 +1,5 @@
-// Saves the state of an optimiser as named tensors, for files, and restores it. Files are not
-// trusted: everything is checked before anything changes.
+// Saves the state of an optimizer as named tensors, for files, and restores it. Files are untrusted, so everything is
+// checked before anything changes.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 using Named = std::map<std::string, Tensor>;
 
-/// `steps`: how many were taken.
+/// `steps`: the number of steps taken.
 Named numbers_of(const ParameterState& state, int64_t steps) {
   Named named{{"counts", Tensor::from(std::vector<int64_t>{steps, state.all_touched ? 1 : 0})}};
   Tensor mean = state.mean, square = state.square;
@@ -22,7 +22,7 @@ Named numbers_of(const ParameterState& state, int64_t steps) {
     named["stored"] = off.stored;
     named["rates"] = off.rates;
     named["settings"] = off.settings;
-  } else if (state.deferred != nullptr) {  // as the next step will find it
+  } else if (state.deferred != nullptr) {  // the state that the next step will use
     mean = state.deferred->moments().mean;
     if (state.deferred->method().adam) square = state.deferred->moments().square;
     named["counts"] = Tensor::from(std::vector<int64_t>{steps, 1});
@@ -39,7 +39,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     const bool there = all.parameters[i].parameter.device() == Device::cuda;
-    // what does not count on the GPU needs no count; the host's misses launches that are replayed
+    // the GPU's count, because the host's misses replayed launches; 0 if the GPU does not count
     const int64_t count_there = counted.empty() ? 0 : counted[i];
     const int64_t steps = there ? count_there : all.parameters[i].steps;
     for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
@@ -50,24 +50,23 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   return {std::move(names), std::move(tensors)};
 }
 
-/// The tensors of a file, taken out by name.
+/// The tensors of a file, by name; each is taken once.
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-    if (names.size() != tensors.size()) throw ArgumentError("names", "as many names as tensors expected");
+    if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
     for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
   }
-  /// Undefined where there is none.
+  /// Undefined if there is no such tensor.
   Tensor take(const std::string& name) {
     const auto found = named_.extract(name);
     return found.empty() ? Tensor() : found.mapped();
   }
-  /// Integers from 0 on, or an empty list where there are none.
+  /// Nonnegative integers, at most `most`. An empty list if there is no such tensor.
   std::vector<int64_t> integers(const std::string& name, int64_t most) {
     const Tensor x = take(name);
     if (!x.defined()) return {};
-    if (x.dtype() != Dtype::int64 || x.dims() != 1)
-      throw std::runtime_error("'" + name + "' is not a list of integers");
+    if (x.dtype() != Dtype::int64 || x.dims() != 1) throw std::runtime_error("'" + name + "' is not an int64 vector");
     std::vector<int64_t> values = x.to_vector<int64_t>();
     for (const int64_t value : values) {
       if (value < 0 || value > most)
@@ -76,17 +75,17 @@ class Source {
     }
     return values;
   }
-  /// Like the parameter.
+  /// A tensor with the shape and type of the parameter.
   Tensor like(const std::string& name, const Tensor& parameter) {
     const Tensor x = take(name);
     if (!x.defined()) return x;
     if (!(x.shape() == parameter.shape()) || x.dtype() != parameter.dtype())
-      throw std::runtime_error("'" + name + "' is of shape " + x.shape().text() + ", expected that of the parameter, " +
-                               parameter.shape().text() + ", and its type");
+      throw std::runtime_error("'" + name + "' has shape " + x.shape().text() + ", expected the parameter's shape, " +
+                               parameter.shape().text() + ", and the parameter's type");
     return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
   }
   void expect_empty() const {
-    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " is of no parameter");
+    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " does not belong to a parameter");
   }
 
  private:
@@ -95,14 +94,15 @@ class Source {
 
 constexpr int64_t most_steps = int64_t{1} << 52;
 
-/// The state of a parameter from the tensors whose names begin with `number` and a dot; what is put off comes last.
+/// Reads the state of a parameter from the tensors whose names begin with `number` and a dot. Its deferred updates go
+/// to `off`.
 ParameterState read(const ParameterState& bound, const std::string& number, Source& from, PutOff& off) {
   ParameterState state;
   state.parameter = bound.parameter;
   state.alone = bound.alone;
   const std::string at = number + ".";
   const std::vector<int64_t> counts = from.integers(at + "counts", most_steps);
-  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is not there or not two integers");
+  if (counts.size() != 2) throw std::runtime_error("'" + at + "counts' is missing or is not two integers");
   state.steps = counts[0];
   state.all_touched = counts[1] != 0;
   state.mean = from.like(at + "mean", state.parameter);
@@ -119,13 +119,13 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   return state;
 }
 
-/// True if steps were put off; an error where they cannot have been of this parameter.
+/// True if the file has deferred updates. Throws if they cannot belong to this parameter.
 bool check_put_off(const ParameterState& state, const PutOff& off) {
   const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
   if (none) return false;
   const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
   if (!all_there || !state.alone)
-    throw std::runtime_error("steps put off: something is not there, or not to be put off");
+    throw std::runtime_error("deferred updates: a tensor is missing, or the parameter does not allow them");
   Deferred::check(state.parameter, off, state.steps);
   return true;
 }
@@ -155,7 +155,7 @@ void check_optimizer(const OptimizerState& all, const std::vector<std::string>& 
   read_all(all, names, tensors);
 }
 
-/// Gives an optimiser, bound to parameters that have their numbers of then, what it remembered.
+/// Restores the saved state of an optimizer. Its parameters must have their values of that time.
 void restore_optimizer(OptimizerState& all, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
   auto [restored, put_off] = read_all(all, names, tensors);
   const bool any_there = std::ranges::any_of(
@@ -163,7 +163,7 @@ void restore_optimizer(OptimizerState& all, const std::vector<std::string>& name
   if (any_there) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
-    // not Tensor::from: its integers are read from the host's copy, and the GPU counts on in its own
+    // copied in this way, because Tensor::from would make the host read its own copy while the GPU counts in another
     restored.steps = Tensor::empty({static_cast<int64_t>(steps.size())}, Dtype::int64, Device::cuda);
     copy_bytes(restored.steps.raw(), Device::cuda, steps.data(), Device::cpu, restored.steps.bytes());
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);
@@ -183,12 +183,13 @@ extern const lua::OpTable optim_state_functions{
     nullptr,
     {
         op<&optimizer_numbers>("optimizer_numbers", "state",
-                               "Names and tensors of all that an optimiser remembers, steps put off among it."),
+                               "Names and tensors of an optimizer's state, including deferred updates."),
         op<&check_optimizer>("check_optimizer", "state, names, tensors",
-                             "An error where `restore_optimizer` would raise one; nothing changes."),
-        op<&restore_optimizer>("restore_optimizer", "state, names, tensors",
-                               "What `optimizer_numbers` gave, to an optimiser whose parameters have their numbers of "
-                               "then; an error, and no change, where it is not of these parameters."),
+                             "Raises the error that `restore_optimizer` would raise. Changes nothing."),
+        op<&restore_optimizer>(
+            "restore_optimizer", "state, names, tensors",
+            "Restores the state of `optimizer_numbers`. The parameters must have their numbers of that time. Raises an "
+            "error, without changes, if the state does not belong to these parameters."),
     }};
 
 }  // namespace mr

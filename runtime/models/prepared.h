@@ -1,5 +1,5 @@
-// The first part of every optimiser's step: gradients in the form that kernels read, and the rows
-// that move.
+// The first part of every optimizer step: converts gradients to the form that kernels read, and finds the rows to
+// update.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace mr {
 
-/// A gradient in the form that the step kernels read, and the memory under it.
+/// A gradient in the form that step kernels read, with the memory that holds it.
 struct Prepared {
   Tensor values, slot, rows;
-  Tensor in_slots;  // on the GPU: the rows, counted from 1, that the slots are of while the step lasts
+  Tensor in_slots;  // on the GPU: the rows, counted from 1, whose slots are set during the step
   int64_t entries = 0;
-  bool deferred = false;  // `ParameterState::deferred` has all that is needed
+  bool deferred = false;  // true if updates are deferred; `ParameterState::deferred` then has all data
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {
@@ -33,24 +33,22 @@ struct Prepared {
   }
 };
 
-/// Which rows a step moves: those with a gradient; with `history` (momentum) also those that had one earlier; with
-/// weight decay all. `glide` says how rows with a history move, where they do so alike.
+/// Which rows a step updates: rows with a gradient; with `history` (momentum) also rows that ever had one; with weight
+/// decay all rows. `glide` describes the updates of rows without a gradient, if they can be deferred.
 struct Motion {
   bool history, all_rows;
   std::optional<GlideMethod> glide;
 };
 
-/// The gradient of a parameter that has one; nothing moves yet, and a step that runs out of memory here can be tried
-/// again.
+/// Prepares the gradient of a parameter that has one. The parameter does not change yet, so a step that runs out of
+/// memory here can be repeated.
 Prepared prepare(ParameterState& state, const Motion& motion);
-/// After the step.
 void clear_slots(ParameterState& state, const Prepared& ready);
 
-/// True if there is anything to do.
 bool has_gradient(const ParameterState& state);
 int64_t width_of(const Tensor& parameter);
 Tensor zeros_like(const Tensor& x);
-/// Throws where lr is not positive or decay is negative.
+/// Throws if lr is not positive or decay is negative.
 void check_rates(double lr, double decay);
 
 }  // namespace mr

@@ -1,5 +1,5 @@
-// RMSProp and Adagrad: steps over the root of squares. Without a gradient a row of Adagrad stays; of RMSProp its
-// squares decay, so that all rows that ever had one are visited.
+// RMSProp and Adagrad, which divide by the root of a sum of squares. Adagrad does not change rows without a gradient.
+// RMSProp's squares decay, so it visits all rows that ever had a gradient.
 #include <cmath>
 #include <utility>
 
@@ -18,7 +18,7 @@ void check_method(const Method& how) {
   if (!(how.momentum >= 0 && how.momentum < 1))
     throw ArgumentError("momentum", std::to_string(how.momentum) + ", expected 0 to 1");
   if (!(how.epsilon >= 0 && std::isfinite(how.epsilon)))
-    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a number from 0 on");
+    throw ArgumentError("epsilon", std::to_string(how.epsilon) + ", expected a finite number, 0 or more");
 }
 
 template <class Real>
@@ -41,7 +41,7 @@ void move(const ParameterState& state, const Prepared& ready, const Method& how)
 void step(OptimizerState& all, const Method& how) {
   check_method(how);
   const bool history = how.keep != 1 || how.momentum > 0;
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // prepared before any moves: memory may run out
+  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, {history, how.decay > 0, {}}));

@@ -16,7 +16,7 @@ double StepLog::ratio_of(const GlideMethod& method) {
   return method.adam ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
 }
 
-/// The step from which on all later ones together are nothing beside the first.
+/// The number of steps after which all later updates of a row are negligible compared with the first one.
 int32_t StepLog::rest_of(const GlideMethod& method) {
   constexpr double nothing = 1e-14;
   const double ratio = ratio_of(method);

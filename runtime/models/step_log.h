@@ -1,5 +1,5 @@
-// The steps that an optimiser took of one parameter, as far back as rows that were put off since may need them, and
-// what they add up to for rows of each (kernels/models/glide.h).
+// The log of an optimizer's steps of one parameter, as far back as rows with deferred updates may need them, and the
+// sums over the steps after each step (kernels/models/glide.h).
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// How a row without a gradient moves: Adam, or SGD with momentum beta1.
+/// The update rule of a row without a gradient: Adam, or SGD with momentum beta1.
 struct GlideMethod {
   double beta1, beta2, epsilon;
   bool adam;
@@ -18,35 +18,37 @@ struct GlideMethod {
 
 class StepLog {
  public:
-  /// Rows must be stored again before so many steps have passed.
+  /// Deferred updates of a row must be applied before this number of steps has passed.
   static constexpr int32_t kept = 16384;
 
-  /// True if a row comes to rest, and soon enough, and Adam's squares outlive its means by so much that the moments of
-  /// `GlideSums`, sums of weight_j d_j^n about (beta1 / beta2^((n + 1) / 2))^j, come down for all n up to 5.
+  /// True if updates can be deferred: the updates of a row die out soon enough, and Adam's squares decay so much slower
+  /// than its means that the moments of `GlideSums`, which are sums of weight_j d_j^n about (beta1 / beta2^((n + 1) /
+  /// 2))^j, decrease for all n up to 5.
   static bool possible(const GlideMethod& method);
   StepLog(const GlideMethod& method, int32_t now);
 
   int32_t now() const { return now_; }
-  /// So many steps after its own a row moves no more.
+  /// The number of steps after which a row without a gradient no longer changes.
   int32_t rest() const { return rest_; }
   const GlideMethod& method() const { return method_; }
   void append(double lr);
-  /// The rates of the last steps, as many as rows may need: with them appended, a log begun before them is this one.
+  /// The learning rates of the last steps, as many as rows may need. A log that starts before them and appends them
+  /// equals this one.
   std::vector<double> rates() const;
 
-  /// The sums over the steps after t0 until now, for rows that were last stored in step t0.
+  /// The sums over the steps from t0 + 1 until now, for rows that were stored in step t0.
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
-  /// In the j-th step after t0, j <= rest().
+  /// The weight in the j-th step after t0, j <= rest().
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
-  /// beta1^k and beta2^k.
+  /// Decay over k steps: beta1^k of the means, beta2^k of the squares.
   double mean_left(int32_t k) const { return mean_powers_.of(k); }
   double square_left(int32_t k) const { return square_powers_.of(k); }
 
  private:
   struct Step {
     GlideSums sums;
-    double factor, root;  // what a step's weights and places have in common
+    double factor, root;  // factors that are common to a step's weights and places
     double lr;
   };
   struct Powers {

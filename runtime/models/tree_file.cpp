@@ -1,5 +1,5 @@
-// Trees from an untrusted file. XGBoost follows the indices of a saved tree without looking, so each is looked at here;
-// what surrounds the trees is written anew, not copied.
+// Reads XGBoost trees from an untrusted file. XGBoost does not check the indices of a saved tree, so this file checks
+// all of them. Everything around the trees is written again instead of copied.
 #include <charconv>
 #include <climits>
 #include <cmath>
@@ -18,23 +18,25 @@ namespace {
 using io::json_object, io::json_text;
 using nlohmann::json;
 
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error("its trees are not XGBoost's: " + what); }
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error("its trees are not valid XGBoost trees: " + what);
+}
 
 const json& part(const json& of, const char* name) {
   if (!of.is_object() || !of.contains(name)) fail(std::string("no '") + name + "'");
   return of[name];
 }
 
-/// A parameter, which XGBoost writes as a text.
+/// A parameter, which XGBoost writes as a string.
 template <class T>
 T number(const json& of, const char* name) {
   const json& text = part(of, name);
   T value{};
-  if (!text.is_string()) fail(std::string("'") + name + "' is no text");
+  if (!text.is_string()) fail(std::string("'") + name + "' is not a string");
   const auto& digits = text.get_ref<const std::string&>();
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (read.ec != std::errc() || read.ptr != digits.data() + digits.size())
-    fail(std::string("'") + name + "' is no number");
+    fail(std::string("'") + name + "' is not a number");
   return value;
 }
 
@@ -45,7 +47,7 @@ void expect(const char* name, int64_t found, int64_t expected) {
 
 const json& array(const json& of, const char* name, size_t size) {
   const json& found = part(of, name);
-  if (!found.is_array()) fail(std::string("'") + name + "' is no array");
+  if (!found.is_array()) fail(std::string("'") + name + "' is not an array");
   expect(name, static_cast<int64_t>(found.size()), static_cast<int64_t>(size));
   return found;
 }
@@ -57,7 +59,7 @@ std::vector<int64_t> integers(const json& of, const char* name, size_t size, int
   for (const json& each : array(of, name, size)) {
     if (!each.is_number_integer() || (each.is_number_unsigned() && each.get<uint64_t>() > UINT_MAX) ||
         each.get<int64_t>() < least || each.get<int64_t>() > most)
-      fail(std::string("an entry of '") + name + "' is none from " + std::to_string(least) + " to " +
+      fail(std::string("an entry of '") + name + "' is not an integer from " + std::to_string(least) + " to " +
            std::to_string(most));
     values.push_back(each.get<int64_t>());
   }
@@ -74,10 +76,9 @@ std::string array_of(const std::vector<T>& values) {
   return text + "]";
 }
 
-/// XGBoost writes parameters as texts.
 std::string quoted(int64_t value) { return json_text(std::to_string(value)); }
 
-/// The nodes of a tree that can be reached from its root, in the order of being met. Pruning leaves others behind.
+/// The nodes of a tree that are reachable from its root, in breadth-first order. Pruning leaves unreachable nodes.
 class ReachedNodes {
  public:
   ReachedNodes(const json& tree, size_t size) : size_(size) {
@@ -88,7 +89,7 @@ class ReachedNodes {
     meet(0, INT_MAX, met);
     for (size_t i = 0; i < old_.size(); ++i) {
       const int64_t l = left[old_[i]], r = right[old_[i]];
-      if ((l < 0) != (r < 0)) fail("a node has one child");
+      if ((l < 0) != (r < 0)) fail("a node has only one child");
       left_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()));
       right_.push_back(l < 0 ? -1 : static_cast<int64_t>(old_.size()) + 1);
       if (l < 0) continue;
@@ -103,7 +104,7 @@ class ReachedNodes {
     made["parents"] = array_of(parents_);
   }
   bool splits(size_t i) const { return left_[i] >= 0; }
-  /// Integers of those that split, in a range; 0 of leaves.
+  /// Integers of the nodes that split, checked to be in a range; 0 for leaves.
   std::string of_splits(const json& tree, const char* name, int64_t most) const {
     const auto all = integers(tree, name, size_, INT_MIN, UINT_MAX);
     std::vector<int64_t> values;
@@ -116,14 +117,14 @@ class ReachedNodes {
     }
     return array_of(values);
   }
-  /// Numbers that float32 can hold, written so that XGBoost reads them as such.
+  /// float32 numbers, written so that XGBoost reads the same values.
   std::string floats(const json& tree, const char* name) const {
     const json& all = array(tree, name, size_);
     std::vector<double> values;
     for (const int64_t node : old_) {
       const json& each = all[static_cast<size_t>(node)];
       if (!each.is_number() || !(std::abs(each.get<double>()) <= 3.4028235e38))
-        fail(std::string("an entry of '") + name + "' is no float32");
+        fail(std::string("an entry of '") + name + "' is not a float32 number");
       values.push_back(each.get<double>());
     }
     return array_of(values);
@@ -131,7 +132,7 @@ class ReachedNodes {
 
  private:
   void meet(int64_t node, int64_t parent, std::vector<bool>& met) {
-    if (met[static_cast<size_t>(node)]) fail("a node is met twice");
+    if (met[static_cast<size_t>(node)]) fail("a node has two parents");
     met[static_cast<size_t>(node)] = true;
     old_.push_back(node);
     parents_.push_back(parent);
@@ -145,7 +146,8 @@ std::string checked_tree(const json& tree, int64_t id, const TreeShape& shape) {
   const json& parameters = part(tree, "tree_param");
   const auto size = static_cast<size_t>(number<uint32_t>(parameters, "num_nodes"));
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
-  if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size()) fail("'num_nodes' is not as many");
+  if (size == 0 || size > INT_MAX || size != part(tree, "left_children").size())
+    fail("'num_nodes' is not the number of nodes");
   const ReachedNodes nodes(tree, size);
   std::map<std::string, std::string> made = {
       {"id", text_of(id)},
@@ -207,9 +209,9 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   expect("num_feature", number<int64_t>(parameters, "num_feature"), shape.features);
   expect("num_class", number<int64_t>(parameters, "num_class"), shape.classes);
   const auto base = number<double>(parameters, "base_score");
-  if (!(std::abs(base) <= 1e30)) fail("'base_score' is no finite number");
-  if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is no probability");
-  // compared as texts: the library makes a value of the other one, where it may not throw
+  if (!(std::abs(base) <= 1e30)) fail("'base_score' is not a finite number");
+  if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is not a probability");
+  // compares strings: for other types the JSON library would construct a value, which may throw
   const json& name = part(booster, "name");
   if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");
   const std::string boosted =

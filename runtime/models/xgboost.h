@@ -1,6 +1,6 @@
-// XGBoost's library, loaded when a script first asks for trees. Its C interface is declared here, so that a build needs
-// none of its headers: handles are addresses, results are 0 or -1, and texts and arrays that it returns are valid until
-// the thread's next call.
+// XGBoost's library, loaded when a script first uses trees. Its C interface is declared here, so that a build needs no
+// XGBoost headers. Handles are pointers, results are 0 or -1, and returned strings and arrays are valid until the
+// thread's next call.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class Xgboost : SharedLibrary {
 
  public:
   Xgboost();
-  /// "1.7.4"
+  /// for example "1.7.4"
   std::string version() const;
-  /// Throws what the library says of its last call where that failed.
+  /// Throws the library's error message if its last call failed.
   void check(int result) const;
 
   using Size = uint64_t;
@@ -58,10 +58,11 @@ class Xgboost : SharedLibrary {
   void (*version_)(int*, int*, int*) = found<void(int*, int*, int*)>("XGBoostVersion");
 };
 
-/// Throws std::runtime_error that names the package where the library cannot be loaded or is of another version.
+/// The loaded library. Throws std::runtime_error that names the Debian package if the library is missing or has another
+/// version.
 const Xgboost& xgboost();
 
-/// Rows of features, with grades and lists where trees are grown on them.
+/// Rows of features, with grades and list sizes if trees are grown on them.
 struct TreeMatrix {
   void* handle = nullptr;
   int64_t rows = 0, columns = 0;
@@ -73,7 +74,7 @@ struct TreeMatrix {
 
 struct TreeBooster {
   void* handle = nullptr;
-  /// The round that is being grown.
+  /// the round that is being grown
   mutable LongCall growing;
   TreeBooster() = default;
   TreeBooster(const TreeBooster&) = delete;
@@ -88,16 +89,16 @@ inline constexpr const char* lua::class_name<TreeData> = "mr.TreeData";
 template <>
 inline constexpr const char* lua::class_name<Booster> = "mr.Booster";
 
-/// Requirements on the trees of a file: the number of features, the number of classes (0: one score
-/// per row), and the name of the objective.
+/// Requirements for the trees of a file: the number of features, the number of classes (0: one score per row), and the
+/// name of the objective.
 struct TreeShape {
   int64_t features, classes;
   std::string objective;
 };
 
-/// XGBoost's JSON of trees from an untrusted text of it, made anew of what was checked: every index that XGBoost would
-/// follow is inside its array, no tree has a cycle, and the frame around the trees is our own. Throws
-/// std::runtime_error that says what is wrong.
+/// Checks an untrusted JSON text of XGBoost trees and returns it rewritten. In the result, every index is inside its
+/// array, no tree has a cycle, and only trees are taken from the input. Throws std::runtime_error that says what is
+/// wrong.
 std::string checked_trees(const std::string& text, const TreeShape& shape);
 
 }  // namespace mr

@@ -22,7 +22,7 @@ std::string entries(const char* name, const Tensor& x) {
 
 void floating(const char* name, const Tensor& x) {
   if (x.dtype() == Dtype::int64)
-    fail(name, "int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+    fail(name, "int64 tensors hold indices and do not support arithmetic: convert with :double() or :float()");
 }
 
 void fits_int64(const char* name, const Tensor& x) {
@@ -33,7 +33,7 @@ void fits_int64(const char* name, const Tensor& x) {
     for (int64_t i = 0; i < values.size; ++i) {
       if (values[i] >= Real(-0x1p63) && values[i] < Real(0x1p63)) continue;
       char text[120];
-      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which int64 does not hold", name,
+      std::snprintf(text, sizeof text, "%s has %g at entry %lld, which does not fit int64", name,
                     static_cast<double>(values[i]), static_cast<long long>(i + 1));
       fail(name, text);
     }
@@ -77,7 +77,7 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 
 namespace {
 
-/// True if a check that runs on the GPU notes an entry: one word comes to the host, not the tensor.
+/// True if a check that runs on the GPU finds an entry. Only one word is copied to the host, not the tensor.
 template <class Launch>
 bool notes(Device device, Launch launch) {
   const Tensor word = Tensor::zeros({1}, Dtype::int64, device);
@@ -101,7 +101,7 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;
-    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // as wide as an entry, for vectors of both
+    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // integer as wide as Real, for vectorization
     const int64_t n = x.entries();
     std::atomic<bool> any{false};
     cpu::parallel(n, 32768, [&](int64_t first, int64_t last) {
@@ -134,7 +134,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
     return;
   const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  uint64_t outside = 0;  // its highest bit: that of the differences that are below 0
+  uint64_t outside = 0;  // its highest bit is set if any difference is negative
   for (int64_t i = 0; i < x.entries(); ++i) {
     const auto value = static_cast<uint64_t>(values[i]);
     outside |= (value - 1) | (static_cast<uint64_t>(n) - value);
@@ -150,7 +150,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
 int dimension(const char* name, const Tensor& x, int64_t dim) {
   if (dim < 1 || dim > x.dims()) {
     fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +
-                   std::to_string(x.dims()) + (dim < 0 ? "; the last is x.dims, not -1" : ""));
+                   std::to_string(x.dims()) + (dim < 0 ? "; write x.dims for the last dimension, not -1" : ""));
   }
   return static_cast<int>(dim) - 1;
 }

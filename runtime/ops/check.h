@@ -1,4 +1,4 @@
-// Checks of arguments, one wording per mistake. Each throws ArgumentError with the argument's name.
+// Checks of arguments, with one message for each kind of mistake. Each throws ArgumentError with the argument's name.
 #pragma once
 
 #include <string>
@@ -9,26 +9,25 @@
 
 namespace mr::check {
 
-/// float32 or float64.
 void floating(const char* name, const Tensor& x);
-/// Numbers that int64 holds after truncation.
+/// Throws unless every entry fits into int64 after truncation.
 void fits_int64(const char* name, const Tensor& x);
 void type(const char* name, const Tensor& x, Dtype expected);
-/// One entry per row of the lists, floating; "scores has 12 entries but lists have 10 rows".
+/// Throws unless x is floating and has one entry per row: "scores has 12 entries but lists have 10 rows".
 void per_row(const char* name, const Tensor& x, const Lists& lists);
-/// One entry per list, floating.
+/// Throws unless x is floating and has one entry per list.
 void per_list(const char* name, const Tensor& x, const Lists& lists);
 void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
-/// Same type and same device; the message names both, and :double() / :float() or :to().
+/// Throws unless both have the same type and device. The message suggests :double(), :float() or :to().
 void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
-/// No NaN; names the first such entry. Waits for the GPU, except while a tally is open (ops/tally.h): then it is
-/// reported when the tally is read, with the operation.
+/// Throws if x has a NaN; the message has its position. Waits for the GPU, except while a tally is open (ops/tally.h):
+/// then a NaN is reported when the tally is read.
 void not_nan(const char* operation, const char* name, const Tensor& x);
 void positive(const char* name, double value);
 void finite(const char* name, double value);
-/// Integers from 1 to n.
+/// Throws unless x has integers from 1 to n.
 void index(const char* name, const Tensor& x, int64_t n);
-/// A dimension of x counted from 1; returns it counted from 0.
+/// Checks a dimension that is counted from 1; returns it counted from 0.
 int dimension(const char* name, const Tensor& x, int64_t dim);
 
 }  // namespace mr::check

@@ -1,4 +1,4 @@
-// Making tensors from numbers, tables and random numbers; taking them apart again.
+// Lua functions that create tensors from numbers, tables and random numbers, and read tensors back.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,18 +16,18 @@ Dtype to_dtype(const std::string& name) {
   if (name == "float32") return Dtype::float32;
   if (name == "float64") return Dtype::float64;
   if (name == "int64") return Dtype::int64;
-  throw ArgumentError("dtype", "no dtype '" + name + "': there are 'float32', 'float64' and 'int64'");
+  throw ArgumentError("dtype", "'" + name + "' is not a dtype, expected 'float32', 'float64' or 'int64'");
 }
 
 Dtype floating_dtype(const std::string& name) {
   const Dtype type = to_dtype(name);
-  if (type == Dtype::int64) throw ArgumentError("dtype", "float32 or float64 expected, got int64");
+  if (type == Dtype::int64) throw ArgumentError("dtype", "is int64, expected float32 or float64");
   return type;
 }
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// The shortest text that is read back as this number.
+/// The shortest decimal text that parses to this number.
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   std::array<char, 32> text{};
@@ -36,11 +36,12 @@ std::string number_text(double x) {
 }
 
 [[noreturn]] void refuse_number(const char* name, const std::string& number) {
-  throw ArgumentError(name, number + " is not an integer below 2^53 in size, and the dtype is int64");
+  throw ArgumentError(name,
+                      number + " does not fit dtype int64, expected an integer with an absolute value below 2^53");
 }
 
-/// int64 takes whole numbers below 2^53. From there on neighbours are one and the same float64: 2^53 + 1 arrives as
-/// 2^53.
+/// Throws if a number does not fit. int64 accepts integers below 2^53 in size, because larger ones may have been
+/// rounded: 2^53 + 1 becomes 2^53 in float64.
 void fits(const char* name, double x, Dtype type) {
   if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) {
     refuse_number(name, number_text(x));
@@ -53,7 +54,7 @@ Shape to_shape(const std::vector<int64_t>& sizes) {
   return shape;
 }
 
-/// Reads a nested table of numbers; every level must have one length.
+/// Reads a nested table of numbers. All tables of a level must have the same length.
 class NestedReader {
  public:
   explicit NestedReader(const lua::Table& table) : L_(table.L) {
@@ -65,13 +66,12 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
-  /// The first number that int64 does not hold exactly as it was given, in words, or nothing.
+  /// The text of the first number that int64 does not represent exactly, or nothing.
   const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:
-  /// The text of the number on top of the stack if float64 does not hold it exactly as a whole
-  /// number; else nothing. 2^53 is accepted as a Lua integer, but not as a Lua float, which may
-  /// have been rounded from 2^53 + 1.
+  /// The text of the number on top of the stack if it is not exactly an integer in float64; else nothing. 2^53 is
+  /// accepted as a Lua integer, but not as a Lua float, which may have been rounded from 2^53 + 1.
   std::optional<std::string> refused() const {
     if (lua_isinteger(L_, -1) != 0) {
       constexpr int64_t limit = int64_t{1} << 53;
@@ -96,7 +96,7 @@ class NestedReader {
     if (const auto key = lua::key_beside(L_, index, n)) {
       throw ArgumentError("values",
                           "a table with the field '" + *key +
-                              "' beside its entries, expected entries alone; options go into a table of their "
+                              "' beside its entries, expected only entries; put options into a table of their "
                               "own: mr.tensor(values, {dtype = ...})");
     }
     if (n != shape_[depth]) {
@@ -141,12 +141,12 @@ Tensor full_of(const std::vector<int64_t>& shape, double value, const std::strin
 
 Tensor arange_of(double first, double last, double step, const std::string& dtype, std::optional<std::string> device) {
   if (step == 0 || !std::isfinite(first) || !std::isfinite(last) || !std::isfinite(step)) {
-    throw ArgumentError("step", "first, last and step must be finite and step not 0");
+    throw ArgumentError("step", "must not be 0, and first, last and step must be finite");
   }
   fits("first", first, to_dtype(dtype));
   fits("step", step, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
-  if (steps > 1e15) throw ArgumentError("last", "too many entries");
+  if (steps > 1e15) throw ArgumentError("last", "is too far from first: the tensor would have more than 1e15 entries");
   if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));
   Tensor out =
       Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));
@@ -160,7 +160,7 @@ Tensor uniform_of(const std::vector<int64_t>& shape, double low, double high, in
                   const std::string& dtype, std::optional<std::string> device) {
   if (!(low <= high) || !std::isfinite(high - low)) {
     throw ArgumentError("low",
-                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected an interval");
+                        "from " + std::to_string(low) + " to " + std::to_string(high) + ", expected low <= high");
   }
   Tensor out = Tensor::empty(to_shape(shape), floating_dtype(dtype), device_or_default(device));
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
@@ -227,14 +227,15 @@ extern const lua::OpTable create_functions{
     {
         op<&tensor_of>("tensor", "values, dtype, device?", "A tensor from a nested table of numbers."),
         op<&full_of>("full", "shape, value, dtype, device?", "A tensor of one value."),
-        op<&arange_of>("arange", "first, last, step, dtype, device?", "first, first + step, ... up to last."),
+        op<&arange_of>("arange", "first, last, step, dtype, device?",
+                       "The numbers first, first + step, ... up to last."),
         op<&uniform_of>("uniform", "shape, low, high, seed, stream, dtype, device?",
                         "Uniform random numbers in [low, high)."),
         op<&normal_of>("normal", "shape, mean, sd, seed, stream, dtype, device?", "Normal random numbers."),
         op<&numbers_of>("numbers", "x", "All entries as a flat table of numbers."),
         op<&integers_of>("integers", "x", "All entries as a flat table of integers."),
         op<&shape_of>("shape", "x", "The sizes as a table."),
-        op<&default_device_of>("device", "name?", "Sets, if a name is given, and returns the default device."),
+        op<&default_device_of>("device", "name?", "Sets the default device, if a name is given, and returns it."),
     }};
 
 extern const lua::OpTable create_methods{
@@ -242,12 +243,12 @@ extern const lua::OpTable create_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&size_of_dim>("size", "self, dim", "Size of a dimension, counted from 1."),
-        op<&item_of>("item", "self", "The only entry as a number."),
+        op<&item_of>("item", "self", "The single entry as a number."),
         op<&to_of>("to", "self, where",
-                   "The same numbers on a device ('cpu', 'cuda') or as a type ('float32', 'float64', 'int64')."),
-        op<&double_of>("double", "self", "The same numbers as float64."),
-        op<&float_of>("float", "self", "The same numbers as float32."),
-        op<&long_of>("long", "self", "The same numbers truncated to int64."),
+                   "A copy on a device ('cpu', 'cuda') or of a type ('float32', 'float64', 'int64')."),
+        op<&double_of>("double", "self", "A copy as float64."),
+        op<&float_of>("float", "self", "A copy as float32."),
+        op<&long_of>("long", "self", "A copy truncated to int64."),
     }};
 
 extern const lua::OpTable create_getters{lua::OpTable::getters,
@@ -257,11 +258,12 @@ extern const lua::OpTable create_getters{lua::OpTable::getters,
                                              op<&device_name>("device", "self", "'cpu' or 'cuda'."),
                                          }};
 
-extern const lua::OpTable create_operators{lua::OpTable::metamethods,
-                                           &lua::push_metatable<Tensor>,
-                                           {
-                                               op<&length_of>("__len", "self", "Size of the first dimension."),
-                                               op<&text_of>("__tostring", "self", "Short text: values, shape, type."),
-                                           }};
+extern const lua::OpTable create_operators{
+    lua::OpTable::metamethods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&length_of>("__len", "self", "Size of the first dimension."),
+        op<&text_of>("__tostring", "self", "Short text with values, shape and type."),
+    }};
 
 }  // namespace mr

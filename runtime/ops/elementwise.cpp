@@ -1,4 +1,4 @@
-// Elementwise operations: one entry, two broadcast operands, a choice between two.
+// Elementwise operations: functions of one entry, of two broadcast operands, and selection.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -11,7 +11,7 @@ namespace {
 
 using ops::Operand;
 
-// A row names a function's kernels, for both types of entry.
+// Defines a row that names a function's kernels for both floating types.
 #define MR_ROW(function, Function)                                      \
   struct function##_row {                                               \
     template <class Real>                                               \
@@ -49,10 +49,11 @@ Tensor unary(const Tensor& x) {
   });
 }
 
-/// Both operands as tensors of one kind; a number takes the type of the other.
+/// Both operands as tensors of the same type and device. A number gets the type of the other operand.
 std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
   if (std::holds_alternative<double>(a)) {
-    if (std::holds_alternative<double>(b)) throw ArgumentError("a", "two numbers, expected a tensor among them");
+    if (std::holds_alternative<double>(b))
+      throw ArgumentError("a", "both operands are numbers, expected at least one tensor");
     const Tensor& y = std::get<Tensor>(b);
     check::floating("b", y);
     return {Tensor::full({}, std::get<double>(a), y.dtype(), y.device()), y};
@@ -153,7 +154,7 @@ Tensor where_of(const Tensor& condition, const Operand& a, const Operand& b) {
       });
 }
 
-/// 1 where NaN: alone unequal to itself.
+/// 1 for NaN, which is the only value that differs from itself.
 Tensor isnan_of(const Tensor& x) {
   check::floating("self", x);
   return forward_of<sub_row>(Tensor::full({}, 1, x.dtype(), x.device()), forward_of<eq_row>(x, x));
@@ -179,37 +180,39 @@ extern const lua::OpTable elementwise_methods{
         op<&unary<abs_row>>("abs", "self", "Absolute value of each entry; its derivative at 0 is 0."),
         op<&unary<sigmoid_row>>("sigmoid", "self", "1 / (1 + e^-x) of each entry, without overflow."),
         op<&unary<tanh_row>>("tanh", "self", "Hyperbolic tangent of each entry."),
-        op<&unary<relu_row>>("relu", "self",
-                             "The larger of each entry and 0, NaN where it is NaN; its derivative at 0 is 0."),
+        op<&unary<relu_row>>("relu", "self", "max(x, 0) of each entry; NaN stays NaN. Its derivative at 0 is 0."),
         op<&unary<softplus_row>>("softplus", "self", "log(1 + e^x) of each entry, without overflow."),
-        op<&binary<maximum_row>>("maximum", "self, other",
-                                 "The larger of two entries, broadcast; equal entries share the derivative."),
-        op<&binary<minimum_row>>("minimum", "self, other",
-                                 "The smaller of two entries, broadcast; equal entries share the derivative."),
-        op<&comparison<gt_row>>("gt", "self, other", "1 where greater than other, else 0."),
-        op<&comparison<ge_row>>("ge", "self, other", "1 where greater than or equal to other, else 0."),
-        op<&lt_of>("lt", "self, other", "1 where less than other, else 0."),
-        op<&le_of>("le", "self, other", "1 where less than or equal to other, else 0."),
-        op<&comparison<eq_row>>("eq", "self, other", "1 where equal to other, else 0."),
+        op<&binary<maximum_row>>(
+            "maximum", "self, other",
+            "The larger of two entries, with broadcasting. Equal entries get half of the derivative each."),
+        op<&binary<minimum_row>>(
+            "minimum", "self, other",
+            "The smaller of two entries, with broadcasting. Equal entries get half of the derivative each."),
+        op<&comparison<gt_row>>("gt", "self, other", "1 where self > other, else 0."),
+        op<&comparison<ge_row>>("ge", "self, other", "1 where self >= other, else 0."),
+        op<&lt_of>("lt", "self, other", "1 where self < other, else 0."),
+        op<&le_of>("le", "self, other", "1 where self <= other, else 0."),
+        op<&comparison<eq_row>>("eq", "self, other", "1 where self equals other, else 0."),
         op<&isnan_of>("isnan", "self", "1 where the entry is NaN, else 0."),
         op<&where_of>("where", "self, a, b", "Entries of a where self is not 0, of b elsewhere."),
     }};
 
-extern const lua::OpTable elementwise_operators{lua::OpTable::metamethods,
-                                                &lua::push_metatable<Tensor>,
-                                                {
-                                                    op<&binary<add_row>>("__add", "a, b", "Sum, broadcast."),
-                                                    op<&binary<sub_row>>("__sub", "a, b", "Difference, broadcast."),
-                                                    op<&binary<mul_row>>("__mul", "a, b", "Product, broadcast."),
-                                                    op<&binary<div_row>>("__div", "a, b", "Quotient, broadcast."),
-                                                    op<&binary<pow_row>>("__pow", "a, b", "Power, broadcast."),
-                                                    op<&unary<neg_row>>("__unm", "a", "Negative of each entry."),
-                                                }};
+extern const lua::OpTable elementwise_operators{
+    lua::OpTable::metamethods,
+    &lua::push_metatable<Tensor>,
+    {
+        op<&binary<add_row>>("__add", "a, b", "Sum, with broadcasting."),
+        op<&binary<sub_row>>("__sub", "a, b", "Difference, with broadcasting."),
+        op<&binary<mul_row>>("__mul", "a, b", "Product, with broadcasting."),
+        op<&binary<div_row>>("__div", "a, b", "Quotient, with broadcasting."),
+        op<&binary<pow_row>>("__pow", "a, b", "Power, with broadcasting."),
+        op<&unary<neg_row>>("__unm", "a", "Negative of each entry."),
+    }};
 
 extern const lua::OpTable elementwise_functions{
     lua::OpTable::functions,
     nullptr,
     {op<&clamp_of>("clamp", "x, min?, max?",
-                   "Each entry limited to [min, max]; no derivative outside, half of it at an end.")}};
+                   "Limits each entry to [min, max]. The derivative is 0 outside and one half at an end.")}};
 
 }  // namespace mr

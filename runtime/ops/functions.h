@@ -1,4 +1,4 @@
-// Operations that others are composed of in C++: recorded as those that scripts call, and with their checks.
+// Operations for use by other C++ operations. They are recorded and checked like those that scripts call.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,12 @@ Tensor div(const Operand& a, const Operand& b);
 Tensor sqrt(const Tensor& x);
 /// Entries of a where the condition is not 0, of b elsewhere.
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
-/// Over all entries, or along a dimension counted from 1.
+/// Sum over all entries, or along a dimension counted from 1.
 Tensor sum(const Tensor& x, std::optional<int64_t> dim);
 Tensor mean(const Tensor& x, std::optional<int64_t> dim);
 Tensor reshape(const Tensor& x, const Shape& shape);
-/// Dimensions d and e, counted from 0, change places.
 Tensor transpose(const Tensor& x, int d, int e);
-/// `count` indices of dimension d from `first`, both counted from 0.
+/// Takes `count` indices of dimension d from `first`, both counted from 0.
 Tensor narrow(const Tensor& x, int d, int64_t first, int64_t count);
 Tensor rows(const Tensor& x, const Tensor& index);
 

@@ -13,14 +13,14 @@
 namespace mr {
 namespace {
 
-/// Where entries of the index begin in a tensor of that shape: as they lie, but for dimension d.
+/// The offset of each index entry in a tensor of the given shape, without dimension d.
 Broadcast base_of(const Shape& index, const Shape& shape, int d) {
   std::vector<int64_t> strides;
   for (int e = 0; e < shape.dims(); ++e) strides.push_back(e == d ? 0 : shape.stride(e));
   return strided(index, strides);
 }
 
-/// Which values go to each place: those of place p are order[starts[p]] .. order[starts[p + 1] - 1], in their order.
+/// The values that are added at each place: place p gets order[starts[p]] .. order[starts[p + 1] - 1], in this order.
 struct Groups {
   std::vector<int64_t> order, starts;
 };
@@ -34,7 +34,7 @@ Groups grouped(const std::vector<int64_t>& places, int64_t count) {
   return groups;
 }
 
-/// On the GPU: every place adds up its own.
+/// On the GPU: each place sums its own values.
 template <class Real>
 void add_by_places(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
   std::vector<int64_t> places = index.to_vector<int64_t>();
@@ -52,7 +52,7 @@ void add_by_places(const Tensor& values, const Tensor& index, int d, const Tenso
                                 .width = 1});
 }
 
-/// On the CPU: run by run along the dimension, in the same order. `out` is 0.
+/// On the CPU: sums run by run along the dimension, in the same order as on the GPU. `out` must be 0.
 template <class Real>
 void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
   const Runs from = runs_along(index.shape(), d);
@@ -76,8 +76,8 @@ void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor&
   });
 }
 
-/// A tensor of this shape to which each value is added where its index says; in the order of the values, so that the
-/// result is the same every time, on either device.
+/// A tensor of the given shape to which each value is added at its index. Values are added in order, so the result is
+/// the same on both devices.
 Tensor added_along(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
   Tensor out = Tensor::zeros(shape, values.dtype(), values.device());
   with_real(out.dtype(), [&]<class Real>() {
@@ -90,7 +90,7 @@ Tensor added_along(const Tensor& values, const Shape& shape, int d, const Tensor
   return out;
 }
 
-/// The dimension, counted from 0.
+/// Checks the arguments of gather and scatter; returns the dimension counted from 0.
 int check_along(const Tensor& x, int64_t dim, const Tensor& index) {
   const int d = check::dimension("dim", x, dim);
   check::type("index", index, Dtype::int64);
@@ -99,8 +99,9 @@ int check_along(const Tensor& x, int64_t dim, const Tensor& index) {
   bool fits = index.dims() == x.dims();
   for (int e = 0; fits && e < x.dims(); ++e) fits = e == d || index.size(e) <= x.size(e);
   if (!fits) {
-    throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected one that a tensor of shape " +
-                                     x.shape().text() + " has, but for dimension " + std::to_string(dim));
+    throw ArgumentError("index", "index has shape " + index.shape().text() +
+                                     ", expected no size larger than in the tensor's shape " + x.shape().text() +
+                                     ", except in dimension " + std::to_string(dim));
   }
   check::index("index", index, x.size(d));
   return d;
@@ -167,14 +168,14 @@ extern const lua::OpTable gather_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&gather_of>("gather", "self, dim, index",
-                       "Entries along a dimension at the numbers in index (int64, counted from 1), which has as many "
-                       "dimensions: x:gather(2, i)[r][c] is x[r][i[r][c]]."),
+                       "Entries along a dimension at the positions in index (int64, counted from 1, with as many "
+                       "dimensions as the tensor): x:gather(2, i)[r][c] is x[r][i[r][c]]."),
         op<&scatter_add_of>("scatter_add", "self, dim, index, values",
-                            "A copy with values added along a dimension where index says, the counterpart of gather; "
-                            "numbers may repeat and add up, in the same order every time."),
+                            "A copy with values added along a dimension at the positions in index, the reverse of "
+                            "gather. Repeated positions add up, always in the same order."),
         op<&embedding_of>("embedding", "self, index",
-                          "Rows of a matrix at the numbers in index (int64, counted from 1, any shape), whose shape "
-                          "the result has with one dimension more; its derivative is sparse."),
+                          "Rows of a matrix at the numbers in index (int64, counted from 1, any shape). The result has "
+                          "the index's shape and one more dimension. The derivative is sparse."),
     }};
 
 }  // namespace mr

@@ -1,5 +1,4 @@
-// How shapes are aligned: broadcasting of two operands, and the runs of entries that a reduction over a dimension adds
-// up.
+// Shapes of broadcast operands, and the runs of entries that a reduction over a dimension sums.
 #pragma once
 
 #include "kernels/tensor/reduce.h"
@@ -7,21 +6,18 @@
 
 namespace mr {
 
-/// The shape of a elementwise b: sizes line up from the last dimension, 1 stretches. Throws ArgumentError "b" where
-/// they do not.
+/// The shape to which a and b are broadcast. Throws ArgumentError "b" if the shapes are not compatible.
 Shape broadcast_shape(const Shape& a, const Shape& b);
-/// How a tensor of shape `from` is read where the result has shape `to`.
+/// How a tensor of shape `from` is broadcast to shape `to`.
 Broadcast broadcast_of(const Shape& from, const Shape& to);
-/// How the entries of a transposed, expanded or sliced tensor lie in the original: sizes of the result, strides in the
-/// original.
+/// How the entries of a transposed, expanded or sliced tensor are stored in the original: sizes of the result, strides
+/// in the original.
 Broadcast strided(const Shape& shape, const std::vector<int64_t>& strides);
-/// Runs along dimension d.
 Runs runs_along(const Shape& shape, int d);
-/// All entries as one run.
 Runs one_run(int64_t entries);
-/// The rows with these numbers, counted from 1; differentiable.
+/// Gathers rows by their numbers, counted from 1; differentiable.
 Tensor rows_of(const Tensor& x, const Tensor& index);
-/// The derivative by an operand of shape `shape` that was broadcast: sums over what was stretched.
+/// Backward of broadcasting: sums the derivative over the broadcast dimensions, to shape `shape`.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
 
 }  // namespace mr

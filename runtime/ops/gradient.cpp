@@ -1,4 +1,4 @@
-// The Lua functions of gradients.
+// Lua functions for gradients.
 #include "runtime/autograd/anomaly.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -7,19 +7,19 @@
 namespace mr {
 namespace {
 
-/// This handle becomes a leaf; others that share its bytes do not change.
+/// Makes this handle a leaf. Other handles that share its bytes do not change.
 void track_of(Tensor& x) { x = requires_grad(x); }
 
 void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {
   backward(loss, seed.value_or(Tensor()), keep.value_or(false));
 }
 
-/// Gradients are collected by leaves alone.
+/// Throws unless x is a leaf, because only leaves collect gradients.
 void check_leaf(const char* name, const Tensor& x) {
   if (x.node() == nullptr || x.node()->leaf) return;
   throw ArgumentError(name,
-                      "a result of other tensors keeps no gradient; the tensor that it is computed from has one, after "
-                      "x:requires_grad() on it and backward()");
+                      "is a result of an operation and keeps no gradient; read the gradient of its inputs, after "
+                      "requires_grad() on them and backward()");
 }
 
 std::optional<Tensor> grad_of(const Tensor& x) {
@@ -29,10 +29,10 @@ std::optional<Tensor> grad_of(const Tensor& x) {
   return to_dense(x.node()->grad, x.shape());
 }
 
-/// The gradient of a leaf is this one from now on, or none.
+/// Replaces or clears the gradient of a leaf.
 void set_grad_of(const Tensor& x, std::optional<Tensor> grad) {
   if (x.node() == nullptr || !x.node()->leaf)
-    throw ArgumentError("x", "it collects no gradients: only a tensor of which requires_grad() was called does");
+    throw ArgumentError("x", "it collects no gradients: call requires_grad() on it first");
   if (grad) {
     check::same_kind("grad", *grad, "the tensor", x);
     check::same_shape("grad", *grad, "the tensor", x);
@@ -67,28 +67,28 @@ extern const lua::OpTable gradient_functions{
     nullptr,
     {
         once<&backward_of>("backward", "loss, seed?, keep?",
-                           "Adds the derivatives of loss to the leaves it was computed from."),
-        op<&set_grad_of>("set_grad", "x, grad?", "Sets the gradient that a leaf has collected, or clears it."),
+                           "Adds the derivatives of loss to the gradients of its leaves."),
+        op<&set_grad_of>("set_grad", "x, grad?", "Replaces or clears the gradient of a leaf."),
         op<&track_of>("track", "x", "Makes the tensor a leaf that collects gradients."),
         op<&detect_anomalies_of>("detect_anomalies", "wanted",
-                                 "From here on operations and their derivatives raise what is 'nan', or also what is "
-                                 "'infinite', or 'none'; returns what was on."),
-        op<&has_gradient_of>("has_gradient", "x", "Whether a leaf has collected a gradient."),
-        op<&recording_of>("recording", "on", "Turns recording of operations on or off; returns what it was."),
+                                 "Makes operations and derivatives raise an error on NaN ('nan'), also on infinity "
+                                 "('infinite'), or not at all ('none'). Returns the previous setting."),
+        op<&has_gradient_of>("has_gradient", "x", "True if a leaf has a gradient."),
+        op<&recording_of>("recording", "on",
+                          "Turns the recording of operations on or off; returns the previous setting."),
     }};
-extern const lua::OpTable gradient_methods{
-    lua::OpTable::methods,
-    &lua::push_metatable<Tensor>,
-    {
-        op<&detach_of>("detach", "self", "The same numbers without graph."),
-        op<&zero_grad_of>("zero_grad", "self", "Clears the gradient collected so far."),
-    }};
+extern const lua::OpTable gradient_methods{lua::OpTable::methods,
+                                           &lua::push_metatable<Tensor>,
+                                           {
+                                               op<&detach_of>("detach", "self", "The same tensor without its graph."),
+                                               op<&zero_grad_of>("zero_grad", "self", "Clears the gradient."),
+                                           }};
 extern const lua::OpTable gradient_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Tensor>,
     {
-        op<&grad_of>("grad", "self", "The gradient collected so far, or nil."),
-        op<&tracked_of>("tracked", "self", "Whether operations on it are recorded."),
+        op<&grad_of>("grad", "self", "The collected gradient, or nil."),
+        op<&tracked_of>("tracked", "self", "True if operations on the tensor are recorded."),
     }};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Tensors joined along a dimension that they have, or along a new one.
+// Joins tensors along an existing or a new dimension.
 #include <algorithm>
 
 #include "kernels/core/threads.h"
@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// A part of a tensor whose dimensions up to the joined one make `outer` rows; of each it has `width` entries.
+/// A tensor as `outer` rows of `width` entries: the dimensions before the joined one make the rows.
 struct Part {
   Shape shape;
   int64_t outer, width, row, shift;
@@ -20,7 +20,7 @@ struct Part {
   Broadcast place() const { return outer == 1 ? Broadcast{} : strided({outer, width}, {row, 1}); }
 };
 
-/// Rows of so many entries, each `step` after the one before it.
+/// Rows of `width` entries, `step` entries apart.
 template <class T>
 struct RowsAt {
   T* data;
@@ -74,7 +74,7 @@ Gradients taken_apart(const Tensor& g, const std::vector<Part>& parts) {
   return gradients;
 }
 
-/// The tensors, of these shapes, along dimension d counted from 0.
+/// Joins tensors, viewed with these shapes, along dimension d counted from 0.
 Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::vector<Shape>& shapes, int d) {
   Shape shape = shapes[0];
   shape.set(d, 0);
@@ -90,7 +90,7 @@ Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::v
     shift += width;
     indices_here = indices_here && tensors[i].host_bytes() != nullptr;
   }
-  if (indices_here) {  // bytes of indices that the host has are kept
+  if (indices_here) {  // keeps the host's copy of indices
     std::vector<Tensor> here;
     for (const Tensor& each : tensors) here.push_back(each.to(Device::cpu));
     return put_together(here, parts, shape).to(Device::cuda);
@@ -101,9 +101,9 @@ Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::v
 
 std::string named(size_t i) { return "tensor " + std::to_string(i + 1); }
 
-/// At least one tensor, all of one type and device.
+/// Throws unless there is at least one tensor and all have the same type and device.
 void check_kinds(const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) throw ArgumentError("tensors", "there are none, expected at least one");
+  if (tensors.empty()) throw ArgumentError("tensors", "the table is empty, expected at least one tensor");
   for (size_t i = 1; i < tensors.size(); ++i) check::same_kind("tensors", tensors[i], "the first", tensors[0]);
 }
 
@@ -115,8 +115,9 @@ Tensor cat_of(const std::vector<Tensor>& tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     shapes.push_back(tensors[i].shape());
     if (shapes[i].dims() == first.dims() && shapes[i].without(d) == first.without(d)) continue;
-    throw ArgumentError("tensors", named(i) + " has shape " + shapes[i].text() + ", expected that of the first, " +
-                                       first.text() + ", but for dimension " + std::to_string(dim));
+    throw ArgumentError("tensors", named(i) + " has shape " + shapes[i].text() +
+                                       ", expected the shape of the first tensor, " + first.text() +
+                                       ", except in dimension " + std::to_string(dim));
   }
   return joined("cat", tensors, shapes, d);
 }
@@ -136,7 +137,7 @@ Tensor stack_of(const std::vector<Tensor>& tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].shape() == first) continue;
     throw ArgumentError("tensors", named(i) + " has shape " + tensors[i].shape().text() +
-                                       ", expected that of the first, " + first.text());
+                                       ", expected the shape of the first tensor, " + first.text());
   }
   return joined("stack", tensors, std::vector<Shape>(tensors.size(), shape), static_cast<int>(dim) - 1);
 }
@@ -148,8 +149,8 @@ extern const lua::OpTable join_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&cat_of>("cat", "tensors, dim", "Tensors one after the other along a dimension; they differ in it only."),
-        op<&stack_of>("stack", "tensors, dim", "Tensors of one shape along a new dimension."),
+        op<&cat_of>("cat", "tensors, dim", "Joins tensors along a dimension. Their shapes may differ only in it."),
+        op<&stack_of>("stack", "tensors, dim", "Joins tensors of equal shape along a new dimension."),
     }};
 
 }  // namespace mr

@@ -30,7 +30,7 @@ struct InverseSizeKey {
   auto operator<=>(const InverseSizeKey&) const = default;
 };
 
-/// 1 / rows of each list, 0 of an empty one.
+/// 1 / size of each list; 0 for an empty list.
 const Tensor& inverse_sizes(const Lists& lists, Device device, Dtype dtype) {
   return lists.cached<Tensor>(InverseSizeKey{device, dtype}, [&] {
     std::vector<double> inverse;
@@ -57,7 +57,7 @@ Tensor summed(const Tensor& x, const Lists& lists) {
   return out;
 }
 
-/// The largest of each column and where they are among all entries, counted from 0.
+/// The largest entry of each column, and its position among all entries, counted from 0.
 std::pair<Tensor, Tensor> largest(const Tensor& x, const Lists& lists) {
   Tensor out = Tensor::empty(per_list(x, lists), x.dtype(), x.device());
   Tensor at = Tensor::empty(out.shape(), Dtype::int64, x.device());

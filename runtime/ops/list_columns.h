@@ -1,18 +1,18 @@
-// Reductions per list over matrices: a row for each row of the lists in, a row for each list out, and back.
+// Reductions of matrices per list, from one row per row of the lists to one row per list, and the reverse.
 #pragma once
 
 #include "runtime/tensor/lists.h"
 
 namespace mr {
 
-/// True if x has one row, of more or less than one entry, for each row of the lists.
+/// True if x is a matrix with one row for each row of the lists and other than one column.
 bool has_columns(const Tensor& x, const Lists& lists);
-// Recorded; x as above.
+// Column-wise reductions of a matrix with one row per row of the lists. They are recorded for backward.
 Tensor column_sum(const Tensor& x, const Lists& lists);
 Tensor column_mean(const Tensor& x, const Lists& lists);
 Tensor column_max(const Tensor& x, const Lists& lists);
 Tensor column_softmax(const Tensor& x, const Lists& lists);
-/// Row l of v, of any type, for each row of list l.
+/// Copies row l of v, of any type, to each row of list l.
 Tensor spread_rows(const Tensor& v, const Lists& lists);
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// The Lua functions of judged lists, and reductions over the rows of each list.
+// Lua functions for judged lists, and reductions over the rows of each list.
 #include "runtime/ops/lists.h"
 
 #include "kernels/tensor/rows.h"
@@ -13,7 +13,8 @@ namespace {
 Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const std::vector<std::string>& ids,
                const std::vector<std::string>& documents) {
   if (!ids.empty() && ids.size() != sizes.size()) {
-    throw ArgumentError("ids", std::to_string(ids.size()) + " ids for " + std::to_string(sizes.size()) + " lists");
+    throw ArgumentError("ids", std::to_string(ids.size()) + " ids, expected one for each of " +
+                                   std::to_string(sizes.size()) + " lists");
   }
   if (!documents.empty() && static_cast<int64_t>(documents.size()) != relevance.entries()) {
     throw ArgumentError("documents", std::to_string(documents.size()) + " documents for " +
@@ -46,15 +47,15 @@ Tensor take_rows_of(const Lists& lists, const Tensor& x, const Tensor& index) {
   return lists.take_rows(x, list_numbers(lists, index));
 }
 
-/// Returns a minibatch on `device`: the lists with the numbers order[first] to order[first + count
-/// - 1], the rows of `features` and `items` that belong to them, and their entries of `users`.
-/// Optional tensors that are not given stay absent.
+/// Returns a minibatch on `device`: the lists with the numbers order[first] to order[first + count - 1], the rows of
+/// `features` and `items` that belong to them, and their entries of `users`. Optional tensors that are not given stay
+/// absent.
 std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Tensor>> batch_of(
     const Lists& lists, const Tensor& order, int64_t first, int64_t count, const std::optional<Tensor>& features,
     const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
   if (order.dims() != 1 || first < 1 || count < 0 || count > order.entries() - (first - 1)) {
-    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within shape " +
-                                     order.shape().text());
+    throw ArgumentError("first", std::to_string(count) + " lists from list " + std::to_string(first) +
+                                     " exceed the order of shape " + order.shape().text());
   }
   const Tensor index = order.slice(first - 1, count);
   const std::vector<int64_t> numbers = list_numbers(lists, index);
@@ -86,7 +87,7 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
-/// Returns these lists with their relevance shown to scripts as `dtype`, float32 or float64.
+/// Returns these lists; scripts then see their relevance as `dtype`, float32 or float64.
 Lists to_of(const Lists& lists, const std::string& dtype) {
   if (dtype != "float32" && dtype != "float64")
     throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");
@@ -113,7 +114,7 @@ Tensor summed(const Tensor& x, const Lists& lists, bool mean) {
   return out;
 }
 
-/// One number, or one row of a matrix, for each row of the lists.
+/// Throws unless x has one number, or one matrix row, for each row of the lists.
 void check_rows(const Tensor& x, const Lists& lists) {
   check::floating("x", x);
   if (x.dims() < 2 || x.size(0) != lists.rows()) check::per_row("x", x, lists);
@@ -193,7 +194,7 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-/// A copy: lists never change, and an optimizer may change a tensor that a script has.
+/// A copy, because lists are immutable and an optimizer may change a tensor that a script holds.
 Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
@@ -213,23 +214,23 @@ extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
     {
-        op<&sum_of>("sum", "self, x", "Sum of the rows of each list; of a matrix, column by column."),
+        op<&sum_of>("sum", "self, x", "Sum over the rows of each list; for a matrix, of each column."),
         op<&mean_of>("mean", "self, x",
-                     "Mean of the rows of each list, of a matrix column by column; 0 for an empty list."),
+                     "Mean over the rows of each list; for a matrix, of each column; 0 for an empty list."),
         op<&max_of>("max", "self, x",
-                    "Largest row of each list, of a matrix column by column; -inf for an empty list."),
-        op<&softmax_of>("softmax", "self, x", "e^x over its sum within the list; of a matrix, column by column."),
+                    "Largest row of each list; for a matrix, of each column; -inf for an empty list."),
+        op<&softmax_of>("softmax", "self, x", "Softmax over the rows of each list; for a matrix, of each column."),
         op<&spread_of>(
             "spread", "self, v",
-            "The list's value for each of its rows, of any type: of users their numbers, of a matrix its rows."),
+            "Copies each list's value, or matrix row, to all rows of the list. Any type, for example user numbers."),
         op<&head_of>("head", "self, k", "Numbers of the first k rows of each list."),
         op<&select_of>("select", "self, index", "The lists with these numbers, in this order."),
         op<&numbers_of_rows>("rows_of", "self, index", "Numbers of the rows of these lists, in the order of `select`."),
         op<&take_rows_of>("take_rows", "self, x, index",
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
         op<&batch_of>("batch", "self, order, first, count, features, items, users, device",
-                      "The lists with the numbers of a part of `order`, and their features, items and users."),
-        op<&to_of>("to", "self, dtype", "The same lists; their relevance reads as 'float32' or 'float64'."),
+                      "The lists order[first] to order[first + count - 1], with their features, items and users."),
+        op<&to_of>("to", "self, dtype", "The same lists, whose relevance is read as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
     }};
 extern const lua::OpTable lists_getters{
@@ -238,9 +239,9 @@ extern const lua::OpTable lists_getters{
     {
         op<&count_of>("count", "self", "Number of lists."),
         op<&all_rows_of>("rows", "self", "Number of rows of all lists."),
-        op<&sizes_of>("sizes", "self", "Rows per list; int64."),
-        op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() says otherwise."),
-        op<&relevant_of>("relevant", "self", "Rows per list with relevance of at least 1; int64."),
+        op<&sizes_of>("sizes", "self", "Number of rows per list; int64."),
+        op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() was called."),
+        op<&relevant_of>("relevant", "self", "Number of rows per list with relevance of at least 1; int64."),
         op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
         op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),
     }};
@@ -248,7 +249,7 @@ extern const lua::OpTable lists_operators{lua::OpTable::metamethods,
                                           &lua::push_metatable<Lists>,
                                           {
                                               op<&count_of>("__len", "self", "Number of lists."),
-                                              op<&text_of>("__tostring", "self", "How many lists and rows."),
+                                              op<&text_of>("__tostring", "self", "Number of lists and rows, as text."),
                                           }};
 
 }  // namespace mr

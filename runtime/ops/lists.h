@@ -1,4 +1,4 @@
-// The class of judged lists in scripts.
+// The Lua class of judged lists.
 #pragma once
 
 #include "runtime/lua/bind.h"

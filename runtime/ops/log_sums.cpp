@@ -1,4 +1,4 @@
-// log of sums of e^x, and log of softmax, in one pass each: exact where e^x would overflow or vanish.
+// logsumexp and log_softmax, without overflow or underflow of e^x.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -62,7 +62,8 @@ extern const lua::OpTable log_sum_methods{
     {
         op<&log_sum_of>("logsumexp", "self, dim?",
                         "log of the sum of e^x, of all entries or along a dimension, without overflow."),
-        op<&log_softmax_of>("log_softmax", "self, dim", "log of e^x over its sum along a dimension, without overflow."),
+        op<&log_softmax_of>("log_softmax", "self, dim",
+                            "Logarithm of the softmax along a dimension, without overflow."),
     }};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Products of matrices, one or many: on the CPU by kernels/tensor/matmul.h, on the GPU by cuBLAS.
+// Matrix products, single or batched: on the CPU by kernels/tensor/matmul.h, on the GPU by cuBLAS.
 #include "runtime/ops/matmul.h"
 
 #include "kernels/device/gpu.h"
@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// op(a) op(b) of matrices of m x k and k x n entries, which begin at these.
+/// op(a) op(b) of matrices with m x k and k x n entries at the given pointers.
 template <class Real>
 struct MatrixProduct {
   Device device;
@@ -28,14 +28,13 @@ struct MatrixProduct {
   }
 };
 
-/// The sizes before those of the matrices.
 Shape batch_of(const Shape& shape) {
   Shape batch;
   for (int d = 0; d + 2 < shape.dims(); ++d) batch.append(shape[d]);
   return batch;
 }
 
-/// Size of the last dimension, or of the one before it.
+/// Number of columns: the size of the last dimension. `rows` is the size of the dimension before it.
 int64_t columns(const Tensor& x) { return x.size(x.dims() - 1); }
 int64_t rows(const Tensor& x) { return x.size(x.dims() - 2); }
 
@@ -51,7 +50,7 @@ Shape common_batch(const Tensor& a, const Tensor& b) {
   }
 }
 
-/// Products of the matrices in the last two dimensions; those before them are broadcast.
+/// Products of the matrices in the last two dimensions. Dimensions before them are broadcast.
 Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
   const Shape batch = common_batch(a, b);
   Shape shape = batch;
@@ -72,7 +71,6 @@ Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpo
   return out;
 }
 
-/// The matrix product of two tensors with at least two dimensions each.
 Tensor multiplied(const Tensor& a, const Tensor& b) {
   const Tensor out = products(a, false, b, false);
   return record("matmul", out, {a, b},
@@ -83,7 +81,7 @@ Tensor multiplied(const Tensor& a, const Tensor& b) {
                 });
 }
 
-/// A vector is a row on the left and a column on the right; the dimension that this adds is taken away again.
+/// A vector counts as a row on the left and as a column on the right; the added dimension is removed from the result.
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   check::floating("self", a);
   check::same_kind("other", b, "self", a);
@@ -93,7 +91,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   Shape shape = common_batch(x, y);
   if (a.dims() > 1) shape.append(rows(a));
   if (b.dims() > 1) shape.append(columns(b));
-  // one product where all matrices on the left meet the same one
+  // one large product if all matrices on the left are multiplied by the same matrix
   const bool fold = x.dims() > 2 && y.dims() == 2;
   const Tensor left = fold ? ops::reshape(x, {x.shape().without(x.dims() - 1).entries(), columns(x)}) : x;
   const Tensor out = multiplied(left, y);
@@ -110,7 +108,7 @@ extern const lua::OpTable matmul_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {lua::op<&matmul_of>("matmul", "self, other",
-                         "Product of matrices, those in the last two dimensions; dimensions before them are broadcast. "
-                         "A vector is a row on the left and a column on the right.")}};
+                         "Product of the matrices in the last two dimensions; dimensions before them are broadcast. A "
+                         "vector counts as a row on the left and as a column on the right.")}};
 
 }  // namespace mr

@@ -1,11 +1,11 @@
-// Product of two matrices, without graph.
+// Product of two matrices. It is not recorded.
 #pragma once
 
 #include "runtime/tensor/tensor.h"
 
 namespace mr {
 
-/// op(a) op(b), where op transposes if told to.
+/// op(a) op(b), where op transposes if the flag is set.
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b);
 
 }  // namespace mr

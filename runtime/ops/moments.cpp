@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-/// Differences to the mean, the sum of their squares over what it is divided by, and the shape that stretches over x.
+/// Differences from the mean, the variance, and the shape by which it is broadcast to x.
 struct Moments {
   Tensor differences, variance;
   Shape kept;
@@ -28,7 +28,7 @@ Moments moments(const Tensor& given, std::optional<int64_t> dim, std::optional<d
   const double divisor = static_cast<double>(n) - correction;
   if (!(divisor > 0)) {
     char text[160];
-    std::snprintf(text, sizeof text, "a variance of %lld entries divides by that less %g, expected more entries",
+    std::snprintf(text, sizeof text, "has %lld entries, expected more than %g: the variance divides by the difference",
                   static_cast<long long>(n), correction);
     throw ArgumentError("self", text);
   }
@@ -60,10 +60,10 @@ extern const lua::OpTable moment_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&var_of>("var", "self, dim?, correction?",
-                    "Variance of all entries or along a dimension: squared differences to the mean over the number of "
-                    "entries less the correction, 1 unless given."),
+                    "Variance of all entries or along a dimension: the sum of squared differences from the mean, "
+                    "divided by (number of entries - correction). The default correction is 1."),
         op<&std_of>("std", "self, dim?, correction?",
-                    "Standard deviation, the square root of `var`; where it is 0, so is its derivative."),
+                    "Standard deviation, the square root of `var`. If it is 0, its derivative is 0."),
     }};
 
 }  // namespace mr

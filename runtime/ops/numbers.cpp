@@ -1,4 +1,5 @@
-// Functions of single numbers for Lua, whose own come from the C library and may differ between systems.
+// Portable functions of single numbers for Lua. Lua's own functions come from the C library and may differ between
+// systems.
 #include "kernels/core/powers.h"
 #include "runtime/lua/bind.h"
 
@@ -16,9 +17,9 @@ extern const lua::OpTable number_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&exp_of_number>("number_exp", "x", "e^x, the same bits on every system."),
-        op<&log_of_number>("number_log", "x", "The natural logarithm, the same bits on every system."),
-        op<&power_of_numbers>("number_power", "x, y", "x^y, the same bits on every system."),
+        op<&exp_of_number>("number_exp", "x", "e^x, with the same bits on every system."),
+        op<&log_of_number>("number_log", "x", "The natural logarithm, with the same bits on every system."),
+        op<&power_of_numbers>("number_power", "x, y", "x^y, with the same bits on every system."),
     }};
 
 }  // namespace mr

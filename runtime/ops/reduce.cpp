@@ -21,7 +21,7 @@ Reduction reduction(const Tensor& x, std::optional<int64_t> dim) {
   return {runs_along(x.shape(), d), x.shape().without(d)};
 }
 
-/// The derivative of a sum: every entry gets that of its run.
+/// Backward of a sum: every entry gets the derivative of its run.
 Tensor stretched(const Tensor& g, const Shape& shape, std::optional<int64_t> dim, double scale) {
   Shape kept = shape;
   if (dim) kept.set(static_cast<int>(*dim) - 1, 1);
@@ -58,7 +58,7 @@ Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
   return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
 }
 
-/// The sum of all entries over a number: a loss of a batch from those of its lists.
+/// Sum of all entries divided by a number: a batch's loss from its lists' losses.
 Tensor sum_over(const Tensor& x, double divisor) {
   const Reduction by = reduction(x, std::nullopt);
   const Tensor total = Tensor::empty(by.out, x.dtype(), x.device());
@@ -85,10 +85,10 @@ Tensor sum_over(const Tensor& x, double divisor) {
   });
 }
 
-/// The largest entries, or the smallest, and where they are.
 std::pair<Tensor, Tensor> extreme_and_index(const Tensor& x, const Reduction& by, bool largest) {
   if (by.runs.length == 0)
-    throw ArgumentError("self", std::string("there is no ") + (largest ? "largest" : "smallest") + " of 0 entries");
+    throw ArgumentError("self",
+                        std::string("has no entries: cannot find the ") + (largest ? "largest" : "smallest") + " one");
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
   Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {
@@ -135,7 +135,7 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
     kernels<ArithmeticKernels<Real>>(x.device())
         .softmax(runs, {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs});
   });
-  // saves a copy of the values, not the output itself, whose node would then own it
+  // saves a copy of the values: if the node owned its own output, there would be a reference cycle
   return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
@@ -157,16 +157,17 @@ extern const lua::OpTable reduce_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,
     {
-        op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension. Adds in float64."),
-        op<&sum_over>("sum_over", "self, divisor", "Sum of all entries over a number."),
+        op<&sum_of>("sum", "self, dim?", "Sum of all entries, or along a dimension, with float64 accumulators."),
+        op<&sum_over>("sum_over", "self, divisor", "Sum of all entries, divided by a number."),
         op<&mean_of>("mean", "self, dim?", "Mean of all entries, or along a dimension."),
         op<&max_of>("max", "self, dim?",
-                    "Largest entry, of all or along a dimension; its derivative goes to the first of equals."),
-        op<&min_of>("min", "self, dim?",
-                    "Smallest entry, of all or along a dimension; its derivative goes to the first of equals."),
-        op<&argmax_of>("argmax", "self, dim?", "Where the largest entry is, counted from 1; int64."),
-        op<&argmin_of>("argmin", "self, dim?", "Where the smallest entry is, counted from 1; int64."),
-        op<&softmax_of>("softmax", "self, dim", "e^x over its sum along a dimension."),
+                    "Largest of all entries, or along a dimension. Its derivative goes to the first of equal entries."),
+        op<&min_of>(
+            "min", "self, dim?",
+            "Smallest of all entries, or along a dimension. Its derivative goes to the first of equal entries."),
+        op<&argmax_of>("argmax", "self, dim?", "Position of the largest entry, counted from 1; int64."),
+        op<&argmin_of>("argmin", "self, dim?", "Position of the smallest entry, counted from 1; int64."),
+        op<&softmax_of>("softmax", "self, dim", "Softmax along a dimension."),
     }};
 
 }  // namespace mr

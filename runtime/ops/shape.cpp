@@ -1,4 +1,4 @@
-// Other shapes, parts and rows of tensors.
+// Reshaping, slices and rows of tensors.
 #include <algorithm>
 
 #include "kernels/tensor/rows.h"
@@ -11,19 +11,20 @@
 namespace mr {
 namespace {
 
-/// One size may be -1: what the others leave for it.
+/// Reshape. One size may be -1; it is computed from the others.
 Tensor reshape_of(const Tensor& x, std::vector<int64_t> sizes) {
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
-    if (std::find(open + 1, sizes.end(), -1) != sizes.end()) throw ArgumentError("sizes", "two of them are -1");
+    if (std::find(open + 1, sizes.end(), -1) != sizes.end())
+      throw ArgumentError("sizes", "more than one size is -1, expected at most one");
     *open = 1;
     Shape others;
     for (const int64_t n : sizes) others.append(n);
     const int64_t known = others.entries();
     if (known == 0 || x.entries() % known != 0) {
-      throw ArgumentError("sizes", "nothing fits for -1: the others have " + std::to_string(known) +
-                                       " entries, the tensor of shape " + x.shape().text() + " has " +
-                                       std::to_string(x.entries()));
+      throw ArgumentError("sizes", "no size fits in place of -1: the other sizes multiply to " + std::to_string(known) +
+                                       ", but the tensor of shape " + x.shape().text() +
+                                       " has this many entries: " + std::to_string(x.entries()));
     }
     *open = x.entries() / known;
   }
@@ -51,7 +52,6 @@ Tensor strided_copy(const Tensor& x, const Shape& shape, const Broadcast& from, 
   return out;
 }
 
-/// Dimensions d and e change places.
 Tensor transposed(const Tensor& x, int d, int e) {
   Shape shape = x.shape();
   shape.set(d, x.size(e));
@@ -70,7 +70,7 @@ Tensor transpose_of(const Tensor& x, int64_t dim, int64_t other) {
   return ops::transpose(x, check::dimension("dim", x, dim), check::dimension("other", x, other));
 }
 
-/// `count` indices of dimension d from `first`, both of the original.
+/// How `count` indices from `first` of dimension d are stored in the original tensor.
 Broadcast part(const Shape& shape, const Shape& of) {
   std::vector<int64_t> strides;
   for (int d = 0; d < shape.dims(); ++d) strides.push_back(of.stride(d));
@@ -80,8 +80,8 @@ Broadcast part(const Shape& shape, const Shape& of) {
 Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
   const int d = check::dimension("dim", x, dim);
   if (first < 1 || count < 0 || first - 1 > x.size(d) || count > x.size(d) - (first - 1)) {
-    throw ArgumentError("first", std::to_string(count) + " from " + std::to_string(first) + " is not within size " +
-                                     std::to_string(x.size(d)));
+    throw ArgumentError("first", std::to_string(count) + " indices from " + std::to_string(first) +
+                                     " exceed the dimension's size " + std::to_string(x.size(d)));
   }
   Shape shape = x.shape();
   shape.set(d, count);
@@ -100,7 +100,8 @@ Tensor narrow_of(const Tensor& x, int64_t dim, int64_t first, int64_t count) {
 }
 
 Tensor at_of(const Tensor& x, int64_t i) {
-  if (x.dims() == 0) throw ArgumentError("i", "a tensor of one number has no parts");
+  if (x.dims() == 0)
+    throw ArgumentError("i", "cannot index a tensor without dimensions; read its number with x:item()");
   if (i < 1 || i > x.size(0))
     throw ArgumentError("i", "index " + std::to_string(i) + ", expected 1 to " + std::to_string(x.size(0)) +
                                  (i == x.size(0) + 1 ? "; a loop over a tensor x is: for i = 1, #x do" : ""));
@@ -113,7 +114,7 @@ Tensor at_of(const Tensor& x, int64_t i) {
 }  // namespace
 
 Tensor rows_of(const Tensor& x, const Tensor& index) {
-  if (x.dims() == 0) throw ArgumentError("self", "a tensor of one number has no rows");
+  if (x.dims() == 0) throw ArgumentError("self", "a tensor without dimensions has no rows");
   if (index.dims() != 1)
     throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected one dimension");
   if (index.device() != x.device())
@@ -122,7 +123,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Shape shape = x.shape();
   shape.set(0, index.entries());
   const int64_t width = x.shape().stride(0);
-  // bytes of indices that the host has are kept
+  // keeps the host's copy of indices
   if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
     return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
@@ -138,13 +139,14 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
 
 namespace {
 
-/// A tensor of `n` rows that are zero but for these: the counterpart of rows(index).
+/// A tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   check::floating("x", x);
   if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");
   check::index("index", index, n);
   if (x.dims() == 0 || index.dims() != 1 || x.size(0) != index.entries()) {
-    throw ArgumentError("index", "shape " + index.shape().text() + " for rows of shape " + x.shape().text());
+    throw ArgumentError("index", "has shape " + index.shape().text() +
+                                     ", expected one number per row of the tensor of shape " + x.shape().text());
   }
   if (index.device() != x.device())
     throw ArgumentError("index", "index is on another device than the tensor: move one with :to()");
@@ -161,7 +163,7 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   return record("put_rows", out, {x}, [index](const Tensor& g) -> Gradients { return {rows_of(g, index)}; });
 }
 
-/// Row i of a times row i of b, summed: the scores of a factor model without a matrix of products in between.
+/// Inner product of row i of a and row i of b: the scores of a factor model, without storing the products.
 Tensor row_dot_of(const Tensor& a, const Tensor& b) {
   check::floating("a", a);
   check::same_kind("b", b, "a", a);
@@ -205,9 +207,10 @@ extern const lua::OpTable shape_methods{
     &lua::push_metatable<Tensor>,
     {
         op<&t_of>("t", "self", "Transpose of a matrix."),
-        op<&transpose_of>("transpose", "self, dim, other", "The tensor with two dimensions in each other's place."),
-        op<&narrow_of>("narrow", "self, dim, first, count",
-                       "`count` indices of a dimension from `first`; along the first it shares memory."),
+        op<&transpose_of>("transpose", "self, dim, other", "Swaps two dimensions."),
+        op<&narrow_of>(
+            "narrow", "self, dim, first, count",
+            "`count` indices of a dimension from `first` on. Along the first dimension the result shares memory."),
         op<&rows_of>("rows", "self, index",
                      "The rows with these numbers (int64, counted from 1); its derivative is sparse."),
         op<&row_dot_of>("row_dot", "self, other", "Inner product of each row with the same row of other."),
@@ -218,7 +221,7 @@ extern const lua::OpTable shape_functions{
     {
         op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
         op<&put_rows_of>("put_rows", "x, index, n",
-                         "n rows, zero but for those of x, at the indices of index, which are all different."),
+                         "A tensor of n rows that are 0 except for the rows of x, at the distinct positions in index."),
     }};
 extern const lua::OpTable shape_getters{lua::OpTable::getters,
                                         &lua::push_metatable<Tensor>,

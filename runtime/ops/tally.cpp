@@ -86,17 +86,19 @@ using lua::op;
 extern const lua::OpTable tally_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&tally_of>("tally", "device", "Records of one pass over the data, read with one wait at its end.")}};
+    {op<&tally_of>("tally", "device",
+                   "Accumulates values over a pass over the data, which are read with one wait at its end.")}};
 extern const lua::OpTable tally_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedTally>,
     {once<&open_of>("open", "self",
-                    "Sets all to zero; checks of the GPU's numbers report here from then on and do not wait."),
-     once<&add_of>("add", "self, value, factor", "Adds factor times a number, or a tensor of one, to the sum."),
-     once<&close_of>("finish", "self", "The sum; an error if a check found NaN.")}};
+                    "Resets the sum. Until `finish`, NaN checks on the GPU report to this tally and do not wait."),
+     once<&add_of>("add", "self, value, factor",
+                   "Adds factor times value, a number or a tensor with one entry, to the sum."),
+     once<&close_of>("finish", "self", "Returns the sum; raises an error if a check found NaN.")}};
 extern const lua::OpTable tally_getters{
     lua::OpTable::getters,
     &lua::push_metatable<SharedTally>,
-    {op<&so_far_of>("so_far", "self", "The sum so far; nil on the GPU, which would have to be waited for.")}};
+    {op<&so_far_of>("so_far", "self", "The sum so far. nil on the GPU, which would have to be waited for.")}};
 
 }  // namespace mr

@@ -1,5 +1,6 @@
-// Records of one pass over the data, read with one wait at its end: the sum of a loss; and, on the GPU, what checks of
-// numbers find while the tally is open, because waiting for a check would take longer than the operation itself.
+// Values that are accumulated over a pass over the data and read with one wait at its end: the sum of a loss and, on
+// the GPU, the NaNs that checks find while the tally is open. Waiting in each check would take longer than the
+// operation itself.
 #pragma once
 
 #include <memory>
@@ -18,15 +19,15 @@ class Tally {
   Tally(const Tally&) = delete;
   Tally& operator=(const Tally&) = delete;
 
-  /// Sets all to zero; checks report here from then on.
+  /// Resets the sum. Until `close`, NaN checks report to this tally.
   void open();
   void add(const Tensor& value, double factor);
-  /// The sum; throws, with the operation, if a check found NaN. Checks wait again from here on.
+  /// Returns the sum; throws with the operation's name if a check found a NaN. Later checks wait again.
   double close();
-  /// The sum so far; on the GPU nothing, since it would have to wait.
+  /// The sum so far. Nothing on the GPU, which would have to be waited for.
   std::optional<double> so_far() const;
 
-  /// True if a tally is open and records NaN.
+  /// True if a tally is open and records the NaN.
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:

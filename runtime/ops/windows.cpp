@@ -1,4 +1,4 @@
-// Windows of pictures as columns; convolutions and pooling are composed of it in stdlib/moonrank/operations.lua.
+// Unfolds windows of pictures into columns. stdlib/moonrank/operations.lua composes convolutions and pooling from it.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"
@@ -15,7 +15,7 @@ void check_pair(const char* name, const std::vector<int64_t>& pair, int64_t leas
   constexpr int64_t most = int64_t{1} << 20;
   const auto fits = [&](int64_t n) { return n >= least && n <= most; };
   if (pair.size() == 2 && fits(pair[0]) && fits(pair[1])) return;
-  throw ArgumentError(name, "expected two integers, down and across, of at least " + std::to_string(least));
+  throw ArgumentError(name, "expected two integers, {down, across}, each at least " + std::to_string(least));
 }
 
 Windows windows_of(const Tensor& x, const std::vector<int64_t>& size, const std::vector<int64_t>& stride,
@@ -71,7 +71,7 @@ extern const lua::OpTable window_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&unfold>("unfold", "x, size, stride, padding, outside",
-                      "Windows of pictures: of {pictures, channels, height, width} a tensor of {pictures, channels, "
-                      "entries of a window, windows}; `outside` is what stands beyond the edges.")}};
+                      "Unfolds windows of pictures {pictures, channels, height, width} to {pictures, channels, entries "
+                      "of a window, windows}. `outside` is the value of the padding.")}};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// The grades that lists have, for what a script says of each grade: its function is called once per grade.
+// Distinct grades of lists, for Lua functions of a grade, which are called once per grade.
 #include <algorithm>
 
 #include "runtime/ops/lists.h"
@@ -10,7 +10,7 @@ struct AllGrades {
   auto operator<=>(const AllGrades&) const = default;
 };
 
-/// Every grade that some row has, ascending.
+/// Every grade that occurs, ascending.
 const std::vector<float>& all_grades(const Lists& lists) {
   return lists.cached<std::vector<float>>(AllGrades{}, [&] {
     std::vector<float> grades = lists.relevance();
@@ -42,8 +42,8 @@ Tensor values_of_grades(const Lists& lists, const std::vector<double>& values) {
 extern const lua::OpTable grade_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&grades_of>("grades", "lists", "Every grade that some row has, ascending."),
+    {lua::op<&grades_of>("grades", "lists", "Every grade that occurs, ascending."),
      lua::op<&values_of_grades>("values_of_grades", "lists, values",
-                                "float64, per row the value of its grade, from one for each of `grades`.")}};
+                                "Maps each row's grade to a value; `values` has one per entry of `grades`. float64.")}};
 
 }  // namespace mr

@@ -25,10 +25,10 @@ struct DeviceKey {
 };
 
 double ideal_of(std::vector<float>& grades, const IdealKey& key) {
-  // only the few of a whole catalogue that are above 0 are sorted
+  // sorts only grades above 0, which are few in a whole catalogue
   const auto zeros = std::partition(grades.begin(), grades.end(), [](float grade) { return grade > 0; });
   std::sort(grades.begin(), zeros, std::greater<>());
-  // a list of zeros has nothing to gain, also where the gain of grade 0 is 1
+  // a list of zeros has ideal 0, even if the gain of grade 0 is 1
   if (zeros == grades.begin()) return 0;
   const auto n = gain_of(0.0F, key.gain) == 0 ? zeros - grades.begin() : static_cast<int64_t>(grades.size());
   double total = 0;
@@ -43,7 +43,7 @@ std::string shown(double number) {
   return text;
 }
 
-/// "2^1024 - 1", for numbers that no double is.
+/// The gain as a formula, "2^1024 - 1", for gains that overflow.
 std::string gain_text(double grade, Gain gain) {
   if (gain == Gain::linear) return shown(grade);
   return "2^" + shown(gain == Gain::exp2_plus_one ? grade + 1 : grade) + " - 1";
@@ -53,11 +53,11 @@ std::string gain_text(double grade, Gain gain) {
   const float* const grades = lists.relevance().data() + lists.offsets()[list];
   const auto row = std::find(grades, grades + lists.sizes()[list], grade) - grades + 1;
   const std::string id = lists.ids().empty() ? "" : " ('" + lists.ids()[list] + "')";
-  throw std::invalid_argument("list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " +
-                              shown(grade) + " has the gain " + gain_text(grade, gain) + ", expected at most 2^" +
-                              std::to_string(std::ilogb(largest)) +
-                              (largest == largest_gain ? ": relevance alone, or gain = 'linear', takes such grades"
-                                                       : " where scores are float32"));
+  throw std::invalid_argument(
+      "list " + std::to_string(list + 1) + id + ", row " + std::to_string(row) + ": grade " + shown(grade) +
+      " has the gain " + gain_text(grade, gain) + ", expected at most 2^" + std::to_string(std::ilogb(largest)) +
+      (largest == largest_gain ? ": use a metric of binary relevance or gain = 'linear' for such grades"
+                               : " for float32 scores"));
 }
 
 }  // namespace

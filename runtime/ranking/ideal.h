@@ -1,4 +1,4 @@
-// The best DCG that a list can have: its grades in descending order.
+// The ideal DCG of a list: its grades in descending order.
 #pragma once
 
 #include <limits>
@@ -8,14 +8,14 @@
 
 namespace mr {
 
-/// The largest gains that grades may have: sums of 2^23 of them are numbers in double, and sums of as many as a list
-/// can have rows are in float32, for metrics that divide them by nothing.
+/// The largest gains that grades may have, so that sums do not overflow: sums of 2^23 gains in double, and sums over
+/// the longest possible list in float32, for metrics without a norm.
 constexpr double largest_gain = 0x1p1000, largest_gain_of_float = 0x1p96;
-/// Throws where a grade of the lists has a larger gain, and names the list and the row.
+/// Throws if a grade of the lists has a larger gain. The message names list and row.
 void check_gains(const Lists& lists, Gain gain = Gain::exp2, double largest = largest_gain);
 
-/// Ideal DCG of every list over its first k ranks, float64; made once per lists, k, gain and device. 0 where no grade
-/// is above 0, also under a gain that grade 0 has. Throws as `check_gains`.
+/// Ideal DCG of every list over its first k ranks, float64, cached per lists, k, gain and device. 0 if no grade is
+/// above 0, even if grade 0 has a gain. Throws as `check_gains`.
 const Tensor& ideal_dcg(const Lists& lists, Device device, Gain gain = Gain::exp2,
                         int64_t k = std::numeric_limits<int32_t>::max());
 

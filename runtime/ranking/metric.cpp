@@ -26,7 +26,7 @@ std::string shown(double number) {
   return text;
 }
 
-/// The number that a text is as a whole, or none.
+/// Parses a whole text as a number; nothing if it is not one.
 std::optional<double> number_in(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -40,16 +40,17 @@ std::string quoted(const Metric& metric) { return "'" + metric.name + "'"; }
 
 void set_k(Metric& metric, double k) {
   if (metric.definition->cutoff == MetricDefinition::never)
-    throw ArgumentError("metric", quoted(metric) + " takes no k");
+    throw ArgumentError("metric", quoted(metric) + " does not take a cutoff k");
   if (!(k >= 1 && k <= most_ranks && k == std::floor(k)))
-    throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number from 1: expected at " +
+    throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number, expected at " +
                                  "least 1 and at most 2^63");
   metric.k = static_cast<int64_t>(std::min(k, 0x1p53));
 }
 
 void set_parameter(Metric& metric, double value) {
   const auto& parameter = metric.definition->parameter;
-  if (!parameter) throw ArgumentError("metric", quoted(metric) + " takes no p, found (" + shown(value) + ")");
+  if (!parameter)
+    throw ArgumentError("metric", quoted(metric) + " does not take a parameter, found (" + shown(value) + ")");
   if (!(value > parameter->low && value < parameter->high)) {
     throw ArgumentError(parameter->name, shown(value) + ", expected a number between " + shown(parameter->low) +
                                              " and " + shown(parameter->high));
@@ -90,7 +91,7 @@ void set_text(Metric& metric, const std::string& option, const std::string& valu
   }
 }
 
-/// A number for each text, the same for equal ones.
+/// A number for each distinct text; equal texts get the same number.
 int64_t number_of(const std::string& text) {
   static std::mutex mutex;
   static std::map<std::string, int64_t> known;
@@ -106,7 +107,7 @@ Metric numbered(Metric metric) {
   return metric;
 }
 
-/// Takes "(0.95)" and "@10" off a text, in this order.
+/// Removes "(0.95)" or "@10" from the start of a text and returns the number.
 std::optional<double> taken_off(std::string& rest, char open, const std::string& until) {
   if (rest.empty() || rest[0] != open) return std::nullopt;
   const size_t end = std::min(rest.find_first_of(until, 1), rest.size());
@@ -116,7 +117,7 @@ std::optional<double> taken_off(std::string& rest, char open, const std::string&
   return number;
 }
 
-/// The shortest text that reads back as this number: "0.950" and "0.95" are one metric.
+/// The shortest text that parses to this number, so that "0.950" and "0.95" name the same metric.
 std::string shortest(double number) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
@@ -179,7 +180,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
   if (definition == nullptr) throw ArgumentError("metric", "no metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
-  // errors name it as it was written
+  // error messages use the name as the script wrote it
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
   metric.empty = definition->empty;
@@ -194,7 +195,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   }
   if (!rest.empty())
     throw ArgumentError("metric",
-                        "'" + text + "' is no metric: found '" + rest + "' after the name, expected @k or (p)");
+                        "'" + text + "' is not a metric: found '" + rest + "' after the name, expected @k or (p)");
   metric.name = name;
   return numbered(std::move(metric));
 }

@@ -1,4 +1,4 @@
-// Metrics for scripts: the registry, handles, and exact values per list.
+// Lua functions for metrics: the registry, handles, and exact values per list.
 #include "runtime/ops/check.h"
 #include "runtime/ranking/closed_forms.h"
 #include "runtime/ranking/ideal.h"
@@ -19,7 +19,7 @@ int64_t define_in(MetricRegistry& registry, const std::string& name, bool minimi
 }
 std::vector<std::string> names_in(const MetricRegistry& registry) { return registry.names(); }
 
-/// Names of the options that a metric takes besides those of all.
+/// Names of the options that the metric has in addition to those of all metrics.
 std::vector<std::string> option_names(const Metric& metric) {
   std::vector<std::string> names = metric.definition->options;
   if (metric.definition->cutoff != MetricDefinition::never) names.emplace_back("k");
@@ -76,21 +76,22 @@ std::string empty_of(const Metric& metric) { return metric.empty; }
 std::string gain_name(const Metric& metric) { return name_of(gains, metric.gain); }
 std::string denominator_of(const Metric& metric) { return name_of(denominators, metric.by_cutoff); }
 
-/// One value per list; `empty`: instead of the metric's own rule for lists without relevant rows. "definition" is for
-/// DCG alone: the sum over the rows also where none is relevant.
+/// One value per list. `empty` replaces the metric's own rule for lists without relevant rows. "definition" is for DCG
+/// only: the sum over rows, even if none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "' is a script's own, whose function says its values");
+    throw ArgumentError("metric",
+                        "'" + metric.name + "' is defined by the script: call the script's function for its values");
   return metric.definition->values(ranking, metric,
                                    empty == "definition" ? by_definition : value_of(empty_rules, "empty", empty));
 }
 
-/// For graded metrics, whose gains must be numbers that can be added up.
+/// Throws if a graded metric's gains are too large to be summed.
 void check_gains_of(const Metric& metric, const Lists& lists) {
   if (sums_gains(metric)) check_gains(lists, metric.gain);
 }
 
-/// Values made elsewhere, with the rule for lists without relevant rows applied.
+/// Applies the rule for lists without relevant rows to values that a script computed.
 Tensor with_empty(const Tensor& values, const Ranking& r, const std::string& empty) {
   check::per_list("values", values, r.lists);
   const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);
@@ -113,63 +114,67 @@ extern const lua::OpTable metric_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&new_registry>("metric_registry", "", "The built-in metrics, to which a script's own may be added."),
+        op<&new_registry>("metric_registry", "", "The built-in metrics. A script can add its own."),
         op<&with_empty>("with_empty", "values, ranking, empty",
-                        "Values per list, with what counts for lists without relevant rows."),
+                        "Applies the rule for lists without relevant rows to values per list."),
     }};
 extern const lua::OpTable metric_registry_methods{
     lua::OpTable::methods,
     &lua::push_metatable<MetricRegistry>,
     {
-        op<&parse_of>("parse", "self, text", "The metric of a name, with k and parameter."),
-        op<&base_of>("base", "self, text", "Its name without them, ours where others call it otherwise; nil: none."),
+        op<&parse_of>("parse", "self, text", "Parses a metric's name with k and parameter."),
+        op<&base_of>("base", "self, text",
+                     "The metric's name without k and parameter, translated if other libraries use another name. nil "
+                     "if there is none."),
         once<&define_in>("define", "self, name, minimize",
-                         "Adds a metric of a script's function; the function's number."),
-        op<&names_in>("names", "self", "Names of all, sorted."),
-        op<&choices_of>("choices", "self, option", "Values of an option of metrics that is a name."),
+                         "Adds a metric that a Lua function computes. Returns the function's number."),
+        op<&names_in>("names", "self", "Names of all metrics, sorted."),
+        op<&choices_of>("choices", "self, option", "Values of a metric option whose values are names."),
     }};
 extern const lua::OpTable metric_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Metric>,
     {
         op<&with_option>("with", "self, option, value", "The metric with one option set."),
-        op<&option_names>("option_names", "self", "Options that it takes besides those of all."),
+        op<&option_names>("option_names", "self", "Options that the metric has in addition to those of all metrics."),
         op<&parameter_range>("parameter_range", "self", "Limits and documentation of the number in parentheses."),
         op<&values_of>("values", "self, ranking, empty", "Exact values, one per list."),
         op<&check_gains_of>("check_gains", "self, lists",
-                            "Raises where a grade's gain is too large to be added up, and names the list and the row."),
+                            "Raises an error that names list and row if a gain is too large to be summed."),
     }};
 extern const lua::OpTable metric_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Metric>,
     {
-        op<&name_of_metric>("name", "self", "As in \"ndcg@10\", or what a script called it."),
+        op<&name_of_metric>("name", "self", "The name, as in \"ndcg@10\" or as the script chose it."),
         op<&base_name>("base", "self", "Name without k and parameter."),
-        op<&minimizes>("minimize", "self", "Whether less is better."),
-        op<&has_closed_forms>("closed_forms", "self", "Whether bounds know it without trying orders."),
-        op<&has_swaps>("swaps", "self", "Whether it is known what a swap of two rows changes (LambdaRank)."),
-        op<&has_smooth_form>("has_smooth", "self", "Whether there is a smooth form."),
-        op<&zero_without_relevant>("zero", "self", "Whether lists without relevant rows are 0 by definition."),
-        op<&sums_gains>("sums_gains", "self", "Whether rows count by their gains, whatever is relevant."),
-        op<&needs_k_rows>("needs_k_rows", "self", "Whether lists with fewer than k rows are 0."),
-        op<&reads_relevant_only>("reads_relevant_only", "self", "Whether only the number of the other rows matters."),
-        op<&ignores_missing>("ignores_missing", "self", "Whether relevant rows that a run lacks do not matter."),
-        op<&value_of_empty>("empty_value", "self", "Value of a list without relevant rows, NaN where it is skipped."),
-        op<&about_of>("about", "self", "What it is, where mr.metrics has no function that says so."),
-        op<&other_names>("also", "self", "Other names of it."),
-        op<&lacks_top>("lacks_top", "self", "Whether a loss of it needs the largest grade, which is not given."),
-        op<&needs_k>("needs_k", "self", "Whether it is nothing without k."),
-        op<&script_of>("script", "self", "Number of the script's function, or 0."),
-        op<&number_of_metric>("number", "self", "The same for equal metrics, ties and empty lists aside."),
-        op<&cutoff_of>("k", "self", "Ranks that count, nil: all."),
+        op<&minimizes>("minimize", "self", "True if smaller values are better."),
+        op<&has_closed_forms>("closed_forms", "self",
+                              "True if the metric has closed forms, so that bounds need no samples."),
+        op<&has_swaps>("swaps", "self", "True if the change by a swap of two rows is known (for LambdaRank)."),
+        op<&has_smooth_form>("has_smooth", "self", "True if the metric has a smooth form."),
+        op<&zero_without_relevant>("zero", "self", "True if lists without relevant rows are 0 by definition."),
+        op<&sums_gains>("sums_gains", "self", "True if all rows with a gain count, not only relevant rows."),
+        op<&needs_k_rows>("needs_k_rows", "self", "True if lists with fewer than k rows are 0."),
+        op<&reads_relevant_only>("reads_relevant_only", "self", "True if irrelevant rows matter only by their number."),
+        op<&ignores_missing>("ignores_missing", "self", "True if relevant rows that a run lacks do not matter."),
+        op<&value_of_empty>("empty_value", "self", "Value of a list without relevant rows; NaN if it is skipped."),
+        op<&about_of>("about", "self", "Description, if mr.metrics has no function that documents the metric."),
+        op<&other_names>("also", "self", "Other names of the metric."),
+        op<&lacks_top>("lacks_top", "self", "True if a loss of this metric needs the option `top`, which is not set."),
+        op<&needs_k>("needs_k", "self", "True if the metric requires k."),
+        op<&script_of>("script", "self", "Number of the Lua function, or 0."),
+        op<&number_of_metric>("number", "self",
+                              "A number that is equal for equal metrics, except for tie and empty rules."),
+        op<&cutoff_of>("k", "self", "The cutoff; nil: all ranks."),
         op<&parameter_of>("parameter", "self", "The number in parentheses."),
-        op<&parameter_name>("parameter_name", "self", "Its name among options, or nil."),
-        op<&top_of>("top", "self", "Largest grade of ERR, nil: the largest there is."),
-        op<&relevant_of>("relevant", "self", "Least grade of a relevant row."),
-        op<&ties_of>("ties", "self", "What equal scores mean."),
-        op<&empty_of>("empty", "self", "What a list without relevant rows counts as."),
-        op<&gain_name>("gain", "self", "Gain of grades."),
-        op<&denominator_of>("denominator", "self", "What AP is divided by."),
+        op<&parameter_name>("parameter_name", "self", "The parameter's name as an option, or nil."),
+        op<&top_of>("top", "self", "Largest grade for ERR; nil: the largest in the lists."),
+        op<&relevant_of>("relevant", "self", "Smallest grade of a relevant row."),
+        op<&ties_of>("ties", "self", "The tie rule."),
+        op<&empty_of>("empty", "self", "The rule for lists without relevant rows."),
+        op<&gain_name>("gain", "self", "The gain of grades."),
+        op<&denominator_of>("denominator", "self", "The divisor of AP."),
     }};
 
 }  // namespace mr

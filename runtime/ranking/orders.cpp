@@ -1,5 +1,5 @@
-// Orders of a list's rows, as ranks of many copies of the list laid end to end: what scripts need to find out what a
-// metric of theirs can be.
+// Orders of a list's rows, as the ranks of many copies of the list laid end to end. Scripts use them to estimate
+// statistics of their own metrics.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -32,14 +32,14 @@ void check_first(int64_t first) {
     throw ArgumentError("first", std::to_string(first) + ", expected 0 to " + std::to_string(most));
 }
 
-/// Sorting needs an order: throws if a value is NaN.
+/// Throws if a value is NaN, which cannot be sorted.
 void check_numbers(const char* name, const std::vector<double>& values) {
   for (const double v : values) {
-    if (std::isnan(v)) throw ArgumentError(name, "NaN is among them, expected numbers");
+    if (std::isnan(v)) throw ArgumentError(name, "has a NaN, expected numbers");
   }
 }
 
-/// float64 ranks of random orders number first, first + 1, ... (from 1); order s depends on (seed, rows, s) only.
+/// float64 ranks of the random orders number first, first + 1, ... (from 1). Order s depends on (seed, rows, s) only.
 Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   check_first(first);
   Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
@@ -49,7 +49,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
     cpu::check_interrupt();
     double* const own = ranks + s * rows;
     std::iota(own, own + rows, 1.0);
-    for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates
+    for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates shuffle
       const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
       std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
     }
@@ -82,15 +82,14 @@ bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   double ways = 1;
   for (size_t at = 0, run = 0; at < sorted.size(); ++at) {
     run = at > 0 && sorted[at] == sorted[at - 1] ? run + 1 : 1;
-    // the first at + 1 rows: ways times (at + 1) choose run over at choose (run - 1)
+    // number of arrangements of the first at + 1 rows, from that of the first `at` rows
     ways = ways * static_cast<double>(at + 1) / static_cast<double>(run);
     if (ways > static_cast<double>(most)) return true;
   }
   return false;
 }
 
-/// float64 ranks of all orders of rows with these grades that differ in which grade is where, or nothing where there
-/// are more than `most`.
+/// float64 ranks of all distinct arrangements of these grades. Nothing if there are more than `most`.
 std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
   const auto rows = static_cast<int64_t>(grades.size());
   check_numbers("grades", grades);
@@ -104,7 +103,7 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   std::vector<double> ranks;
   do {
     cpu::check_interrupt();
-    // rows of one grade take the ranks of that grade in turn
+    // rows with equal grades take the ranks of their grade in turn
     std::vector<std::pair<double, int64_t>> at;
     for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
     std::stable_sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -115,7 +114,6 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   return Tensor::from(ranks);
 }
 
-/// `count` copies of a list with these grades.
 Lists copies(const std::vector<double>& grades, int64_t count) {
   checked_entries(static_cast<int64_t>(grades.size()), count);
   std::vector<float> relevance;
@@ -127,8 +125,8 @@ Lists copies(const std::vector<double>& grades, int64_t count) {
   return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
 }
 
-/// Numbers for collections of grades: those of two lists are the same where the one is the other in another order, and
-/// then so is what any metric can be.
+/// Numbers for multisets of grades. Two lists whose grades are permutations of each other have the same number, and
+/// then every metric has the same possible values for both.
 class GradeClasses {
  public:
   int64_t number(std::vector<float> grades) {
@@ -142,7 +140,7 @@ class GradeClasses {
   std::vector<double> grades(int64_t number) {
     const std::lock_guard lock(mutex_);
     if (number < 1 || number > static_cast<int64_t>(of_.size()))
-      throw ArgumentError("number", std::to_string(number) + ", expected a number of grade_classes");
+      throw ArgumentError("number", std::to_string(number) + ", expected a number that grade_classes returned");
     const std::vector<float>& found = *of_[static_cast<size_t>(number - 1)];
     return {found.begin(), found.end()};
   }
@@ -184,16 +182,16 @@ extern const lua::OpTable order_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&random_ranks>("random_ranks", "rows, first, count, seed",
-                          "Ranks of random orders, one order after another."),
+        op<&random_ranks>("random_ranks", "rows, first, count, seed", "Ranks of random orders, laid end to end."),
         op<&drawn_ranks>("drawn_ranks", "pulls, first, count, seed",
-                         "The same of rows that are drawn with weights e^pull, without replacement."),
+                         "Like `random_ranks`, for rows that are drawn with weights e^pull, without replacement."),
         op<&arrangement_ranks>("arrangement_ranks", "grades, most",
-                               "Ranks of all orders of the grades, or nil where there are more than `most`."),
-        op<&grade_classes>("grade_classes", "lists", "A number per list: the same where the grades are, in any order."),
-        op<&grade_class>("grade_class", "grades", "The number of lists with these grades."),
-        op<&grades_of_class>("grades_of_class", "number", "The grades of such a number, descending."),
-        op<&copies>("list_copies", "grades, count", "So many copies of one list."),
+                               "Ranks of all distinct orders of the grades, or nil if there are more than `most`."),
+        op<&grade_classes>("grade_classes", "lists",
+                           "A number per list that is equal for lists whose grades are permutations of each other."),
+        op<&grade_class>("grade_class", "grades", "The number of grade_classes for these grades."),
+        op<&grades_of_class>("grades_of_class", "number", "The grades of a number of grade_classes, descending."),
+        op<&copies>("list_copies", "grades, count", "`count` copies of a list with these grades."),
     }};
 
 }  // namespace mr

@@ -8,7 +8,7 @@
 namespace mr {
 namespace {
 
-/// Running sums of term(1), term(2), ...; carried in long double, so that adding up loses no digits.
+/// Prefix sums of term(1), term(2), ... in long double, which avoids a loss of digits.
 class Sums {
  public:
   explicit Sums(long double (*term)(int64_t)) : term_(term) {}

@@ -1,4 +1,4 @@
-// Sums over the first ranks that closed forms need, made once per process and grown when a longer list comes.
+// Prefix sums over the first ranks for closed forms, cached per process and extended for longer lists.
 #pragma once
 
 #include "runtime/tensor/tensor.h"

@@ -11,8 +11,8 @@
 
 namespace mr {
 
-/// Rows are drawn without replacement with weights e^pull: by Fisher and Yates where these are all equal, else in the
-/// order of pull plus a Gumbel variate (Yellott 1977). Order number `sample` depends on the key and that number only.
+/// Draws rows without replacement with weights e^pull: by a Fisher-Yates shuffle if weights are equal, else by sorting
+/// pull plus a Gumbel variate (Yellott 1977). Order number `sample` depends only on the key and that number.
 class RandomOrder {
  public:
   RandomOrder(const std::vector<double>& pulls, RandomKey key)
@@ -22,7 +22,7 @@ class RandomOrder {
         order_(pulls.size()),
         keys_(weighted_ ? pulls.size() : 0) {}
 
-  /// The rows, counted from 0, of rank 1, 2, ...
+  /// The rows, counted from 0, by rank.
   const std::vector<int64_t>& next(uint64_t sample) {
     std::iota(order_.begin(), order_.end(), int64_t{0});
     if (weighted_) {
@@ -43,7 +43,7 @@ class RandomOrder {
 
   void sort(uint64_t sample) {
     for (size_t i = 0; i < keys_.size(); ++i) {
-      const double share = (static_cast<double>(bits(sample, i) >> 12) + 0.5) * 0x1p-52;  // uniform in (0, 1)
+      const double share = (static_cast<double>(bits(sample, i) >> 12) + 0.5) * 0x1p-52;  // a uniform draw in (0, 1)
       keys_[i] = pulls_[i] - portable::log(-portable::log(share));
     }
     std::sort(order_.begin(), order_.end(),

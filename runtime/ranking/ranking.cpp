@@ -14,7 +14,7 @@ struct DocumentKey {
   auto operator<=>(const DocumentKey&) const = default;
 };
 
-/// A number per row that grows with its document id, for the rule of trec_eval.
+/// Per row, a number that increases with the document id, for the tie rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)
@@ -35,7 +35,7 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, value_of(tie_rules, "ties", ties), static_cast<float>(relevant));
 }
 
-/// A copy of the ranking for which metrics give float64 values.
+/// A copy of the ranking for which metrics return float64 values.
 Ranking with_double(const Ranking& ranking) {
   Ranking out = ranking;
   out.dtype = Dtype::float64;
@@ -45,7 +45,7 @@ Ranking with_double(const Ranking& ranking) {
 std::string type_of_values(const Ranking& ranking) { return std::string(name_of(ranking.dtype)); }
 
 void need_all(const Ranking& ranking) {
-  if (ranking.relevant_only) throw ArgumentError("ranking", "is of relevant rows only, expected one of all rows");
+  if (ranking.relevant_only) throw ArgumentError("ranking", "ranks only relevant rows, expected a ranking of all rows");
 }
 
 Tensor ranks_of(const Ranking& ranking) {
@@ -99,17 +99,18 @@ extern const lua::OpTable ranking_functions{
     nullptr,
     {
         op<&ranking_of>("ranking", "scores, lists, ties, relevant",
-                        "Where every row stands in its list, under a tie rule."),
-        op<&ranks_of>("ranks", "ranking", "Rank of every row; under 'mean' the middle of its run."),
-        op<&order_of>("order", "ranking", "Row numbers of each list from first to last; of tied rows the lower first."),
+                        "The place of every row in its list, under a tie rule."),
+        op<&ranks_of>("ranks", "ranking",
+                      "Rank of every row; under the tie rule 'mean', the middle of its run of ties."),
+        op<&order_of>("order", "ranking", "Row numbers of each list by rank; of tied rows the lower number is first."),
     }};
 extern const lua::OpTable ranking_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Ranking>,
-    {op<&with_double>("double", "self", "The same ranking, of which metrics give float64 values.")}};
+    {op<&with_double>("double", "self", "The same ranking, for which metrics return float64 values.")}};
 extern const lua::OpTable ranking_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Ranking>,
-    {op<&type_of_values>("dtype", "self", "The type of the scores, which metrics' values have.")}};
+    {op<&type_of_values>("dtype", "self", "The type of the scores and of metric values.")}};
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Scores turned into a ranking of each list, once; every exact metric reads it.
+// A ranking of each list, computed once from scores. All exact metrics use it.
 #pragma once
 
 #include "kernels/ranking/order.h"
@@ -15,7 +15,7 @@ struct Ranking {
   Dtype dtype;
   Device device;
   DeviceArray<Placement> places;
-  bool relevant_only = false;  // other rows have no place
+  bool relevant_only = false;  // true if only relevant rows have places
 
   Span<const Placement> placements() const { return places.span(); }
 };
@@ -23,7 +23,7 @@ struct Ranking {
 inline constexpr Named<Ties> tie_rules[] = {
     {"mean", Ties::mean}, {"stable", Ties::stable}, {"worst", Ties::worst}, {"trec", Ties::trec}};
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
-/// int64 row numbers of each list by rank, counted from 1 within all rows; of tied rows the lower first.
+/// int64 row numbers of each list by rank, counted from 1 within the batch. Of tied rows the lower number is first.
 Tensor order_of(const Ranking& ranking);
 
 template <>

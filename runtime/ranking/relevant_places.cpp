@@ -1,5 +1,5 @@
-// Where the relevant rows of each list stand, by counting: what most metrics read, of lists of a whole catalogue with
-// few relevant rows.
+// Places of only the relevant rows of each list, by counting. Most metrics need no other places, and lists of a whole
+// catalogue have few relevant rows.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -13,7 +13,8 @@
 namespace mr {
 namespace {
 
-/// A score of relevant rows: how many rows of the list are above and tied, and how many relevant ones.
+/// For a score of relevant rows: how many rows of the list are above it and tied with it, and how many of these are
+/// relevant.
 template <class Real>
 struct Bound {
   Real score;
@@ -26,7 +27,6 @@ class ListPlaces {
   ListPlaces(const Real* scores, const float* relevance, int64_t n, float threshold)
       : scores_(scores), relevance_(relevance), n_(n), threshold_(threshold) {}
 
-  /// Places of these rows.
   void put(const int32_t* rows, int64_t count, Placement* out) {
     bounds_.clear();
     for (int64_t i = 0; i < count; ++i) bounds_.push_back({scores_[rows[i]], {0, 0, 0, 0, 0}});
@@ -71,11 +71,11 @@ class ListPlaces {
   std::vector<Bound<Real>> bounds_;
 };
 
-/// Above this many relevant rows in a list in the mean sorting all of them is quicker.
+/// If lists have more relevant rows than this on average, sorting all rows is faster.
 constexpr int64_t few = 128;
 
-/// The ranking under the rule `mean` where only the places of rows with a grade above 0, or of at least `relevant`,
-/// will be read; all places where such rows are many.
+/// A ranking under the tie rule `mean` with places of only the rows with a grade above 0, or of at least `relevant`. It
+/// has all places if there are many such rows.
 Ranking relevant_ranking(const Tensor& scores, const Lists& lists, double relevant) {
   const auto threshold = static_cast<float>(relevant);
   const auto least = std::min(threshold, std::numeric_limits<float>::denorm_min());
@@ -120,6 +120,6 @@ extern const lua::OpTable relevant_ranking_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&relevant_ranking>("relevant_ranking", "scores, lists, relevant",
-                                "Where the relevant rows stand in their lists; for metrics that read no others.")}};
+                                "A ranking with the places of relevant rows only, for metrics that need no others.")}};
 
 }  // namespace mr

@@ -14,7 +14,7 @@ float any_gain() { return static_cast<float>(std::numeric_limits<double>::epsilo
 
 namespace {
 
-/// Scores with their lists and the target rows of a metric, checked.
+/// The scores, lists and target rows of a smooth metric, checked.
 struct Problem {
   Tensor scores;
   Lists lists;
@@ -26,7 +26,7 @@ struct Problem {
 
   Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
-  /// Ranks at rows `at`; `among`, where defined, receives those over the same rows as sources.
+  /// Computes ranks of the rows `at`. If `among` is defined, it receives the ranks over the same rows as sources.
   Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
@@ -59,7 +59,7 @@ struct Problem {
                                          .longest = lists.longest()});
   }
 
-  /// Adds what the products of RR add to the derivative; `upstream`: as SmoothRrProductVjp has it.
+  /// Adds the part of the derivative that comes from smooth RR's products. `upstream` as in SmoothRrProductVjp.
   template <class Real>
   void product_vjp(const Tensor& terms, const Span<const Real>& upstream, const Tensor& out) const {
     kernels<SmoothKernels<Real>>(scores.device())
@@ -84,7 +84,7 @@ float checked_threshold(double relevant) {
   return static_cast<float>(relevant);
 }
 
-/// The views of a value pass (upstream undefined) or of a derivative pass.
+/// The views of a value pass (undefined `upstream`) or of a derivative pass.
 template <class Real>
 SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor& among, const Tensor& upstream,
                               const Tensor& value, const Tensor& g, const Tensor& h) {
@@ -98,8 +98,8 @@ SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor
           .h = span(h)};
 }
 
-/// Runs `metric(views)` for the value now and for the derivatives later. `metric` is generic in Real; `more` adds to
-/// the derivative.
+/// Runs `metric(views)` for the value now, and for the derivatives in the backward pass. `metric` is generic in Real;
+/// `more` adds to the derivative.
 template <class Passes, class More>
 Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& among,
                      Passes metric, More more) {
@@ -163,8 +163,8 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, d
 
 namespace {
 
-/// RR or its logarithm. `values` is the kernel pass that fills the terms, or for the logarithm their shares, and makes
-/// the value; both have the same derivative by them.
+/// Smooth RR or its logarithm. `values` is the kernel pass that computes the terms (for the logarithm, their shares)
+/// and the value. The derivative has the same form for both.
 template <class Values>
 Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& terms,
                    Values values) {
@@ -201,7 +201,7 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
 
 namespace {
 
-/// The products of smooth RR.
+/// The products of smooth RR, per relevant row.
 Tensor smooth_first(const Tensor& scores, const Lists& lists, double gain, double relevant) {
   check_scores("smooth_first", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
@@ -258,7 +258,7 @@ Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, doub
 
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   check_scores("smooth_rank", scores, lists, gain);
-  const Problem p(scores, lists, -1, gain);  // every row has relevance of at least -1
+  const Problem p(scores, lists, -1, gain);  // targets are all rows, because every relevance is at least -1
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
     Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
@@ -267,14 +267,13 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   });
 }
 
-/// A_i of every row; a value for looking at, without derivative.
+/// The ranks among the relevant rows, A_i, of every row. Not differentiable.
 Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double gain, double relevant) {
   check_scores("smooth_rank_among_relevant", scores, lists, gain);
   const Problem p(scores, lists, checked_threshold(relevant), gain);
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }
 
-/// The smooth form of a metric, as its definition has it.
 Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double gain) {
   if (!metric.has_smooth()) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
   return metric.definition->smooth(scores, lists, metric, gain);
@@ -286,7 +285,7 @@ using lua::op;
 extern const lua::OpTable smooth_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Metric>,
-    {op<&smooth_of>("smooth", "self, scores, lists, steepness", "Its smooth form, one value per list.")}};
+    {op<&smooth_of>("smooth", "self, scores, lists, steepness", "The metric's smooth form, one value per list.")}};
 extern const lua::OpTable smooth_functions{
     lua::OpTable::functions,
     nullptr,
@@ -299,11 +298,12 @@ extern const lua::OpTable smooth_functions{
         op<&smooth_ap>("smooth_ap", "scores, lists, steepness, relevant", "Smooth AP per list (Eq. 2.11)."),
         op<&smooth_rr>("smooth_rr", "scores, lists, steepness, relevant",
                        "Smooth RR per list (Li et al. 2021, Eq. 16)."),
-        op<&smooth_log_rr>("smooth_log_rr", "scores, lists, steepness, relevant",
-                           "Logarithm of smooth RR per list; 0 for lists of relevant rows only, or without."),
-        op<&smooth_first>(
-            "smooth_first", "scores, lists, steepness, relevant",
-            "Product over other relevant rows j of sigma(steepness (s_i - s_j)) for every relevant row; else 0."),
+        op<&smooth_log_rr>(
+            "smooth_log_rr", "scores, lists, steepness, relevant",
+            "Logarithm of smooth RR per list. 0 for lists with only relevant rows or without relevant rows."),
+        op<&smooth_first>("smooth_first", "scores, lists, steepness, relevant",
+                          "For every relevant row i, the product over the other relevant rows j of sigma(steepness "
+                          "(s_i - s_j)); 0 for other rows."),
         op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, steepness, relevant",
                               "Smooth nRBP loss per list (Eq. 2.12)."),
     }};

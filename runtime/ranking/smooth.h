@@ -5,10 +5,10 @@
 
 namespace mr {
 
-/// The least relevance whose gain 2^y - 1 is above 0 in float64.
+/// The smallest relevance whose gain 2^y - 1 is above 0 in float64.
 float any_gain();
 
-/// Smooth metrics, one value per list; differentiable in the scores. `gain`: of the sigmoid.
+/// Smooth metrics, one value per list; differentiable in the scores. `gain`: the steepness of the sigmoid.
 Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain);
 Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double relevant);
 Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant);

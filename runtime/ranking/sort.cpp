@@ -1,4 +1,4 @@
-// Sorting along a dimension: every run of entries is a list, ranked as lists are.
+// Sorting along a dimension. Every run of entries along it is treated as a list.
 #include "kernels/ranking/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -9,8 +9,8 @@
 namespace mr {
 namespace {
 
-/// For each place along dimension d, counted from 0, the number of the entry that comes there, counted from 1; of equal
-/// entries the first comes first.
+/// The sorting permutation along dimension d, counted from 0: for each place the index of its entry, counted from 1.
+/// The sort is stable.
 Tensor order_along(const Tensor& given, int d, bool descending) {
   const int last = given.dims() - 1;
   const Tensor moved = ops::transpose(given, d, last);
@@ -28,7 +28,7 @@ Tensor order_along(const Tensor& given, int d, bool descending) {
   return ops::transpose(order, d, last);
 }
 
-/// The dimension, counted from 0; the last one if none is given.
+/// The dimension counted from 0; the last one if none is given.
 int dimension_of(const Tensor& x, std::optional<int64_t> dim) {
   check::floating("x", x);
   const int d = check::dimension("dim", x, dim.value_or(x.dims()));
@@ -64,8 +64,8 @@ extern const lua::OpTable sort_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&sort_of>("sort", "x, dim?, descending", "Entries in order along a dimension, and their numbers."),
-        op<&topk_of>("topk", "x, k, dim?, largest", "The first k entries of that order, and their numbers."),
+        op<&sort_of>("sort", "x, dim?, descending", "Entries sorted along a dimension, and their positions."),
+        op<&topk_of>("topk", "x, k, dim?, largest", "The first k entries in sorted order, and their positions."),
     }};
 
 }  // namespace mr

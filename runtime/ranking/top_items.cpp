@@ -1,4 +1,4 @@
-// The first rows of every list: what is recommended.
+// The top rows of every list: recommendations.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -23,7 +23,8 @@ struct Row {
   int64_t row;
 };
 
-/// The k rows with the highest scores, best first; of equal scores the lower row. Keeps a heap with the worst on top.
+/// The k rows with the highest scores, best first; of equal scores the lower row number. Uses a heap with the worst row
+/// on top.
 template <class Real>
 void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& heap) {
   const auto better = [](const Row<Real>& a, const Row<Real>& b) {
@@ -34,7 +35,7 @@ void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& 
   for (; i < std::min(k, n); ++i) heap.push_back({scores[i], i});
   std::make_heap(heap.begin(), heap.end(), better);
   for (; i < n; ++i) {
-    if (!(scores[i] > heap.front().score)) continue;  // rows ascend: an equal one is no better
+    if (!(scores[i] > heap.front().score)) continue;  // rows ascend, so a later row with an equal score is not better
     std::pop_heap(heap.begin(), heap.end(), better);
     heap.back() = {scores[i], i};
     std::push_heap(heap.begin(), heap.end(), better);
@@ -42,7 +43,7 @@ void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& 
   std::sort(heap.begin(), heap.end(), better);
 }
 
-/// On the GPU: all rows in order there; only the first of every list are taken.
+/// On the GPU: sorts all rows and takes the first of every list.
 TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> places;
   for (size_t l = 0; l < sizes.size(); ++l) {
@@ -53,7 +54,7 @@ TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector
   return {rows, taken_along(scores, 0, rows), Tensor::from(sizes)};
 }
 
-/// Numbers of the first k rows of every list, counted from 1 within all rows, their scores, and how many they are.
+/// Numbers of the top k rows of every list, counted from 1 within the batch, their scores, and their number.
 TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
   check::per_row("scores", scores, lists);
   check::not_nan("top_rows", "scores", scores);
@@ -91,6 +92,6 @@ extern const lua::OpTable top_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&top_rows>("top_rows", "scores, lists, k",
-                        "Rows and scores of the first k of every list; of tied rows the lower first.")}};
+                        "Rows and scores of the top k of every list; of tied rows the lower number is first.")}};
 
 }  // namespace mr

@@ -1,5 +1,6 @@
-// Densities and curves by Gaussian kernels, and the bandwidths that cross validation chooses. All pairs are visited: a
-// bandwidth costs n^2 exponentials. Sums are taken value by value, then in order, so that threads change nothing.
+// Kernel density estimates and kernel regression with Gaussian kernels, and bandwidths by cross validation. All pairs
+// are visited, so one bandwidth costs n^2 exponentials. Sums are computed per value and then added in order, so the
+// number of threads does not change results.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,11 +17,10 @@ namespace {
 
 using stats::undefined;
 
-/// exp(-u^2 / 2) / sqrt(2 pi)
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 
-/// The bandwidth between `low` and `high` with the least error, searched for by its logarithm, and whether it is an
-/// end.
+/// The bandwidth between `low` and `high` with the smallest error, searched on a logarithmic scale, and whether it is
+/// at an end of the range.
 template <class F>
 std::pair<double, bool> least(double low, double high, const F& error) {
   const stats::Minimum found =
@@ -28,7 +28,8 @@ std::pair<double, bool> least(double low, double high, const F& error) {
   return {std::exp(found.at), found.at_edge};
 }
 
-/// The smaller of the standard deviation and the quartiles' distance over 1.34; the first where the quartiles meet.
+/// The smaller of the standard deviation and the interquartile range / 1.34. The standard deviation if the quartiles
+/// are equal.
 double spread(const std::vector<double>& x) {
   std::vector<double> sorted = x;
   stats::sort(sorted);
@@ -37,8 +38,9 @@ double spread(const std::vector<double>& x) {
   return quartiles > 0 ? std::min(sd, quartiles) : sd;
 }
 
-/// Integral of the squared density, less twice the mean of the density at each value without that value (Rudemo 1982,
-/// Bowman 1984): its expectation is the integrated squared error up to a constant.
+/// Leave-one-out cross validation of a density: the integral of the squared density, minus twice the mean of each
+/// value's density without that value (Rudemo 1982, Bowman 1984). Its expectation is the integrated squared error up to
+/// a constant.
 double density_error(const std::vector<double>& x, double h) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> rows(x.size());
@@ -56,13 +58,13 @@ double density_error(const std::vector<double>& x, double h) {
   return std::accumulate(rows.begin(), rows.end(), 0.0) * gaussian(0) / h;
 }
 
-/// The bandwidth, and whether cross validation stopped at the end of what it searches.
+/// The bandwidth, and whether cross validation stopped at an end of its range.
 std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const std::string& rule) {
   const double scale = std::pow(static_cast<double>(x.size()), -0.2);
   if (rule == "silverman") return {0.9 * spread(x) * scale, false};
   if (rule == "scott") return {1.06 * spread(x) * scale, false};
   if (rule != "lscv") throw ArgumentError("rule", "'" + rule + "', expected silverman, scott or lscv");
-  // with many equal values the error has no minimum above 0 (Silverman 1986, 3.4.3)
+  // if many values are equal, the error has no minimum above 0 (Silverman 1986, 3.4.3)
   const double largest = 1.144 * stats::standard_deviation(x) * scale;
   return least(0.1 * largest, largest, [&](double h) { return density_error(x, h); });
 }
@@ -72,8 +74,8 @@ std::tuple<double, bool> kde_bandwidth(const Tensor& x, const std::string& rule)
   const double sd = stats::standard_deviation(sample.values);
   if (!(sd > stats::least_spread))
     throw ArgumentError("x", std::to_string(sample.count()) +
-                                 " values without spread, expected values that differ "
-                                 "or a bandwidth that is a number");
+                                 " values that are all equal, expected values that differ "
+                                 "or a number as bandwidth");
   return density_bandwidth(sample.values, rule);
 }
 
@@ -90,8 +92,8 @@ Tensor kde(const Tensor& x, const Tensor& at, double h) {
   return density;
 }
 
-/// A line (or a constant, degree 0) through the pairs near `at`, weighted by a Gaussian kernel of deviation h, or
-/// wider where pairs are sparse: see `bandwidth`.
+/// Local linear regression (degree 0: local constant) at a point, weighted by a Gaussian kernel with standard deviation
+/// h, or wider where pairs are sparse (`bandwidth`).
 struct KernelFit {
   const std::vector<double>& x;
   const std::vector<double>& y;
@@ -99,8 +101,8 @@ struct KernelFit {
   int64_t degree;
   double nearest;
 
-  /// At least h; where `nearest` is above 0 it also reaches that share of the pairs (Cleveland 1979) and two different
-  /// x, or a line would follow single pairs where there are few.
+  /// At least h. If `nearest` is above 0, the kernel also reaches that share of the pairs (Cleveland 1979) and two
+  /// distinct x. Otherwise the line would follow single pairs where there are few.
   double bandwidth(double at, int64_t without) const {
     if (nearest <= 0) return h;
     std::vector<double> distances;
@@ -124,8 +126,8 @@ struct KernelFit {
     return std::max({h, *kth, std::isfinite(second) ? second : 0.0});
   }
 
-  /// Sets w (as long as x) so that the fitted value at `at` is the sum of w[j] y[j]. Pair `without`
-  /// gets weight 0; -1 leaves none out.
+  /// Computes w (as long as x) so that the fitted value at `at` is the sum of w[j] y[j]. Pair `without` gets weight 0;
+  /// -1 leaves out none.
   void weights(double at, int64_t without, std::vector<double>& w) const {
     const auto n = static_cast<int64_t>(x.size());
     const double wide = bandwidth(at, without);
@@ -134,14 +136,14 @@ struct KernelFit {
     double s0 = 0, s1 = 0, s2 = 0;
     stats::each(n, [&](int64_t j) {
       const double u = x[j] - at;
-      // relative to the nearest pair, so that weights do not underflow within a gap of x
+      // relative to the nearest pair, so that weights do not underflow in a gap of x
       w[j] = j == without ? 0 : std::exp(-0.5 * (u - closest) * (u + closest) / (wide * wide));
       s0 += w[j];
       s1 += w[j] * u;
       s2 += w[j] * u * u;
     });
     const double determinant = s0 * s2 - s1 * s1;
-    // all weight at one x: the slope is undefined
+    // if all weight is at one x, the slope is undefined
     const bool line = degree == 1 && determinant > 1e-10 * s0 * s2;
     for (int64_t j = 0; j < n; ++j) w[j] *= line ? (s2 - s1 * (x[j] - at)) / determinant : 1 / s0;
   }
@@ -152,7 +154,7 @@ struct KernelFit {
     return sum;
   }
 
-  /// Residuals of each y from the curve through the other pairs.
+  /// Residual of each y from the curve through the other pairs.
   std::vector<double> left_out_residuals() const {
     std::vector<double> residuals(x.size());
     cpu::parallel_each(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
@@ -168,8 +170,9 @@ struct KernelFit {
     return sum / static_cast<double>(x.size());
   }
 
-  /// Logarithm of the residuals' mean square plus a penalty for the curve's degrees of freedom, the trace of its
-  /// smoother (Hurvich, Simonoff & Tsai 1998, up to a constant). Fits noise less often than cross validation does.
+  /// Corrected AIC (Hurvich, Simonoff & Tsai 1998), up to a constant: logarithm of the mean squared residual plus a
+  /// penalty for the degrees of freedom, the trace of the smoother. It fits noise less often than cross validation
+  /// does.
   double corrected_information() const {
     const auto n = static_cast<int64_t>(x.size());
     std::vector<double> squares(x.size()), leverage(x.size());
@@ -191,7 +194,7 @@ void check_share(const char* name, double value) {
   if (!(value >= 0 && value <= 1)) throw ArgumentError(name, std::to_string(value) + ", expected a share from 0 to 1");
 }
 
-/// The bandwidth from `floor` on that is best by the rule, and whether it is an end of the search.
+/// The best bandwidth from `floor` on by the rule, and whether it is at an end of the search.
 std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree, const std::string& rule,
                                               double nearest, double floor) {
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
@@ -200,7 +203,7 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   const auto ends = std::minmax_element(pairs.a.begin(), pairs.a.end());
   if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
     throw ArgumentError("x", std::to_string(pairs.a.size()) +
-                                 " pairs without spread in x, expected values that differ or a bandwidth that is a "
+                                 " pairs with equal x, expected x that differ or a number as "
                                  "number");
   const double range = *ends.second - *ends.first;
   if (floor >= 2 * range) return {floor, true};
@@ -210,8 +213,9 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   });
 }
 
-/// The curve at the points, its standard error there, and the mean squared error of each pair by the others. The error
-/// takes those residuals for the deviations of y, so that they may differ along x (MacKinnon & White 1985, HC3).
+/// The curve at the points, its standard error there, and the mean squared leave-one-out error. The standard error uses
+/// the leave-one-out residuals as deviations of y, so it allows the variance to change along x (MacKinnon & White 1985,
+/// HC3).
 std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tensor& y, const Tensor& at, double h,
                                                      int64_t degree, double nearest) {
   check_share("nearest", nearest);
@@ -233,7 +237,7 @@ std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tens
   return {curve, error, fit.left_out_error()};
 }
 
-/// The different values in order, and the share of values that are at most as large.
+/// The distinct values in ascending order, with the share of values that are at most as large.
 std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   stats::Sample sample("x", x);
   std::vector<double>&sorted = sample.values, points, shares;
@@ -246,7 +250,7 @@ std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   return {Tensor::from(points), Tensor::from(shares), sample.count(), sample.skipped};
 }
 
-/// F_a - F_b has one sign there.
+/// An interval in which F_a - F_b has one sign.
 struct EcdfRegion {
   double from, to;
   int64_t sign;
@@ -254,17 +258,17 @@ struct EcdfRegion {
       lua::fields("from", &EcdfRegion::from, "to", &EcdfRegion::to, "sign", &EcdfRegion::sign);
 };
 
-/// Where two empirical distribution functions differ.
+/// The differences of two empirical distribution functions.
 struct EcdfDifference {
   std::vector<EcdfRegion> regions;
-  double above = 0, below = 0;      ///< areas where F_a > F_b, F_a < F_b
-  double ks = 0, at = undefined;    ///< the largest |F_a - F_b| (Kolmogorov-Smirnov), the first point with it
-  std::vector<int64_t> n, skipped;  ///< values used and left out, of each
+  double above = 0, below = 0;      ///< areas between the functions where F_a > F_b and where F_a < F_b
+  double ks = 0, at = undefined;    ///< largest |F_a - F_b| (Kolmogorov-Smirnov), and the first point with it
+  std::vector<int64_t> n, skipped;  ///< numbers of values used and left out, for a and b
   static constexpr auto fields = lua::fields(
       "regions", &EcdfDifference::regions, "above", &EcdfDifference::above, "below", &EcdfDifference::below, "ks",
       &EcdfDifference::ks, "at", &EcdfDifference::at, "n", &EcdfDifference::n, "skipped", &EcdfDifference::skipped);
 
-  /// F_a - F_b is `difference` from `start` to `end`.
+  /// Processes an interval from `start` to `end` with constant F_a - F_b.
   void step(double start, double end, double difference) {
     if (std::fabs(difference) > ks) {
       ks = std::fabs(difference);
@@ -293,7 +297,7 @@ EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
     while (j < m && b[j] == here) ++j;
     if (i == n && j == m) break;
     const double next = j == m || (i < n && a[i] <= b[j]) ? a[i] : b[j];
-    // differences of integers, so that equality is exact
+    // compares integers, so that equality is exact
     found.step(here, next, static_cast<double>(i * m - j * n) / (static_cast<double>(n) * static_cast<double>(m)));
   }
   return found;
@@ -324,19 +328,24 @@ extern const lua::OpTable kernel_fit_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&kde_bandwidth>("kde_bandwidth", "x, rule", "silverman, scott or lscv; whether the search hit an end."),
+        lua::op<&kde_bandwidth>(
+            "kde_bandwidth", "x, rule",
+            "Bandwidth by silverman, scott or lscv, and true if the search ended at an end of its range."),
         lua::op<&kde>("kde", "x, at, bandwidth", "Gaussian kernel density of x at the points."),
-        lua::op<&regression_bandwidth>(
-            "regression_bandwidth", "x, y, degree, rule, nearest, floor",
-            "By cross validation (cv) or information (aicc); whether the search hit an end."),
-        lua::op<&kernel_regression>("kernel_regression", "x, y, at, bandwidth, degree, nearest",
-                                    "Kernel regression at the points, its standard error, the cross validation error."),
+        lua::op<&regression_bandwidth>("regression_bandwidth", "x, y, degree, rule, nearest, floor",
+                                       "Bandwidth by cross validation (cv) or corrected AIC (aicc), and true if the "
+                                       "search ended at an end of its range."),
+        lua::op<&kernel_regression>(
+            "kernel_regression", "x, y, at, bandwidth, degree, nearest",
+            "Kernel regression at the points, its standard error, and the cross validation error."),
         lua::op<&normal_cdf>("normal_cdf", "x", "The standard normal distribution function."),
-        lua::op<&normal_quantile>("normal_quantile", "p", "Of the standard normal distribution."),
-        lua::op<&ecdf>("ecdf", "x", "Different values in order, shares at most as large, values, left out."),
-        lua::op<&ecdf_compare>(
-            "ecdf_compare", "a, b",
-            "Signs of F_a - F_b by region, the areas between them, their largest distance and where."),
+        lua::op<&normal_quantile>("normal_quantile", "p", "Quantile of the standard normal distribution."),
+        lua::op<&ecdf>("ecdf", "x",
+                       "Distinct values in ascending order, shares of values at most as large, number of values, "
+                       "number left out."),
+        lua::op<&ecdf_compare>("ecdf_compare", "a, b",
+                               "Regions with the sign of F_a - F_b, the areas between the functions, their largest "
+                               "distance and its position."),
     }};
 
 }  // namespace mr

@@ -17,11 +17,12 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Householder's QR with column pivoting, as Eigen's ColPivHouseholderQR, a column at a time so that Ctrl-C ends it.
+/// Householder QR with column pivoting, as in Eigen's ColPivHouseholderQR, but one column at a time so that Ctrl-C
+/// works.
 struct PivotedQr {
   Eigen::MatrixXd qr;
   Eigen::VectorXd tau;
-  Eigen::VectorXi columns;  // the design's column at each position
+  Eigen::VectorXi columns;  // the design column at each position
   int64_t rank = 0;
 
   explicit PivotedQr(Eigen::MatrixXd design)
@@ -41,7 +42,7 @@ struct PivotedQr {
     for (Eigen::Index k = 0; k < steps; ++k) rank += std::fabs(qr(k, k)) > least ? 1 : 0;
   }
 
-  /// The columns below and right of (k, k) after the reflection that leaves only the diagonal of column k.
+  /// Applies the reflection that eliminates column k below the diagonal to the columns right of k.
   void reflect(Eigen::Index k) {
     const Eigen::Index below = qr.rows() - k - 1, right = qr.cols() - k - 1;
     double beta = 0;
@@ -51,7 +52,7 @@ struct PivotedQr {
     qr.bottomRightCorner(below + 1, right).applyHouseholderOnTheLeft(qr.col(k).tail(below), tau[k], scratch.data());
   }
 
-  /// R^-1 times a matrix, its rows where the columns of the design are; some columns at a time.
+  /// R^-1 times a matrix, with rows in the order of the design's columns; several columns at a time.
   Eigen::MatrixXd solved(const Eigen::MatrixXd& right) const {
     const auto r = qr.topRows(qr.cols()).triangularView<Eigen::Upper>();
     Eigen::MatrixXd out(right.rows(), right.cols());
@@ -65,7 +66,7 @@ struct PivotedQr {
     return out;
   }
 
-  /// The first entries of Q' y.
+  /// The leading entries of Q' y, where Q is the orthogonal factor.
   Eigen::MatrixXd rotated(Eigen::VectorXd y) const {
     double scratch = 0;
     for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k) {
@@ -75,7 +76,7 @@ struct PivotedQr {
   }
 };
 
-/// a a', some columns at a time.
+/// The product a a', several columns at a time.
 void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   const Eigen::Index p = a.rows();
   Eigen::Map<Matrix> product(out, p, p);
@@ -87,14 +88,14 @@ void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   }
 }
 
-/// Coefficients, (X'X)^-1, the sum of squared residuals and the rank; where the columns are linearly dependent only the
+/// Coefficients, (X'X)^-1, the sum of squared residuals and the rank. If the columns are linearly dependent, only the
 /// rank is defined.
 std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const Tensor& y) {
   if (x.dims() != 2 || x.size(0) != y.entries())
-    throw ArgumentError("x", "shape " + x.shape().text() + " against " + std::to_string(y.entries()) +
-                                 " values, expected a row for each");
+    throw ArgumentError("x", "has shape " + x.shape().text() + ", expected a matrix with one row for each of " +
+                                 std::to_string(y.entries()) + " values");
   const auto n = x.size(0), p = x.size(1);
-  if (p == 0) throw ArgumentError("x", "shape " + x.shape().text() + ", expected a column at least");
+  if (p == 0) throw ArgumentError("x", "has shape " + x.shape().text() + ", expected at least one column");
   const std::vector<double> rows = x.to(Dtype::float64).to_vector<double>();
   const std::vector<double> values = y.to(Dtype::float64).to_vector<double>();
   const Eigen::Map<const Matrix> design(rows.data(), n, p);
@@ -129,7 +130,7 @@ extern const lua::OpTable least_squares_functions{
         lua::op<&least_squares>("least_squares", "x, y",
                                 "Coefficients, inverse of X'X, sum of squared residuals, rank of X."),
         lua::op<&student_p>("student_p", "t, df", "Two-sided p of Student's t."),
-        lua::op<&student_quantile>("student_quantile", "p, df", "Of Student's distribution."),
+        lua::op<&student_quantile>("student_quantile", "p, df", "Quantile of Student's distribution."),
     }};
 
 }  // namespace mr

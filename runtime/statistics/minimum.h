@@ -1,4 +1,4 @@
-// The least value of a function of one number.
+// Minimization of a function of one variable.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace mr::stats {
 
 struct Minimum {
   double at;
-  bool at_edge;  ///< nothing within the range was less than an end of it
+  bool at_edge;  ///< true if no point inside the range is below an end of it
 };
 
-/// Where f is least among `low`, `low` + (`high` - `low`) / `steps` and so on; then, between the neighbours of that, by
-/// Brent's parabolas and golden sections, to some eight digits: nearer to a minimum f differs by its rounding only.
+/// The minimum of f: the smallest value on a grid of `steps` intervals from `low` to `high`, then refined between its
+/// neighbours by Brent's method to about eight digits; closer to a minimum, f differs only by rounding.
 template <class F>
 Minimum least(double low, double high, int steps, const F& f) {
   const auto point = [&](int i) { return low + (high - low) * i / steps; };
@@ -29,7 +29,7 @@ Minimum least(double low, double high, int steps, const F& f) {
   }
   const double left = point(best > 0 ? best - 1 : 0), right = point(best < steps ? best + 1 : steps);
   constexpr int bits = std::numeric_limits<double>::digits / 2;
-  std::uintmax_t calls = 100;  // more than it needs; where f is NaN it would not end
+  std::uintmax_t calls = 100;  // a generous limit: if f is NaN, the search would not end
   return {boost::math::tools::brent_find_minima(f, left, right, bits, calls).first, best == 0 || best == steps};
 }
 

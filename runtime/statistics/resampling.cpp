@@ -1,5 +1,5 @@
-// Tests and intervals by resampling: signs of paired differences, and samples with replacement. Random numbers depend
-// on (seed, which draw, which value) only.
+// Resampling tests and intervals: sign flips of paired differences, and the bootstrap. Random numbers depend on (seed,
+// draw, value) only.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -31,7 +31,7 @@ double with_sign(double value, uint64_t negative) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (negative << 63));
 }
 
-/// How many of the sums are at least `limit` in size, per piece of draws, then in all.
+/// The number of sums with absolute value of at least `limit`, per piece of draws, then in total.
 template <class CountPiece>
 int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
   const int64_t pieces = (draws + grain - 1) / grain;
@@ -42,7 +42,7 @@ int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piec
   return std::accumulate(found.begin(), found.end(), int64_t{0});
 }
 
-/// The first difference keeps its sign: reversing all signs gives a sum of the same size.
+/// The first difference keeps its sign, because flipping all signs gives a sum of the same absolute value.
 int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
   return count_extreme(int64_t{1} << (d.size() - 1), 4096, [&](int64_t first, int64_t last) {
     int64_t found = 0;
@@ -57,7 +57,7 @@ int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
 
 constexpr int64_t sign_lanes = 8;
 
-/// Sums under the signs of draws first to first + 7, computed together.
+/// Sums with the signs of draws first to first + 7, computed together.
 std::array<double, sign_lanes> signed_sums(const std::vector<double>& d, RandomKey key, int64_t first) {
   std::array<double, sign_lanes> sums{};
   std::array<uint64_t, sign_lanes> signs{};
@@ -86,9 +86,9 @@ int64_t extreme_of_random_signs(const std::vector<double>& d, double limit, int6
 }
 
 struct Permutation {
-  double mean_difference = undefined, p = undefined, error = undefined;  ///< two-sided p, its Monte Carlo error
+  double mean_difference = undefined, p = undefined, error = undefined;  ///< two-sided p, and its Monte Carlo error
   bool exact = true;
-  int64_t orders = 0, n = 0, skipped = 0;  ///< sign choices tried, pairs, pairs left out
+  int64_t orders = 0, n = 0, skipped = 0;  ///< number of sign choices tried, of pairs, and of pairs left out
   static constexpr auto fields = lua::fields(
       "mean_difference", &Permutation::mean_difference, "p", &Permutation::p, "error", &Permutation::error, "exact",
       &Permutation::exact, "orders", &Permutation::orders, "n", &Permutation::n, "skipped", &Permutation::skipped);
@@ -101,7 +101,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   Permutation out{.n = d.count(), .skipped = d.skipped};
   if (out.n == 0 || d.infinite > 0) return out;
   out.mean_difference = stats::mean(d.values) * d.unit;
-  std::erase(d.values, 0.0);  // 0 has no sign
+  std::erase(d.values, 0.0);  // a difference of 0 has no sign
   if (d.values.empty()) {
     out.p = 1, out.error = 0, out.orders = 1;
     return out;
@@ -111,7 +111,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     sum += v;
     size += std::fabs(v);
   }
-  // `size` is the largest sum; both sums that are compared may have the error by rounding
+  // `size` bounds the sums; rounding may affect both sums that are compared
   const double limit = std::fabs(sum) - stats::tolerance * size - 2 * d.rounding;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
@@ -127,7 +127,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   return out;
 }
 
-/// Which value stands at position i of a sample, two positions to a draw of 128 bits.
+/// Chooses the value at position i of a bootstrap sample; 128 random bits serve two positions.
 struct Resampler {
   RandomKey key;
   uint64_t n;
@@ -157,7 +157,7 @@ double statistic_of(const std::string& name, std::vector<double>& x) {
   throw ArgumentError("statistic", "'" + name + "', expected mean or median");
 }
 
-/// The statistic of x without each of its values.
+/// Jackknife: the statistic of x without each of its values.
 void leave_each_out(const std::string& statistic, const std::vector<double>& x, double estimate, Span<double> out) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> sorted;
@@ -174,7 +174,7 @@ void leave_each_out(const std::string& statistic, const std::vector<double>& x, 
   });
 }
 
-/// The statistic of x, of samples of x with replacement, and of x without each of its values.
+/// The statistic of x, of bootstrap samples of x, and of x without each of its values.
 std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string& statistic, int64_t samples,
                                              int64_t seed) {
   check_draws("samples", samples);
@@ -194,7 +194,7 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   return {estimate, drawn, without};
 }
 
-/// The values of sample number `sample`, as `bootstrap` draws them.
+/// Bootstrap sample number `sample`, as `bootstrap` draws it.
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> drawn(values.size());
@@ -204,7 +204,7 @@ Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   return Tensor::from(drawn);
 }
 
-/// Without its value number `which`, counted from 1.
+/// x without its value number `which`, counted from 1.
 Tensor leave_out(const Tensor& x, int64_t which) {
   check::index("which", Tensor::from(std::vector<int64_t>{which}), x.entries());
   std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
@@ -212,7 +212,7 @@ Tensor leave_out(const Tensor& x, int64_t which) {
   return Tensor::from(values);
 }
 
-/// Third moment of the jackknife's values over the 3/2 power of the second, over 6 (Efron 1987).
+/// The acceleration: third moment of the jackknife values over the 3/2 power of the second, over 6 (Efron 1987).
 double acceleration(const std::vector<double>& jackknife) {
   const double mean = stats::mean(jackknife);
   double square = 0, cube = 0;
@@ -223,7 +223,7 @@ double acceleration(const std::vector<double>& jackknife) {
   return square > 0 ? cube / (6 * std::pow(square, 1.5)) : 0;
 }
 
-/// The share of the samples below which an interval's end lies, corrected for bias and acceleration (Efron 1987).
+/// The quantile level of an interval's end, corrected for bias and acceleration (Efron 1987).
 double corrected(double share, double below, double a) {
   const boost::math::normal standard;
   if (!(below > 0 && below < 1) || std::isnan(a)) return undefined;
@@ -231,13 +231,13 @@ double corrected(double share, double below, double a) {
   return boost::math::cdf(standard, z0 + z / (1 - a * z));
 }
 
-/// How far a sample's statistic may be from the estimate and count as equal: by rounding alone.
+/// The distance at which a sample's statistic counts as equal to the estimate, because of rounding.
 double equal_within(const std::vector<double>& sorted, double estimate) {
   const double farthest = std::max(sorted.back() - estimate, estimate - sorted.front());
   return stats::tolerance * farthest + 0x1p-46 * std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
 }
 
-/// Ends of the interval, and the standard deviation of the samples. Without jackknife: percentiles.
+/// Ends of the interval, and the standard deviation of the samples. Without jackknife values: percentile interval.
 std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, double estimate, const Tensor& jackknife,
                                                       double level) {
   if (!(level > 0 && level < 1)) throw ArgumentError("level", std::to_string(level) + ", expected between 0 and 1");
@@ -249,7 +249,7 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;
   if (jackknife.entries() > 0) {
-    // samples equal to the estimate count half
+    // samples equal to the estimate count one half
     const double apart = equal_within(sorted, estimate);
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), estimate - apart);
     const auto last = std::upper_bound(sorted.begin(), sorted.end(), estimate + apart);
@@ -262,13 +262,13 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   return {stats::sorted_quantile(sorted, low), stats::sorted_quantile(sorted, high), error};
 }
 
-/// The values that are not NaN, and how many are NaN.
+/// The values without NaN, and the number of NaNs.
 std::tuple<Tensor, int64_t> without_nan(const Tensor& x) {
   const stats::Sample sample("x", x);
   return {Tensor::from(sample.values), sample.skipped};
 }
 
-/// Index, counted from 1, and value of the first that is larger in size than `size`.
+/// Index, counted from 1, and value of the first entry with absolute value above `size`.
 std::tuple<std::optional<int64_t>, std::optional<double>> first_beyond(const Tensor& x, double size) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   const auto found = std::find_if(values.begin(), values.end(), [&](double v) { return std::fabs(v) > size; });
@@ -288,17 +288,20 @@ extern const lua::OpTable resampling_functions{
     nullptr,
     {
         lua::op<&permutation>("permutation_test", "a, b, orders, seed",
-                              "Sign-flip test of pairs; error is that of p from random signs."),
-        lua::op<&bootstrap>("bootstrap", "x, statistic, samples, seed",
-                            "A statistic of the values, of samples with replacement, and without each value."),
+                              "Sign-flip test of paired values. `error` is the Monte Carlo error of p."),
+        lua::op<&bootstrap>(
+            "bootstrap", "x, statistic, samples, seed",
+            "A statistic of the values, of samples with replacement, and of the values without each one."),
         lua::op<&bootstrap_sample>("bootstrap_sample", "x, sample, seed",
-                                   "One sample with replacement, from number 0."),
+                                   "One sample with replacement; samples count from 0."),
         lua::op<&leave_out>("leave_out", "x, which", "The values without one of them."),
-        lua::op<&bootstrap_interval>("bootstrap_interval", "samples, estimate, jackknife, level",
-                                     "Low and high end, standard error; percentiles where the jackknife is empty."),
-        lua::op<&without_nan>("without_nan", "x", "The values that are not NaN, and how many are."),
-        lua::op<&first_beyond>("first_beyond", "x, size", "Index and value of the first entry larger in size, or nil."),
-        lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and how many have one."),
+        lua::op<&bootstrap_interval>(
+            "bootstrap_interval", "samples, estimate, jackknife, level",
+            "Low and high end of the interval, and the standard error. Percentile interval if the jackknife is empty."),
+        lua::op<&without_nan>("without_nan", "x", "The values without NaN, and the number of NaNs."),
+        lua::op<&first_beyond>("first_beyond", "x, size",
+                               "Index and value of the first entry with absolute value above `size`, or nil."),
+        lua::op<&complete_pairs>("complete_pairs", "a, b", "The pairs without NaN, and the number of pairs with NaN."),
     }};
 
 }  // namespace mr

@@ -1,6 +1,6 @@
-// Sobol's sequence, by Boost: with the direction numbers of Joe and Kuo (2008, "Constructing Sobol sequences with
-// better two-dimensional projections", SIAM J. Sci. Comput. 30; the set new-joe-kuo-6.21201), points in the order of
-// the Gray code (Antonov and Saleev 1979), of 32 bits.
+// Sobol's sequence, from Boost: direction numbers of Joe and Kuo (2008, "Constructing Sobol sequences with better
+// two-dimensional projections", SIAM J. Sci. Comput. 30; the set new-joe-kuo-6.21201), points in Gray code order
+// (Antonov and Saleev 1979), 32 bits.
 #include <cstdint>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t most_dimensions = 64;
 
-/// A coordinate of a point, counted from 0, in a dimension counted from 1.
+/// A coordinate of a point (counted from 0) in a dimension (counted from 1).
 int64_t sobol_bits(int64_t index, int64_t dimension) {
   if (dimension < 1 || dimension > most_dimensions) {
     throw ArgumentError("dimension", std::to_string(dimension) + ", expected 1 to " + std::to_string(most_dimensions));
@@ -21,7 +21,7 @@ int64_t sobol_bits(int64_t index, int64_t dimension) {
   if (index < 0 || index > UINT32_MAX) {
     throw ArgumentError("index", std::to_string(index) + ", expected 0 to 2^32 - 1");
   }
-  if (index == 0) return 0;  // Boost begins with the point after the origin
+  if (index == 0) return 0;  // Boost's sequence begins with the point after the origin
   boost::random::sobol_engine<uint32_t, 32> engine(static_cast<size_t>(dimension));
   engine.seed(static_cast<uint32_t>(index - 1));
   engine.discard(static_cast<uint64_t>(dimension - 1));
@@ -33,6 +33,7 @@ int64_t sobol_bits(int64_t index, int64_t dimension) {
 extern const lua::OpTable sobol_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&sobol_bits>("sobol_bits", "index, dimension", "Coordinate of a point of Sobol's sequence, 32 bits.")}};
+    {lua::op<&sobol_bits>("sobol_bits", "index, dimension",
+                          "A coordinate of a point of Sobol's sequence, as 32 bits.")}};
 
 }  // namespace mr

@@ -1,7 +1,7 @@
-// Cubic smoothing splines (Reinsch 1967) in time linear in the number of different x, the penalty by generalised cross
-// validation (Craven & Wahba 1979), with intervals from the posterior covariance (Wahba 1983). Notation of Green &
-// Silverman (1994), chapter 2: h are distances between knots, Q takes second differences, R is the Gram matrix of the
-// hat functions, gamma are the second derivatives at inner knots.
+// Cubic smoothing splines (Reinsch 1967) in time linear in the number of distinct x. The penalty is chosen by
+// generalized cross validation (Craven & Wahba 1979), and intervals come from the posterior covariance (Wahba 1983).
+// Notation of Green & Silverman (1994), chapter 2: h are distances between knots, Q takes second differences, R is the
+// Gram matrix of the hat functions, gamma are the second derivatives at inner knots.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,10 +16,10 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Pairs of equal x as one knot, with their mean and number.
+/// Knots: pairs with equal x are merged, with the mean of y and their number.
 struct Knots {
   Vector x, y, weight, h;
-  double within = 0;  ///< squares about these means
+  double within = 0;  ///< sum of squares within merged pairs, about their means
   double pairs = 0;
 
   explicit Knots(const stats::Pairs& given) : pairs(static_cast<double>(given.a.size())) {
@@ -29,17 +29,14 @@ struct Knots {
     std::stable_sort(order.begin(), order.end(), stats::patient(less));
     for (const size_t i : order) add(given.a[i], given.b[i]);
     if (x.size() < 3) {
-      throw ArgumentError("x", std::to_string(x.size()) + " different values, expected at least three");
+      throw ArgumentError("x", std::to_string(x.size()) + " distinct values, expected at least three");
     }
     for (size_t i = 0; i + 1 < x.size(); ++i) h.push_back(x[i + 1] - x[i]);
   }
 
-  /// Knots that are not an end.
   size_t inner() const { return x.size() - 2; }
-  /// The three entries of column j of Q.
   std::array<double, 3> column(size_t j) const { return {1 / h[j], -1 / h[j] - 1 / h[j + 1], 1 / h[j + 1]}; }
 
-  /// Q' v.
   Vector second_differences(const Vector& v) const {
     Vector found(inner());
     for (size_t j = 0; j < inner(); ++j) {
@@ -48,7 +45,6 @@ struct Knots {
     }
     return found;
   }
-  /// Q v.
   Vector spread(const Vector& v) const {
     Vector found(x.size(), 0.0);
     for (size_t j = 0; j < inner(); ++j) {
@@ -74,7 +70,8 @@ struct Knots {
   }
 };
 
-/// R + lambda Q' W^-1 Q, which has five diagonals, as L D L': pivots d, and the two diagonals below those of L.
+/// The LDL' factorization of R + lambda Q' W^-1 Q, which has five diagonals: pivots d, and the two diagonals below
+/// those of L.
 struct Factors {
   Vector d, l1, l2;
 
@@ -111,13 +108,13 @@ struct Factors {
   }
 };
 
-/// Trace of the smoother: knots less lambda tr(W^-1 Q S^-1 Q'), of whose inverse only the middle five diagonals are
-/// needed (Hutchinson & de Hoog 1985).
+/// Degrees of freedom, the trace of the smoother: number of knots - lambda tr(W^-1 Q S^-1 Q'). Only the five middle
+/// diagonals of the inverse are needed (Hutchinson & de Hoog 1985).
 double freedom(const Knots& k, double lambda, const Factors& f) {
-  using Row = std::array<double, 3>;  // of the inverse: its diagonal and the two beside
+  using Row = std::array<double, 3>;  // a row of the inverse: its diagonal entry and the next two
   const Vector& w = k.weight;
   const size_t m = k.inner();
-  Row one{}, two{};  // the rows below
+  Row one{}, two{};  // the two rows below
   double left = 0;
   for (size_t j = m; j-- > 0;) {
     const double s2 = -f.l1[j] * one[1] - f.l2[j] * two[0], s1 = -f.l1[j] * one[0] - f.l2[j] * one[1],
@@ -135,12 +132,11 @@ double freedom(const Knots& k, double lambda, const Factors& f) {
   return static_cast<double>(k.x.size()) - lambda * left;
 }
 
-/// The spline of a penalty.
 struct Spline {
   const Knots& knots;
   double lambda;
   Factors factors;
-  Vector gamma, g;  ///< second derivatives at the inner knots, values at all
+  Vector gamma, g;  ///< second derivatives at the inner knots; values at all knots
   double df, squares, gcv;
 
   Spline(const Knots& k, double penalty)
@@ -159,8 +155,8 @@ struct Spline {
     gcv = k.pairs * squares / ((k.pairs - df) * (k.pairs - df));
   }
 
-  /// The spline at a point as weights of the values (s, t) and second derivatives (u, v) at the knots i and i + 1
-  /// around it.
+  /// The spline at a point as weights: of the values (s, t) and of the second derivatives (u, v) at the surrounding
+  /// knots i and i + 1.
   struct Weights {
     size_t i;
     double s, t, u, v;
@@ -179,8 +175,8 @@ struct Spline {
            (at.i < m ? at.v * gamma[at.i] : 0);
   }
 
-  /// In units of the residuals' variance: c' (W + lambda K)^-1 c, where c has the part that goes through the second
-  /// derivatives R^-1 Q' g in it. `plain` factorises R.
+  /// The variance at a point in units of the residual variance: c' (W + lambda K)^-1 c. c includes the part that enters
+  /// through the second derivatives, R^-1 Q' g. `plain` is the factorization of R.
   double variance(const Weights& at, const Factors& plain) const {
     Vector through(gamma.size(), 0.0);
     if (at.i > 0) through[at.i - 1] = at.u;
@@ -197,7 +193,7 @@ struct Spline {
   }
 };
 
-/// The penalty with the least score over fourteen powers of ten, and whether it is an end of them.
+/// The penalty with the best score over fourteen powers of ten, and whether it is at an end of that range.
 std::tuple<double, bool> spline_penalty(const Tensor& x, const Tensor& y) {
   const Knots knots(stats::Pairs("x", x, "y", y));
   const double scale = std::pow(knots.x.back() - knots.x.front(), 3) * knots.pairs;
@@ -206,8 +202,8 @@ std::tuple<double, bool> spline_penalty(const Tensor& x, const Tensor& y) {
   return {scale * std::pow(10, found.at), found.at_edge};
 }
 
-/// The curve at the points, its standard error there, degrees of freedom and the score of the penalty; NaN where values
-/// of x are too near to each other.
+/// The curve at the points, its standard error there, the degrees of freedom, and the penalty's score. NaN if values of
+/// x are too close to each other.
 std::tuple<Tensor, Tensor, double, double> smoothing_spline(const Tensor& x, const Tensor& y, const Tensor& at,
                                                             double lambda) {
   const Knots knots(stats::Pairs("x", x, "y", y));
@@ -233,8 +229,9 @@ extern const lua::OpTable spline_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&spline_penalty>("spline_penalty", "x, y",
-                                 "By generalised cross validation; whether the search hit an end."),
+        lua::op<&spline_penalty>(
+            "spline_penalty", "x, y",
+            "Penalty by generalized cross validation, and true if the search ended at an end of its range."),
         lua::op<&smoothing_spline>("smoothing_spline", "x, y, at, lambda",
                                    "Spline at the points, its standard error, degrees of freedom, score."),
     }};

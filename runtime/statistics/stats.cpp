@@ -22,13 +22,14 @@ std::vector<double> numbers(const Tensor& x) { return x.to(Dtype::float64).to_ve
 void refuse_infinite(const char* name, const std::vector<double>& values) {
   const auto found = std::find_if(values.begin(), values.end(), [](double v) { return std::isinf(v); });
   if (found != values.end())
-    throw ArgumentError(name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected numbers");
+    throw ArgumentError(
+        name, "entry " + std::to_string(found - values.begin() + 1) + " is infinite, expected finite numbers");
 }
 
 void refuse_other_count(const char* name, int64_t found, int64_t expected) {
   if (found != expected)
-    throw ArgumentError(name,
-                        std::to_string(found) + " values against " + std::to_string(expected) + ", expected as many");
+    throw ArgumentError(
+        name, std::to_string(found) + " values, expected " + std::to_string(expected) + ", as in the other sample");
 }
 
 /// The largest absolute value among the finite values; 0 if there is none.
@@ -38,13 +39,12 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-/// 1, or the power of two below `size` where squares of such numbers would overflow or underflow.
+/// 1, or, if squares of numbers of this size would overflow or underflow, the power of two below `size`.
 double unit_of(double size) {
   const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
 }
 
-/// Relative rounding error of the numbers of a tensor.
 double rounding_of(const Tensor& x) { return x.dtype() == Dtype::float32 ? 0x1p-22 : 0x1p-46; }
 
 }  // namespace
@@ -154,13 +154,13 @@ PairedT paired_t(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// How far sizes of differences that count as equal may be apart.
+/// The tolerance within which the absolute differences count as ties.
 double size_tolerance(const Differences& d) {
   return stats::tolerance * stats::largest(d.values) + 2 * d.largest_rounding;
 }
 
-/// Twice the mid-ranks of the sizes of the differences, which are integers, in the order of the differences. Sizes
-/// within the tolerance of the smallest one of a run are ties.
+/// Twice the mid-ranks of the absolute differences, which are integers, in the order of the differences. Values within
+/// the tolerance of the smallest one of a run are ties.
 std::vector<int64_t> doubled_ranks(const Differences& d) {
   const std::vector<double>& differences = d.values;
   const size_t n = differences.size();
@@ -178,7 +178,7 @@ std::vector<int64_t> doubled_ranks(const Differences& d) {
   return ranks;
 }
 
-/// Two-sided p of the sum v of the ranks with a positive sign when every sign is a fair coin, by counting.
+/// Two-sided p of the sum v of the ranks with a positive sign, if every sign is a fair coin, by counting.
 double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   int64_t total = 0;
   for (const int64_t r : ranks) total += r;
@@ -207,15 +207,14 @@ double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
 }
 
 struct SignedRanks {
-  double statistic = 0, p = undefined;  ///< sum of the ranks of the positive differences; two-sided
+  double statistic = 0, p = undefined;  ///< statistic: sum of the ranks of the positive differences; p is two-sided
   bool exact = true;
-  int64_t n = 0, equal = 0, skipped = 0;  ///< pairs that differ, that are equal, that are left out
+  int64_t n = 0, equal = 0, skipped = 0;  ///< numbers of pairs that differ, that are equal, and that are left out
   static constexpr auto fields =
       lua::fields("statistic", &SignedRanks::statistic, "p", &SignedRanks::p, "exact", &SignedRanks::exact, "n",
                   &SignedRanks::n, "equal", &SignedRanks::equal, "skipped", &SignedRanks::skipped);
 };
 
-/// Wilcoxon (1945).
 SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
   Differences d(a, b);
   const int64_t pairs = d.count();
@@ -235,7 +234,7 @@ SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
           .skipped = d.skipped};
 }
 
-/// Mean and sample standard deviation of the values that are not NaN, how many they are and how many are NaN.
+/// Mean and sample standard deviation of the values without NaN, the number of these values, and the number of NaNs.
 std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
   const auto values = x.to(Dtype::float64).to_vector<double>();
   double total = 0, square = 0;
@@ -254,8 +253,8 @@ std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
 }
 
 struct EffectSize {
-  /// Mean of the differences in their standard deviations (Cohen's d_z), the same without its bias (Hedges 1981, its
-  /// exact factor).
+  /// Cohen's d_z: the mean of the differences in units of their standard deviation. Hedges' g: d_z without its bias
+  /// (Hedges 1981, exact factor).
   double d = undefined, hedges = undefined;
   double wins = undefined, ties = undefined, losses = undefined;  ///< shares of the pairs with a > b, a = b, a < b
   int64_t n = 0, skipped = 0;
@@ -292,11 +291,12 @@ extern const lua::OpTable stats_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        lua::op<&paired_t>("paired_t", "a, b", "Student's t-test of pairs."),
-        lua::op<&wilcoxon>("wilcoxon", "a, b", "Wilcoxon's signed-rank test; n are the unequal pairs."),
+        lua::op<&paired_t>("paired_t", "a, b", "Student's t-test of paired values."),
+        lua::op<&wilcoxon>("wilcoxon", "a, b", "Wilcoxon's signed-rank test. n is the number of unequal pairs."),
         lua::op<&effect_size>("effect_size", "a, b",
-                              "Effect sizes of pairs: d_z, Hedges' g, shares of a > b, a = b, a < b."),
-        lua::op<&summary>("summary", "x", "Mean, standard deviation, count, left out; NaN is left out."),
+                              "Effect sizes of paired values: d_z, Hedges' g, shares of a > b, a = b and a < b."),
+        lua::op<&summary>("summary", "x",
+                          "Mean, standard deviation, number of values, and number of NaNs, which are left out."),
     }};
 
 }  // namespace mr

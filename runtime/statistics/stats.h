@@ -1,5 +1,4 @@
-// Helpers that the statistics share. NaN is a missing value and is left out; results always say how
-// many were left out.
+// Shared helpers for statistics. NaN is a missing value and is left out; results include the number of values left out.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +12,10 @@
 namespace mr::stats {
 
 inline constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-/// Values nearer to each other have no spread: squares of bandwidths for them would vanish.
+/// Values closer than this count as equal, because squares of their bandwidths would underflow.
 inline constexpr double least_spread = 1e-100;
 
-/// The values of x that are not NaN; infinite ones are refused.
+/// The values of x without NaN. Throws if a value is infinite.
 struct Sample {
   std::vector<double> values;
   int64_t skipped = 0;
@@ -25,7 +24,7 @@ struct Sample {
   int64_t count() const { return static_cast<int64_t>(values.size()); }
 };
 
-/// The pairs without NaN, as many of a as of b.
+/// The pairs of a and b without NaN. Throws if a and b differ in length.
 struct Pairs {
   std::vector<double> a, b;
   int64_t skipped = 0;
@@ -33,25 +32,25 @@ struct Pairs {
   Pairs(const char* name_a, const Tensor& a, const char* name_b, const Tensor& b);
 };
 
-/// Sums and differences that are nearer to each other than this share of the largest one count as equal.
+/// Two sums or differences count as equal if they differ by less than this fraction of the largest one.
 inline constexpr double tolerance = 1e-9;
 
-/// a - b of the pairs without NaN. It is 0 where both are the same infinity, and where a and b differ only by rounding:
-/// by 4 steps of float32, or by 64 steps of float64. Very large and very small ones are in a unit, a power of two, so
-/// that their squares can be added.
+/// The differences a - b of the pairs without NaN. A difference is 0 if both values are the same infinity, or differ
+/// only by rounding: by 4 steps of float32, or by 64 steps of float64. Very large or very small differences are scaled
+/// by a power of two, so that their squares can be summed.
 struct Differences {
   std::vector<double> values;
   double unit = 1;
-  double rounding = 0, largest_rounding = 0;  ///< errors of the differences by rounding: their sum, the largest one
-  int64_t skipped = 0, infinite = 0;          ///< pairs with NaN, pairs with an infinite value
+  double rounding = 0, largest_rounding = 0;  ///< rounding errors of the differences: their sum, and the largest one
+  int64_t skipped = 0, infinite = 0;          ///< number of pairs with NaN, and of pairs with an infinite value
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }
-  /// True if all are this number, but for rounding.
+  /// True if all differences equal this number up to rounding.
   bool alike(double centre) const;
 };
 
-/// Calls f(i) for all i below count in order; between pieces it checks for Ctrl-C, also within a task of the pool.
+/// Calls f(i) for i below count, in order. It checks for Ctrl-C between pieces, also within a task of the thread pool.
 template <class F>
 void each(int64_t count, const F& f) {
   constexpr int64_t piece = int64_t{1} << 16;
@@ -65,9 +64,9 @@ using cpu::patient;
 void sort(std::vector<double>& x);
 
 double mean(const std::vector<double>& x);
-/// With n - 1 in the denominator; NaN of fewer than two values.
+/// The sample standard deviation, with n - 1 in the denominator; NaN for fewer than two values.
 double standard_deviation(const std::vector<double>& x);
-/// Linear between order statistics (type 7 of Hyndman & Fan 1996).
+/// A quantile by linear interpolation of order statistics (type 7 of Hyndman & Fan 1996).
 double sorted_quantile(const std::vector<double>& sorted, double p);
 
 }  // namespace mr::stats

@@ -1,4 +1,4 @@
-// Describes this program: its version and the hardware that it can use.
+// Lua functions that describe this program: its version and the hardware that it can use.
 #include "kernels/core/numerics.h"
 #include "kernels/core/simd.h"
 #include "kernels/core/threads.h"
@@ -35,20 +35,20 @@ extern const lua::OpTable about_functions{
     {
         op<&version_of>("version", "", "Version of the program."),
         op<&numerics>("numerics", "",
-                      "The name of the arithmetic that results come from: it changes only when results may. With "
-                      "'scalar' behind it where the processor has no AVX2 and FMA, whose last digits differ."),
-        op<&simd_of>("simd", "", "The instruction set of the hot loops: 'scalar', 'avx2' or 'avx512'."),
-        op<&has_cuda_of>("has_cuda", "", "Whether a usable GPU is there."),
-        op<&cuda_of>("cuda", "", "Name of the GPU, or why there is none."),
-        op<&cuda_count_of>("cuda_count", "", "How many GPUs this process may use; it computes on the first."),
-        op<&held_of>("held_bytes", "", "Bytes that live tensors hold."),
-        op<&available_bytes>("available_bytes", "",
-                             "Bytes of main memory that are available by the kernel's estimate, a large number where "
-                             "it gives none."),
-        op<&fresh_of>("fresh_tensors", "", "How many tensors of the CPU so far took their memory from the system."),
-        op<&kept_of>("kept_bytes", "", "Bytes that are kept for the next tensors."),
-        op<&waits_of>("cuda_waits", "", "How often the program waited for the GPU."),
-        op<&threads_of>("threads", "n?", "Sets, if given, and returns the number of threads."),
+                      "The numerics version, which changes only when results may change. 'scalar' is appended on "
+                      "processors without AVX2 and FMA, where the last digits differ."),
+        op<&simd_of>("simd", "", "The instruction set of inner loops: 'scalar', 'avx2' or 'avx512'."),
+        op<&has_cuda_of>("has_cuda", "", "True if a GPU can be used."),
+        op<&cuda_of>("cuda", "", "Name of the GPU, or the reason why none can be used."),
+        op<&cuda_count_of>("cuda_count", "", "Number of GPUs that this process may use. It computes on the first one."),
+        op<&held_of>("held_bytes", "", "Bytes of live tensors."),
+        op<&available_bytes>(
+            "available_bytes", "",
+            "Available bytes of main memory by the kernel's estimate, or a large number if there is no estimate."),
+        op<&fresh_of>("fresh_tensors", "", "Number of CPU tensors so far whose memory came from the system."),
+        op<&kept_of>("kept_bytes", "", "Freed bytes that are kept for new tensors."),
+        op<&waits_of>("cuda_waits", "", "Number of waits for the GPU so far."),
+        op<&threads_of>("threads", "n?", "Sets the number of threads, if given, and returns it."),
         op<&check_interrupt_of>("check_interrupt", "", "Raises 'interrupted' if Ctrl-C was pressed."),
     }};
 

@@ -1,4 +1,4 @@
-// Work of the GPU, recorded once and run again: what an epoch queues when every epoch is the same.
+// Lua functions for recordings of GPU work, which is run again if every epoch queues the same work.
 #include <memory>
 
 #include "kernels/device/gpu.h"
@@ -28,8 +28,8 @@ using lua::once;
 extern const lua::OpTable capture_functions{
     lua::OpTable::functions,
     nullptr,
-    {once<&begin_capture_of>("begin_capture", "", "From here on the GPU's work is recorded, not run."),
-     once<&end_capture_of>("end_capture", "", "The recording; nil where it cannot be run again.")}};
+    {once<&begin_capture_of>("begin_capture", "", "Starts to record the GPU's work instead of running it."),
+     once<&end_capture_of>("end_capture", "", "The recording, or nil if it cannot be run again.")}};
 extern const lua::OpTable capture_methods{lua::OpTable::methods,
                                           &lua::push_metatable<SharedCapture>,
                                           {once<&run_of>("run", "self", "Runs the recorded work.")}};

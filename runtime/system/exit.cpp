@@ -1,4 +1,4 @@
-// The end of the program as scripts raise it.
+// Lua functions for the object that ends the program with a status.
 #include "runtime/lua/exit.h"
 
 #include "runtime/lua/bind.h"
@@ -19,16 +19,15 @@ using lua::op;
 extern const lua::OpTable exit_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&exit_of>("exit", "status, message",
-                  "The object that, raised by `error`, ends the program with a status and a message.")}};
+    {op<&exit_of>("exit", "status, message", "An error object that ends the program with a status and a message.")}};
 extern const lua::OpTable exit_getters{lua::OpTable::getters,
                                        &lua::push_metatable<lua::Exit>,
                                        {
-                                           op<&status_of>("exit_status", "self", "What the program will end with."),
-                                           op<&message_of>("message", "self", "What it will say."),
+                                           op<&status_of>("exit_status", "self", "The exit status of the program."),
+                                           op<&message_of>("message", "self", "The message that is printed."),
                                        }};
 extern const lua::OpTable exit_operators{lua::OpTable::metamethods,
                                          &lua::push_metatable<lua::Exit>,
-                                         {op<&message_of>("__tostring", "self", "What it will say.")}};
+                                         {op<&message_of>("__tostring", "self", "The message that is printed.")}};
 
 }  // namespace mr

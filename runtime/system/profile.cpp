@@ -1,5 +1,5 @@
-// Profiles for Lua: mr.profile starts them, the standard library names their phases; and traces of them for browsers,
-// in the Trace Event Format of Chrome ("Trace Event Format", Google, 2016): complete events, in microseconds.
+// Lua functions for profiles: mr.profile starts them, and the standard library names their phases. Traces use Chrome's
+// Trace Event Format ("Trace Event Format", Google, 2016): complete events, in microseconds.
 #include <cstdio>
 #include <memory>
 
@@ -14,7 +14,7 @@ namespace {
 
 using SharedProfiler = std::shared_ptr<Profiler>;
 
-/// A profile runs while one of these lives.
+/// A profile that runs until this object is destroyed.
 class RunningProfile {
  public:
   explicit RunningProfile(SharedProfiler profiler) : profiler_(std::move(profiler)) { profiler_->start(); }
@@ -28,7 +28,7 @@ class RunningProfile {
   SharedProfiler profiler_;
 };
 
-/// A phase lasts while one of these lives.
+/// A phase that lasts until this object is destroyed.
 class Phase {
  public:
   explicit Phase(uint64_t number) : number_(number) {}
@@ -137,16 +137,18 @@ using lua::op;
 extern const lua::OpTable profile_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&profiler_of>("profiler", "most_events", "Measures where time goes; keeps so many events for a trace."),
-     op<&profiling_of>("profiling", "", "Whether a profile runs."),
-     op<&stop_profiles_of>("stop_profiles", "", "Ends all profiles that run."),
+    {op<&profiler_of>("profiler", "most_events",
+                      "Measures the time of operations and phases. Keeps up to `most_events` events for a trace."),
+     op<&profiling_of>("profiling", "", "True if a profile runs."),
+     op<&stop_profiles_of>("stop_profiles", "", "Stops all profiles."),
      once<&phase_of>("begin_phase", "name, outermost?",
-                     "A phase of the profiles that run, or only where none is open; it ends when it is closed.")}};
+                     "Begins a phase in all running profiles; with `outermost`, only if no phase is open. Closing the "
+                     "result ends it.")}};
 extern const lua::OpTable profiler_methods{
     lua::OpTable::methods,
     &lua::push_metatable<SharedProfiler>,
     {once<&start_of>("start", "self", "Measures until the result is closed."),
-     op<&account_of>("account", "self", "What was measured so far, in seconds and bytes."),
+     op<&account_of>("account", "self", "The measurements so far, in seconds and bytes."),
      op<&save_trace_of>("save_trace", "self, path", "Writes the events in Chrome's trace format.")}};
 extern const lua::OpTable running_profile_methods{lua::OpTable::methods, &lua::push_metatable<RunningProfile>, {}};
 extern const lua::OpTable profile_phase_methods{lua::OpTable::methods, &lua::push_metatable<Phase>, {}};

@@ -1,4 +1,5 @@
-// Stores of results: SQL with bound parameters, and the content of fields (numbers of tensors, JSON of parameters).
+// Lua functions for the stores of sweeps: SQL with bound parameters, and the encoding of fields (tensors as bytes,
+// parameters as JSON).
 #include <cstring>
 #include <map>
 
@@ -12,7 +13,7 @@
 
 namespace mr::io {
 
-/// Found by the binder's templates when they push columns of fields.
+/// The binder's templates call this to push columns of fields.
 void push_value(lua_State* L, const Cell& cell) {
   if (const auto* const truth = std::get_if<bool>(&cell.value)) {
     lua_pushboolean(L, *truth ? 1 : 0);
@@ -47,7 +48,7 @@ io::Database open_database(const std::string& path, const std::string& mode) {
   throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write', 'claim' or 'memory'");
 }
 
-/// The value on top of the stack.
+/// Converts the value on top of the stack.
 io::Cell cell_at(lua_State* L) {
   switch (lua_type(L, -1)) {
     case LUA_TNIL:
@@ -67,7 +68,7 @@ io::Cell cell_at(lua_State* L) {
 
 std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& database, const std::string& sql,
                                                                lua::Table given, int64_t count) {
-  constexpr int64_t most = 250'000;  // that SQLite takes at most as Debian builds it
+  constexpr int64_t most = 250'000;  // SQLite's limit of parameters in Debian's build
   if (count < 0 || count > most)
     throw ArgumentError("count", std::to_string(count) + ", expected 0 to " + std::to_string(most));
   std::vector<io::Cell> parameters;
@@ -91,29 +92,29 @@ int64_t changed_of(const io::Database& database) { return database.changed(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
-  // what is beyond int64 the parser takes for an unsigned number
+  // the parser represents integers beyond int64 as unsigned
   if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
     return {value.get<int64_t>()};
   if (value.is_number()) return {value.get<double>()};
   if (value.is_string()) return {value.get<std::string>()};
   if (value.is_null()) return {};
   throw std::runtime_error("has an " + std::string(value.type_name()) + " as " + mr::quoted(name) +
-                           ", expected a number, a string or a truth value");
+                           ", expected a number, a string or a boolean");
 }
 
 using Members = std::vector<std::pair<std::string, io::Cell>>;
 
-/// The members of an object; throws what is wrong with the text.
+/// The members of a JSON object. Throws if the text is not an object.
 Members members_of(const std::string& text) {
   const io::Json object = io::parse_json(text);
-  if (!object.is_object()) throw std::runtime_error("is no JSON object");
+  if (!object.is_object()) throw std::runtime_error("is not a JSON object");
   Members out;
   for (const auto& [name, value] : object.items()) out.emplace_back(name, cell_of(name, value));
   return out;
 }
 
-/// Objects as columns, by name; what an object does not have is nil. For each text what is wrong with it, "" where
-/// nothing is: such an object has no members.
+/// Turns JSON objects into columns by name; a member that an object does not have is nil. Also returns for each text
+/// its error, or "". A wrong text counts as an object without members.
 std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_columns(
     const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<io::Cell>> columns;
@@ -166,15 +167,14 @@ extern const lua::OpTable store_functions{
     nullptr,
     {
         op<&open_database>("open_database", "path, mode",
-                           "Opens an SQLite database to 'read' or to 'write' (which makes it), or makes one in "
-                           "'memory'. 'claim' takes the locks for writing, but changes the file only by write_ahead."),
-        op<&json_columns>(
-            "json_columns", "texts",
-            "JSON objects as columns: the names, the values by name, and for each text what is wrong with it or ''."),
+                           "Opens an SQLite database to 'read' or to 'write' (creates it), or creates one in 'memory'. "
+                           "'claim' takes the locks for writing but does not change the file before `write_ahead`."),
+        op<&json_columns>("json_columns", "texts",
+                          "Turns JSON objects into columns: names, values by name, and for each text its error or ''."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),
         op<&sha256_file>("sha256_file", "path", "SHA-256 of a file, in hexadecimal."),
         op<&float64_bytes>("float64_bytes", "values", "The numbers of a tensor as 8 bytes each."),
-        op<&float64_tensor>("float64_tensor", "bytes", "The tensor of such bytes."),
+        op<&float64_tensor>("float64_tensor", "bytes", "A tensor from the bytes of float64_bytes."),
     }};
 extern const lua::OpTable store_methods{
     lua::OpTable::methods,
@@ -182,15 +182,15 @@ extern const lua::OpTable store_methods{
     {
         once<&run_sql>(
             "run", "database, sql, parameters, count",
-            "Runs one statement with `count` parameters; names of its columns, the columns, and how many rows "
-            "they have."),
+            "Runs one statement with `count` parameters. Returns names of columns, columns, and the number of rows."),
         once<&write_ahead_of>("write_ahead", "database",
-                              "Completes 'claim' to 'write': switches to the write-ahead log."),
-        op<&exclusive_of>("exclusive", "database", "Whether no other process can read the file: readers need a copy."),
-        op<&note_of>("note", "database", "What is read instead of the file, and why; nil where it is the file itself."),
+                              "Turns 'claim' into 'write': switches to the write-ahead log."),
+        op<&exclusive_of>("exclusive", "database",
+                          "True if no other process can read the file, so that readers need a copy."),
+        op<&note_of>("note", "database", "If a copy is read instead of the file: which one and why; else nil."),
         op<&close_of>("close", "database", "Closes the file; closing again does nothing."),
-        op<&moved_of>("moved", "database", "Whether its file was renamed, removed or replaced since it was opened."),
-        op<&changed_of>("changed", "database", "How many rows the last statement changed."),
+        op<&moved_of>("moved", "database", "True if the file was renamed, removed or replaced since it was opened."),
+        op<&changed_of>("changed", "database", "Number of rows that the last statement changed."),
     }};
 
 }  // namespace mr

@@ -1,5 +1,4 @@
-// System functions for the standard library: time, the terminal, the user's folders, memory, cores,
-// locks.
+// Lua functions of the system: time, the terminal, the user's folders, memory, cores, locks.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -55,8 +54,7 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) {
   return io::FileLock::take(path, io::FileLock::End::remove);
 }
-/// The file that a symbolic link leads to. Other paths, and links that lead nowhere, are returned
-/// unchanged.
+/// The target of a symbolic link. Other paths and dangling links are returned unchanged.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_symlink(path, unknown)) return path;
@@ -66,7 +64,7 @@ std::string followed_of(const std::string& path) {
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 int64_t interrupts_of() { return lua::interrupts(); }
 
-/// From /proc, in kB; from getrusage where there is none.
+/// Peak memory in bytes, from /proc, or from getrusage if there is no /proc.
 int64_t highest_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -94,33 +92,33 @@ extern const lua::OpTable system_functions{
     {
         op<&clock_of>("clock", "", "Seconds of a monotonic clock."),
         op<&is_terminal_of>("is_terminal", "descriptor",
-                            "Whether a file descriptor (1 output, 2 errors) is a terminal."),
-        op<&terminal_width_of>("terminal_width", "",
-                               "Columns of the terminal that errors go to; 80 where it does not say."),
-        op<&cache_folder_of>("cache_folder", "", "Where caches are kept by default; it need not exist."),
+                            "True if a file descriptor (1 output, 2 errors) is a terminal."),
+        op<&terminal_width_of>("terminal_width", "", "Columns of the terminal for errors; 80 if unknown."),
+        op<&cache_folder_of>("cache_folder", "", "The default folder for caches; it need not exist."),
         op<&safe_text_of>("safe_text", "text, lines?",
-                          "Text from a file made safe to show: control characters and bytes that are no UTF-8 escaped; "
-                          "with `lines` ends of lines stay."),
-        op<&io::nearest_name>("nearest_name", "name, known",
-                              "The name that is fewest edits away, for \"did you mean\"; nil where none is near."),
+                          "Escapes control characters and invalid UTF-8 in a text from a file, so that it can be "
+                          "printed. `lines`: keeps line ends."),
+        op<&io::nearest_name>(
+            "nearest_name", "name, known",
+            "The known name with the smallest edit distance, for \"did you mean\"; nil if none is similar."),
         op<&data_folders_of>("data_folders", "",
-                             "Where data sets are looked for by name, in order; \"\" is the working folder."),
+                             "The folders that are searched for data sets, in order; \"\" is the working folder."),
         op<&list_folder>("list_folder", "path",
-                         "Names in a folder, in no order, those of folders with a / at the end; at most 10,000."),
-        op<&followed_of>("followed", "path", "The file that a link leads to; the path itself where it is no link."),
-        op<&lock_file>(
-            "lock_file", "path",
-            "Locks a file until collected; nil where another process has locked it. The end removes the file, and "
-            "its folder and the one around it where they are empty."),
+                         "Names in a folder, unsorted, with / at the end of folders; at most 10,000."),
+        op<&followed_of>("followed", "path", "The target of a link, or the path itself if it is not a link."),
+        op<&lock_file>("lock_file", "path",
+                       "Locks a file until the lock is collected; nil if another process holds the lock. At the end "
+                       "the file is removed, and its folder and that folder's parent if they are empty."),
         op<&interrupts_of>("interrupts", "",
-                           "How many times Ctrl-C was pressed since the program or the line of the REPL began."),
-        op<&peak_memory_of>("peak_memory", "reset", "Most bytes that were resident since the last reset."),
-        op<&cores_of>("cores", "", "How many cores this process may use."),
-        op<&machine_cores_of>("machine_cores", "", "How many cores the machine has."),
+                           "Number of presses of Ctrl-C since the program, or the current line of the REPL, began."),
+        op<&peak_memory_of>("peak_memory", "reset", "Peak resident memory in bytes since the last reset."),
+        op<&cores_of>("cores", "", "Number of cores that this process may use."),
+        op<&machine_cores_of>("machine_cores", "", "Number of cores of the machine."),
     }};
 extern const lua::OpTable lock_methods{
     lua::OpTable::methods,
     &lua::push_metatable<io::FileLock>,
-    {op<&holds_of>("holds", "lock", "Whether its file is still there: a new one could be locked by others.")}};
+    {op<&holds_of>("holds", "lock",
+                   "True if the lock's file still exists. If it was removed, another process can lock a new one.")}};
 
 }  // namespace mr

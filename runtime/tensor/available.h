@@ -1,11 +1,11 @@
-// Memory that a program may still take.
+// Available memory of the system.
 #pragma once
 
 #include <cstdint>
 
 namespace mr {
 
-/// Bytes that are available by the kernel's estimate; the largest number where it gives none.
+/// The available bytes by the kernel's estimate, or the largest number if there is no estimate.
 int64_t available_bytes();
 
 }  // namespace mr

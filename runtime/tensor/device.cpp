@@ -23,7 +23,7 @@ Device& the_default() {
 Device to_device(std::string_view name) {
   if (name == "cpu") return Device::cpu;
   if (name != "cuda")
-    throw std::invalid_argument("no device '" + without_zeros(name) + "': there are 'cpu' and 'cuda'");
+    throw std::invalid_argument("'" + without_zeros(name) + "' is not a device, expected 'cpu' or 'cuda'");
   if (!cuda::gpu().available()) throw std::invalid_argument("cuda is not available: " + cuda::gpu().reason());
   return Device::cuda;
 }

@@ -1,4 +1,4 @@
-// The processors that tensors live on.
+// The devices that hold tensors.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,14 @@ enum class Device : uint8_t { cpu, cuda };
 
 constexpr std::string_view name_of(Device device) { return device == Device::cpu ? "cpu" : "cuda"; }
 
-/// "cpu" or "cuda"; throws with the reason where there is no such device.
+/// Parses "cpu" or "cuda". Throws with the reason if the device is not available.
 Device to_device(std::string_view name);
 
-/// Where tensors are made unless told otherwise; starts as what the environment variable MOONRANK_DEVICE says, else as
-/// the CPU.
+/// The device of new tensors by default: first the environment variable MOONRANK_DEVICE, else the CPU.
 Device default_device();
 void set_default_device(Device device);
 
-/// The kernels of one family for a device, e.g. kernels<SmoothKernels<float>>(device).
+/// The kernels of one family for a device, for example kernels<SmoothKernels<float>>(device).
 template <class Table>
 const Table& kernels(Device device) {
   return device == Device::cpu ? cpu_table<Table>() : *cuda_table<Table>();

@@ -1,5 +1,5 @@
-// An array on a device of what no tensor holds: structs that kernels read or write, small integers. Copies share the
-// bytes, as those of tensors do.
+// A device array for types that tensors do not have: structs and small integers for kernels. Copies share the bytes, as
+// with tensors.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,8 @@ namespace mr {
 template <class T>
 requires(std::is_trivially_copyable_v<T>) class DeviceArray {
  public:
-  /// None, of no size.
   DeviceArray() = default;
-  /// Uninitialised values.
   DeviceArray(int64_t size, Device device) : storage_(std::make_shared<Storage>(size * width, device)), size_(size) {}
-  /// Copied from host memory.
   DeviceArray(const T* values, int64_t size, Device device) : DeviceArray(size, device) {
     copy_bytes(storage_->data(), device, values, Device::cpu, size * width);
   }
@@ -29,14 +26,13 @@ requires(std::is_trivially_copyable_v<T>) class DeviceArray {
   bool defined() const { return storage_ != nullptr; }
   int64_t size() const { return size_; }
   Device device() const { return storage_->device(); }
-  /// The values where they lie.
+  /// The values on the device.
   Span<T> span() const { return {defined() ? static_cast<T*>(storage_->data()) : nullptr, size_}; }
   std::vector<T> to_vector() const {
     std::vector<T> values(static_cast<size_t>(size_));
     if (size_ > 0) copy_bytes(values.data(), Device::cpu, storage_->data(), device(), size_ * width);
     return values;
   }
-  /// Every byte becomes zero.
   void clear() const { clear_bytes(span().data, device(), size_ * width); }
 
  private:

@@ -1,4 +1,5 @@
-// Types of tensor entries. Scores and parameters are floating; int64 holds indices and counts, and takes no arithmetic.
+// Types of tensor entries. Scores and parameters are floating. int64 holds indices and counts and does not support
+// arithmetic.
 #pragma once
 
 #include <concepts>
@@ -25,7 +26,7 @@ constexpr std::string_view name_of(Dtype type) {
 
 constexpr int64_t size_of(Dtype type) { return type == Dtype::float32 ? 4 : 8; }
 
-/// A type of the entries of a tensor, const or not. `dtype_of` exists only for these.
+/// A type of tensor entries, const or not. `dtype_of` exists only for these.
 template <class T>
 concept Entry = std::same_as < std::remove_const_t<T>,
 float > || std::same_as<std::remove_const_t<T>, double> || std::same_as<std::remove_const_t<T>, int64_t>;
@@ -35,7 +36,7 @@ constexpr Dtype dtype_of = std::is_integral_v<T> ? Dtype::int64
                            : sizeof(T) == 4      ? Dtype::float32
                                                  : Dtype::float64;
 
-/// Calls f.operator()<Real>() for the floating type.
+/// Calls f.operator()<Real>() for a floating type.
 template <class F>
 decltype(auto) with_real(Dtype type, F&& f) {
   switch (type) {
@@ -46,7 +47,8 @@ decltype(auto) with_real(Dtype type, F&& f) {
     case Dtype::int64:
       break;
   }
-  throw std::invalid_argument("int64 tensors hold indices and take no arithmetic: convert with :double() or :float()");
+  throw std::invalid_argument(
+      "int64 tensors hold indices and do not support arithmetic: convert with :double() or :float()");
 }
 
 /// Calls f.operator()<T>() for any type.

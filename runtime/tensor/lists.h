@@ -1,6 +1,6 @@
-// Judged lists: which rows belong to which user or query, and how relevant each row is. A batch is many lists laid end
-// to end, never padded. Immutable; copies share everything, what is derived once (relevant rows, ideal gains, ...)
-// included.
+// Judged lists: which rows belong to which user or query, and the relevance of each row. A batch is many ragged lists
+// laid end to end, without padding. Lists are immutable; copies share everything, including cached values (relevant
+// rows, ideal gains, ...).
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace mr {
 
-/// Rows chosen from every list, on a device: the view for kernels and the memory under it.
+/// Rows chosen from every list, on a device: the view for kernels, and the memory that it views.
 struct ChosenRows {
   Tensor offsets;
   DeviceArray<int32_t> rows;
@@ -29,47 +29,43 @@ struct ChosenRows {
 
 class Lists {
  public:
-  /// From sizes (at least 0 each) and one relevance per row (finite, not negative); sizes must add up to the rows.
+  /// From sizes (0 or more) and one relevance per row (finite, 0 or more). The sizes must sum to the number of rows.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
-  /// From sizes and relevance, with names of lists (one each) and of rows (one each); either may be
-  /// empty.
+  /// Like above, with names of lists (one each) and of rows (one each); either may be empty.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
         std::vector<std::string> documents);
 
   int64_t count() const { return static_cast<int64_t>(body_->sizes.size()); }
   int64_t rows() const { return static_cast<int64_t>(body_->relevance.size()); }
-  /// Rows of the longest list.
   int64_t longest() const;
   const std::vector<int64_t>& sizes() const { return body_->sizes; }
   const std::vector<int64_t>& offsets() const { return body_->offsets; }
   const std::vector<float>& relevance() const { return body_->relevance; }
-  /// Names; those of lists that were selected are gathered when first asked for.
+  /// Names. The names of selected lists are gathered on first use.
   const std::vector<std::string>& ids() const;
   const std::vector<std::string>& documents() const;
 
-  /// Offsets for kernels; the memory belongs to these lists.
+  /// Offsets for kernels. These lists own the memory.
   Ragged view(Device device) const;
-  /// float32, one entry per row; or in a type that it is converted to once.
+  /// One entry per row, float32 or converted (once) to another type.
   const Tensor& relevance(Device device, Dtype dtype = Dtype::float32) const;
-  /// In what type scripts read the relevance.
+  /// The type in which scripts see the relevance.
   Dtype shown() const { return shown_; }
   Lists shown_in(Dtype dtype) const;
-  /// Number of rows per list with relevance >= threshold.
   const std::vector<int64_t>& relevant(float threshold = 1) const;
   /// Rows with relevance >= threshold, per list and ascending.
   const ChosenRows& relevant_rows(float threshold, Device device) const;
 
-  /// The lists with these 0-based numbers, in that order.
+  /// The lists with these 0-based numbers, in this order.
   Lists select(const std::vector<int64_t>& lists) const;
-  /// 1-based numbers of their rows, in the order that `select` puts them.
+  /// 1-based numbers of the rows of these lists, in the order of `select`.
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
-  /// Rows of x, one per row of these lists, in the order that `select` puts them.
+  /// The rows of x that belong to these lists, in the order of `select`; x has one row per row of these lists.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
-  /// Returns these lists with other relevance.
   Lists with_relevance(std::vector<float> relevance) const;
 
-  /// One value per list, make(its grades, how many), kept per key and type. What selections share is made once for each
-  /// list, whichever of them asks first: the batches of every epoch are new lists of the same rows.
+  /// One value per list, make(grades, number of grades), cached per key and type. Selections share the values of each
+  /// list: the batches of every epoch are new lists of the same rows.
   template <class T, class Key, class Make>
   std::vector<T> per_list(const Key& key, const Make& make) const {
     using Values = std::vector<std::optional<T>>;
@@ -87,8 +83,8 @@ class Lists {
     return values;
   }
 
-  /// The result of `make`, which is called once per key and type; it is kept as long as the lists
-  /// live. A key is a struct with < that identifies the result, for example a device.
+  /// Returns the cached result of `make`, which is called once per key and type. Cached values live as long as the
+  /// lists. A key is a struct with < that identifies the result, for example a device.
   template <class T, class Key, class Make>
   const T& cached(const Key& key, const Make& make) const {
     const std::lock_guard lock(body_->mutex);
@@ -98,7 +94,7 @@ class Lists {
   }
 
  private:
-  /// A map from keys to values for every pair of their types, by the address of what only this pair has.
+  /// One map from keys to values for every pair of types, found by an address that is unique to the pair.
   using Kept = std::map<const char*, std::shared_ptr<void>, std::less<>>;
   template <class T, class Key>
   static inline char pair_of = 0;
@@ -109,7 +105,7 @@ class Lists {
     return *static_cast<std::map<Key, T>*>(slot.get());
   }
 
-  /// Data that depend on one list alone, shared by all selections (`select`) from the same lists.
+  /// Data that depend on one list only, shared by all selections (`select`) of the same lists.
   struct PerList {
     int64_t count = 0;
     std::vector<int64_t> offsets;
@@ -125,7 +121,7 @@ class Lists {
     std::recursive_mutex mutex;
     Kept cache;
     std::shared_ptr<PerList> shared;
-    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order, or there are none
+    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order, or nothing is shared
   };
   Lists() : body_(std::make_shared<Body>()) {}
   bool selected() const { return !body_->origin.empty() || count() != body_->shared->count; }

@@ -1,4 +1,4 @@
-// Tensors as text, for people.
+// Prints tensors as text for people.
 #include <cmath>
 #include <cstdio>
 
@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t shown_whole = 8;  // entries of a dimension; of longer ones three at each end
+constexpr int64_t shown_whole = 8;  // entries of a dimension that are all shown; longer ones show three at each end
 constexpr int64_t shown_end = 3;
 
 std::string number(const Tensor& values, int64_t at) {
@@ -15,7 +15,7 @@ std::string number(const Tensor& values, int64_t at) {
   char text[40];
   with_real(values.dtype(), [&]<class Real>() {
     const auto value = static_cast<double>(values.span<Real>()[at]);
-    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // never "-nan"
+    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // NaN without its sign
   });
   return text;
 }

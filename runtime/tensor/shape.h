@@ -1,4 +1,4 @@
-// Sizes of a tensor, row-major, at most six dimensions.
+// The sizes of a row-major tensor with at most six dimensions.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class Shape {
   void set(int d, int64_t n) { size_[d] = n; }
   int64_t front() const { return dims_ == 0 ? 1 : size_[0]; }
 
-  /// Number of entries; throws where it, or a stride, does not fit.
+  /// Number of entries. Throws if it, or a stride, would overflow.
   int64_t entries() const {
     int64_t n = 1;
     bool none = false;
@@ -44,14 +44,13 @@ class Shape {
     return none ? 0 : n;
   }
 
-  /// Entries from one index of dimension d to the next.
+  /// Distance in entries between successive indices of dimension d.
   int64_t stride(int d) const {
     int64_t n = 1;
     for (int e = d + 1; e < dims_; ++e) n *= size_[e];
     return n;
   }
 
-  /// This shape without dimension d.
   Shape without(int d) const {
     Shape rest;
     for (int e = 0; e < dims_; ++e) {
@@ -60,7 +59,7 @@ class Shape {
     return rest;
   }
 
-  /// "{2, 3}", as scripts write shapes.
+  /// "{2, 3}", the Lua notation.
   std::string text() const {
     std::string out = "{";
     for (int d = 0; d < dims_; ++d) out += (d > 0 ? ", " : "") + std::to_string(size_[d]);

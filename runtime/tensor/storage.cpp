@@ -37,18 +37,18 @@ std::atomic<int64_t> held_bytes[2], fresh_storages;
 thread_local int64_t taken_bytes = 0;
 constexpr int64_t guarded_size = int64_t{64} << 20;
 
-/// Freed blocks of the CPU, kept for the next tensor of about their size: the steps of a training loop need the same
-/// sizes again and again, and the system would clear the pages each time. At most `most_kept` bytes are kept.
+/// Freed blocks of host memory, kept for new tensors of about the same size. A training loop needs the same sizes in
+/// every step, and the system would clear new pages each time. At most `most_kept` bytes are kept.
 class Blocks {
  public:
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr int64_t most_kept = 0;  // so that a sanitizer sees uses of freed memory
+  static constexpr int64_t most_kept = 0;  // nothing is kept, so that a sanitizer detects uses of freed memory
 #else
   static constexpr int64_t most_kept = int64_t{64} << 20;
 #endif
   static constexpr int64_t largest = int64_t{32} << 20;
 
-  /// A block of that size, or null.
+  /// A block of this size class, or null.
   void* take(int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = free_.find(size);
@@ -59,7 +59,6 @@ class Blocks {
     return block;
   }
 
-  /// True if the block was kept.
   bool keep(void* block, int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     if (size > largest || kept_ + size > most_kept) return false;
@@ -92,18 +91,18 @@ class Blocks {
   int64_t kept_ = 0;
 };
 
-/// Never destroyed: tensors of static objects are freed after it would be.
+/// Never destroyed, because static objects may free tensors after its destructor would have run.
 Blocks& blocks() {
   static Blocks* const the_blocks = std::make_unique<Blocks>().release();
   return *the_blocks;
 }
 
-/// Takes memory from the system, with huge pages for large blocks if the system gives them on
-/// request. Rows of large tables are read at random: huge pages save the page table walks for that.
+/// Takes memory from the system, with huge pages for large blocks if the system supports them on request. Rows of large
+/// tables are read at random, and huge pages save TLB misses.
 void* from_system(int64_t size) noexcept {
   constexpr int64_t large_page = int64_t{2} << 20;
   if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));
-  void* data = nullptr;  // the size need not be a multiple of such a page
+  void* data = nullptr;  // the size need not be a multiple of a huge page
   if (posix_memalign(&data, large_page, static_cast<size_t>(size)) != 0) return nullptr;
 #if defined(MADV_HUGEPAGE)
   static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));
@@ -112,8 +111,8 @@ void* from_system(int64_t size) noexcept {
 }
 
 void* allocate_cpu(int64_t bytes) {
-  // Linux overcommits memory: a large request is compared with what is available, so that it fails here and not later
-  // by a signal.
+  // Linux overcommits memory. A large request is compared with the available memory, so that it fails here and not
+  // later by a signal.
   if (bytes >= guarded_size && bytes > available_bytes()) throw OutOfMemory(bytes, Device::cpu);
   const int64_t size = block_size(bytes);
   if (void* const kept = blocks().take(size)) return kept;

@@ -25,7 +25,7 @@ Tensor Tensor::full(const Shape& shape, double value, Dtype dtype, Device device
 }
 
 Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device) {
-  // indices by way of the host, where their bytes stay too
+  // indices are copied by way of the host, which keeps their bytes
   Tensor out = empty(shape, dtype, dtype == Dtype::int64 ? Device::cpu : device);
   copy_bytes(out.raw(), out.device(), values, Device::cpu, out.bytes());
   return out.to(device);
@@ -50,8 +50,7 @@ void Tensor::copy_to_host(void* target) const {
 }
 
 double Tensor::item() const {
-  if (entries() != 1)
-    throw std::invalid_argument("a tensor of one entry is needed, this one has shape " + shape().text());
+  if (entries() != 1) throw std::invalid_argument("expected a tensor with one entry, got shape " + shape().text());
   return with_any(dtype(), [&]<class T>() { return static_cast<double>(to_vector<T>()[0]); });
 }
 

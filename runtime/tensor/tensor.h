@@ -1,5 +1,5 @@
 // A tensor: a small handle on shared, contiguous, row-major bytes of one device. Copies of the handle share the bytes.
-// A handle may carry an edge into the graph of recorded operations (runtime/autograd/node.h); `data()` is the same
+// A handle may have an edge into the graph of recorded operations (runtime/autograd/node.h); `data()` returns the same
 // bytes without it.
 #pragma once
 
@@ -21,11 +21,10 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialised entries.
   static Tensor empty(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor zeros(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor full(const Shape& shape, double value, Dtype dtype, Device device = Device::cpu);
-  /// A vector, copied from host memory.
+  /// A one-dimensional tensor, copied from host memory.
   template <class T>
   static Tensor from(const std::vector<T>& values, Device device = Device::cpu) {
     return from_bytes(values.data(), {static_cast<int64_t>(values.size())}, dtype_of<T>, device);
@@ -40,34 +39,33 @@ class Tensor {
   Dtype dtype() const { return body_->dtype; }
   Device device() const { return body_->storage->device(); }
 
-  /// The entries where they lie; throws where T is not the type of the tensor, as `to_vector` does.
+  /// The entries on their device. Throws if T is not the tensor's type, as `to_vector` does.
   template <Entry T>
   Span<T> span() const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw()), entries()};
   }
-  /// The entries, of which only those in these rows of the first dimension (int64, counted from 1) will be read: where
-  /// steps were put off, no others are caught up.
+  /// The entries, of which only the given rows (int64, counted from 1) may be read. Deferred updates are applied to
+  /// these rows only.
   template <Entry T>
   Span<T> span_of_rows(const Tensor& rows) const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_of_rows(rows)), entries()};
   }
-  /// The entries to be written to, by optimisers: nobody's steps are put off any more.
+  /// The entries for writing, used by optimizers. No updates are deferred any more.
   template <Entry T>
   Span<T> span_to_write() const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_to_write()), entries()};
   }
-  /// True if these are all bytes of the storage.
+  /// True if this tensor views all bytes of its storage.
   bool whole() const { return bytes() == body_->storage->bytes(); }
   const Storage& storage() const { return *body_->storage; }
-  /// The bytes where the host can read them without waiting, or null.
+  /// The bytes, if the host can read them without waiting; else null.
   const void* host_bytes() const;
   void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
   int64_t bytes() const { return entries() * size_of(dtype()); }
 
-  /// The entries as host values.
   template <Entry T>
   std::vector<T> to_vector() const {
     expect(dtype_of<T>);
@@ -76,19 +74,19 @@ class Tensor {
     return values;
   }
   void copy_to_host(void* target) const;
-  /// The only entry as a number; throws unless there is exactly one.
+  /// The single entry as a number. Throws if there is not exactly one.
   double item() const;
 
   Tensor to(Device device) const;
   Tensor to(Dtype dtype) const;
   Tensor clone() const;
-  /// Overwrites the entries, for all who share them; same shape, type and device.
+  /// Overwrites the entries for all tensors that share them. Shape, type and device must be equal.
   void assign(const Tensor& values) const;
-  /// Views without graph edge that share the bytes: another shape with as many entries (`viewed`),
-  /// or a part along the first dimension (`slice`).
+  /// Views without graph edge that share the bytes: with another shape and as many entries (`viewed`), or a part along
+  /// the first dimension (`slice`).
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;
-  /// A tensor that shares the bytes and has no graph edge.
+  /// This tensor without its graph edge; it shares the bytes.
   Tensor data() const;
 
   const std::shared_ptr<Node>& node() const { return body_->node; }
@@ -98,16 +96,15 @@ class Tensor {
     return defined() && other.defined() && body_->storage == other.body_->storage;
   }
 
-  /// Short text for people: all entries of a small tensor, the ends of a large one, and what it is.
+  /// Short text for people: values, or the ends of a large tensor, with shape and type.
   std::string text() const;
 
  private:
   struct Body {
     std::shared_ptr<Storage> storage;
     int64_t offset = 0;
-    /// Set for indices that were copied to the GPU: the bytes on the host that they were copied
-    /// from, which begin `here_shift` after those of `storage`. Indices never change, so the host
-    /// reads them here without waiting.
+    /// Set for indices that were copied to the GPU: the bytes on the host that they were copied from, which begin
+    /// `here_shift` after those of `storage`. Indices never change, so the host reads them here without waiting.
     std::shared_ptr<Storage> here;
     int64_t here_shift = 0;
     Shape shape;

@@ -1,4 +1,4 @@
-// Messages of exceptions may hold text from scripts and files, zero bytes included.
+// Removes zero bytes from messages of exceptions, which may contain text from scripts and files.
 #pragma once
 
 #include <string>

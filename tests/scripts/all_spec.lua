@@ -106,7 +106,7 @@ scripts.it("--kept: a study that was interrupted is not whole", {}, function(fol
   said "--workers 0"
   equal(said "--kept", "3.0")
   sweeps.write(folder .. "/text.db", "no store")
-  equal(said "--kept --store text.db", "another error: text.db is no SQLite database")
+  equal(said "--kept --store text.db", "another error: text.db is not an SQLite database")
   for _, other in ipairs{ "--most 2", "--epochs 2" } do
     equal(said("--kept " .. other), "results/own/runs.db has runs of 'own' by other options; with those of then they are shown")
   end

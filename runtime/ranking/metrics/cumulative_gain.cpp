@@ -11,7 +11,7 @@ namespace {
 
 constexpr float any_grade = std::numeric_limits<float>::denorm_min();
 
-/// Sums of gains that are not normalised must be numbers of the scores' type.
+/// Throws if unnormalized sums of gains would overflow the scores' type.
 void check_sums(const Ranking& r, const Metric& metric) {
   check_gains(r.lists, metric.gain, r.dtype == Dtype::float32 ? largest_gain_of_float : largest_gain);
 }
@@ -19,11 +19,11 @@ void check_sums(const Ranking& r, const Metric& metric) {
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
-  // an ideal of 0 marks lists to which the rule for lists without relevant rows applies
+  // an ideal of 0 marks lists without relevant rows
   const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
                                               : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);
-  // where grade 0 gains something every row counts
+  // if grade 0 has a gain, every row counts
   const Chosen gaining =
       metric.gain == Gain::exp2_plus_one
           ? Chosen{r.lists.view(r.device), nullptr}

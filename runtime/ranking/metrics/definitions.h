@@ -1,5 +1,5 @@
-// Every file of this folder offers the definitions of one family of metrics, `<file>_metrics()`. The build lists the
-// files; nothing else names them.
+// Definitions of metrics. Each file of this folder defines one family of metrics in `<file>_metrics()`. The build
+// collects the files, so no other list has to be changed.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,6 @@
 
 namespace mr {
 
-/// The definitions of all families.
 std::vector<MetricDefinition> metric_definitions();
 
 }  // namespace mr

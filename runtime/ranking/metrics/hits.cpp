@@ -1,4 +1,4 @@
-// Metrics of how many relevant rows there are within the first ranks.
+// Metrics of the number of relevant rows within the first ranks: precision, recall and similar.
 #include "runtime/ranking/metrics/values.h"
 
 namespace mr {
@@ -6,7 +6,7 @@ namespace {
 
 using Over = HitsAt<double>::Over;
 
-/// `k`: the ranks looked at, 0 for as many as there are relevant rows.
+/// `k`: the cutoff; 0 means the number of relevant rows.
 Tensor hits(const Ranking& r, int64_t k, Over over, double empty) {
   return metric_values(r, relevant_rows(r), k, empty,
                        [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {

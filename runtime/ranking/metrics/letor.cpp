@@ -1,5 +1,5 @@
-// nDCG@k as Eval-Score-4.0.pl computes it, the evaluation script of LETOR 4.0 (Qin & Liu 2013). It differs from nDCG
-// in two ways: ranks 1 and 2 have the discount 1 and rank r from 3 on 1 / log2(r), and a list with fewer than k rows
+// nDCG@k as computed by Eval-Score-4.0.pl, the evaluation script of LETOR 4.0 (Qin & Liu 2013). It differs from nDCG in
+// two ways: the discount is 1 for ranks 1 and 2 and 1 / log2(r) from rank 3 on, and a list with fewer than k rows
 // counts as 0.
 #include <algorithm>
 #include <limits>
@@ -18,8 +18,8 @@ struct IdealKey {
   auto operator<=>(const IdealKey&) const = default;
 };
 
-/// The DCG of grades in descending order up to rank k: 0 where no grade is above 0, infinite where the list has fewer
-/// than k rows, so that DCG over it is 0.
+/// The DCG of grades in descending order up to rank k. 0 if no grade is above 0; infinite if the list has fewer than k
+/// rows, so that dividing by it gives 0.
 double ideal_of(std::vector<float> grades, int64_t k, Span<const double> discounts) {
   std::sort(grades.begin(), grades.end(), std::greater<>());
   if (grades.empty() || !(grades[0] > 0)) return 0;

@@ -1,4 +1,4 @@
-// Helpers of the definitions of metrics: run a kernel over the rows that count, and make parts of swap differences.
+// Helpers for definitions of metrics: run a kernel over the counted rows, and compute parts of swap differences.
 #pragma once
 
 #include "runtime/ranking/closed_forms.h"
@@ -8,7 +8,8 @@ namespace mr {
 
 inline Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
 
-/// Runs a kernel of the ranking's device and type over the rows that count; `work` makes the functor from the views.
+/// Runs a kernel over the counted rows, on the ranking's device and in its type. `work` makes the functor from the
+/// views.
 template <class Work>
 Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, Work work) {
   Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
@@ -31,9 +32,9 @@ Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work 
   return metric_values(r, relevant_rows(r), metric.k, empty, work);
 }
 
-/// Swaps of a metric that is a sum of gains times discounts: from its closed forms, where a row is relevant or not.
+/// Swap differences of a metric that is a sum of gains times discounts, from its closed forms, for binary relevance.
 OwnedSwaps sum_swaps(const Ranking& r, const Metric& metric);
-/// Discounts of ranks 1 .. as many as the longest list has rows, 0 beyond k, on the ranking's device.
+/// Discounts of ranks 1 to the longest list's number of rows, 0 beyond k, on the ranking's device.
 Tensor rank_discounts(const Ranking& r, const Metric& metric, double (*discount)(const Metric&, int64_t rank));
 
 }  // namespace mr

@@ -74,8 +74,8 @@ TEST_CASE("what one GPU records, waits for and has left is not another's", "[cud
   CHECK(other.kept_bytes() > 0);
   CHECK(recording.kept_bytes() == 0);
   CHECK(other.notes() == nullptr);
-  CHECK_THROWS_WITH(other.end_capture(), "nothing is being recorded");
-  CHECK_THROWS_WITH(recording.synchronize(), "work that waits for the GPU cannot be recorded");
+  CHECK_THROWS_WITH(other.end_capture(), "cannot end a recording of GPU work: none was begun");
+  CHECK_THROWS_WITH(recording.synchronize(), "cannot wait for the GPU while its work is recorded");
   CHECK(recording.waits() == waits);
 
   const std::unique_ptr<cuda::Capture> recorded = recording.end_capture();

@@ -188,7 +188,7 @@ TEST_CASE("sizes that no machine has are refused at once") {
     INFO(options);
     const Ran ran = mr::test::run({"-e", std::string("mr.data.synthetic{") + options + "}"});
     CHECK(ran.status == 1);
-    CHECK_THAT(ran.err, Contains("the data would take about") || Contains("expected at most"));
+    CHECK_THAT(ran.err, Contains("the data would need about") || Contains("expected at most"));
   }
 }
 

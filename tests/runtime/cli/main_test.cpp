@@ -20,20 +20,20 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"--threads", "0"}, "moonrank: --threads: expected a number from 1 to 4096, got '0'\n"},
       {{"--threads=two"}, "moonrank: --threads: expected a number from 1 to 4096, got 'two'\n"},
       {{"-e"}, "moonrank: -e: the code is missing\n"},
-      {{"test"}, "moonrank: test: name one spec at least\n"},
-      {{"--threads", "2", "doc", "x"}, "moonrank: doc: option '--threads' changes nothing here\n"},
-      {{"--threads=2", "data", "list"}, "moonrank: data: option '--threads' changes nothing here\n"},
-      {{"-i", "test", "x"}, "moonrank: test: option '-i' changes nothing here\n"},
-      {{"-e", "x = 1", "results", "x"}, "moonrank: results: option '-e' changes nothing here\n"},
-      {{"doc", "-i"}, "moonrank: doc: option '-i' changes nothing here\n"},
-      {{"--version", "-i"}, "moonrank: --version: option '-i' changes nothing here\n"},
-      {{"--threads", "1", "--dump-api"}, "moonrank: --dump-api: option '--threads' changes nothing here\n"},
+      {{"test"}, "moonrank: test: expected the name of at least one spec, got none\n"},
+      {{"--threads", "2", "doc", "x"}, "moonrank: doc: option '--threads' has no effect here, remove it\n"},
+      {{"--threads=2", "data", "list"}, "moonrank: data: option '--threads' has no effect here, remove it\n"},
+      {{"-i", "test", "x"}, "moonrank: test: option '-i' has no effect here, remove it\n"},
+      {{"-e", "x = 1", "results", "x"}, "moonrank: results: option '-e' has no effect here, remove it\n"},
+      {{"doc", "-i"}, "moonrank: doc: option '-i' has no effect here, remove it\n"},
+      {{"--version", "-i"}, "moonrank: --version: option '-i' has no effect here, remove it\n"},
+      {{"--threads", "1", "--dump-api"}, "moonrank: --dump-api: option '--threads' has no effect here, remove it\n"},
       {{"--version", "--dump-api"}, "moonrank: --dump-api: unexpected option\n"},
       {{"data"}, "moonrank: data: 'get NAME' or 'list' is missing\n"},
       {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
       {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
       {{"results", "a", "b"}, "moonrank: results: expected the name of one store, got 2\n"},
-      {{"data", "get"}, "moonrank: data get: expected one name after it\n"},
+      {{"data", "get"}, "moonrank: data get: expected one name after 'get'\n"},
       {{"results", "--hlep"},
        "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
       {{"results", "r.db", "--hlep"},
@@ -41,7 +41,7 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"doc", "-x", "y"}, "moonrank: unknown option of doc '-x' (moonrank --help lists all)\n"},
       {{"doc", "--html"}, "moonrank: doc --html: the name of a folder is missing\n"},
       {{"doc", "ndcg", "--html", "x"},
-       "moonrank: doc --html: expected the name of one folder after it and no words beside it\n"},
+       "moonrank: doc --html: expected the name of one folder after --html and no other words\n"},
       {{"doc", "--html", "-i"}, "moonrank: doc --html: expected the name of a folder, got the option '-i'\n"},
       {{"results", "--html", "x"}, "moonrank: unknown option of results '--html' (moonrank --help lists all)\n"},
       {{"test", "--halp"},
@@ -54,7 +54,7 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
       {{"eval", "1"}, "moonrank: unknown command or script 'eval'; write moonrank -e CODE\n"},
       {{"help", "me"}, "moonrank: help: expected one command after it: test, doc, results or data\n"},
       {{"-v"}, "moonrank: unknown option '-v'; write --version\n"},
-      {{"test", "--threads", "2"}, "moonrank: test: option '--threads' stands before 'test'\n"},
+      {{"test", "--threads", "2"}, "moonrank: test: option '--threads' must be written before 'test'\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
   for (const auto& [words, said] : cases) {
     const Ran ran = run(words);
@@ -205,7 +205,7 @@ TEST_CASE("data list says what is there, where mr.data finds it") {
   }
   const Ran unknown = run({"data", "get", "movielen"});
   CHECK(unknown.status == 1);
-  CHECK(unknown.err == "moonrank: no data set is called 'movielen'; known: movielens\n");
+  CHECK(unknown.err == "moonrank: no data set has the name 'movielen'; the known ones are: movielens\n");
 }
 
 TEST_CASE("the standard library is in the program, and a folder can take precedence") {

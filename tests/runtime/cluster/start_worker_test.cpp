@@ -24,7 +24,7 @@ TEST_CASE("how a process ended") {
   Started killed = start_worker({"tests", "--list-tests"}, log);
   kill(killed.id, SIGKILL);
   CHECK(io::how_it_ended(killed.id, true) == "signal 9 (Killed)");
-  CHECK(io::how_it_ended(killed.id, false) == "it is not there");
+  CHECK(io::how_it_ended(killed.id, false) == "no such process");
   CHECK_THROWS_WITH(start_worker({}, log), Contains("command line is empty"));
 }
 

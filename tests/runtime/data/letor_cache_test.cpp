@@ -69,13 +69,14 @@ struct Place {
   void check_rebuilt(const std::string& why) const {
     const Cached now = read();
     check_same(now.file, expected);
-    CHECK_THAT(now.problem, Contains(path() + ": ") && Contains(why) && Contains("; written anew"));
+    CHECK_THAT(now.problem, Contains(path() + ": ") && Contains(why) && Contains("; it is written again"));
     CHECK(read().problem.empty());
   }
   void check_left_alone(const std::string& bytes) const {
     const Cached now = read();
     check_same(now.file, expected);
-    CHECK_THAT(now.problem, Contains(path() + ": ") && Contains("is not a cache of a LETOR file, and is not replaced"));
+    CHECK_THAT(now.problem,
+               Contains(path() + ": ") && Contains("is not a cache of a LETOR file, so it is not replaced"));
     CHECK(bytes_of(path()) == bytes);
   }
 };
@@ -195,7 +196,7 @@ TEST_CASE("a cache with any byte changed or missing is written anew, while it sa
     size > 0 && size < mark ? place.check_left_alone(good.substr(0, size)) : place.check_rebuilt("");
   }
   overwrite(place.path(), good + "x");
-  place.check_rebuilt("has 1 bytes more than its header says");
+  place.check_rebuilt("has 1 bytes more than its header describes");
 }
 
 TEST_CASE("a cache that says what it is not is written anew") {
@@ -207,24 +208,24 @@ TEST_CASE("a cache that says what it is not is written anew") {
     overwrite(place.path(), with_header(good, change));
     place.check_rebuilt(why);
   };
-  refused("is of version 0, not 1", [](auto& h) { h.version = 0; });
-  refused("is of version 2, not 1", [](auto& h) { h.version = 2; });
-  refused("another order of bytes", [](auto& h) { h.byte_order = 0x04030201; });
+  refused("has the format version 0, not 1", [](auto& h) { h.version = 0; });
+  refused("has the format version 2, not 1", [](auto& h) { h.version = 2; });
+  refused("another byte order", [](auto& h) { h.byte_order = 0x04030201; });
   constexpr int64_t huge = std::numeric_limits<int64_t>::max();
   for (const int64_t n : {int64_t{1} << 40, huge, int64_t{-1}, huge / 4 + 2}) {
     refused("", [n](auto& h) { h.rows = n; });
     refused("", [n](auto& h) { h.rows = h.documents = n; });
     refused("its header has 3 rows of", [n](auto& h) { h.width = n; });
-    refused("says more than the", [n](auto& h) { h.queries = n; });
+    refused("describes more than the", [n](auto& h) { h.queries = n; });
     refused("its header has 3 rows of", [n](auto& h) { h.documents = n; });
-    refused("says more than the", [n](auto& h) { h.key_bytes = n; });
-    refused("says more than the", [n](auto& h) { h.text_bytes = n; });
+    refused("describes more than the", [n](auto& h) { h.key_bytes = n; });
+    refused("describes more than the", [n](auto& h) { h.text_bytes = n; });
   }
   refused("its header has 0 rows", [](auto& h) { h.rows = 0; });
-  refused("its content does not have its checksum", [](auto& h) { h.payload_checksum ^= 1; });
+  refused("the checksum of its content does not match", [](auto& h) { h.payload_checksum ^= 1; });
   // as many bytes, cut otherwise
-  refused("its content does not have its checksum", [](auto& h) { --h.queries, h.text_bytes += 12; });
-  refused("is of another text file or other options", [](auto& h) { --h.key_bytes, ++h.text_bytes; });
+  refused("the checksum of its content does not match", [](auto& h) { --h.queries, h.text_bytes += 12; });
+  refused("was made from another text file or with other options", [](auto& h) { --h.key_bytes, ++h.text_bytes; });
 }
 
 TEST_CASE("a cache of other options is written anew, a file that is none is left alone") {
@@ -236,7 +237,7 @@ TEST_CASE("a cache of other options is written anew, a file that is none is left
   const std::string of_others = bytes_of(place.path());
   place.options = {};
   overwrite(own, of_others);
-  place.check_rebuilt("is of another text file or other options");
+  place.check_rebuilt("was made from another text file or with other options");
   overwrite(own, "1 qid:1 1:1\n");
   place.check_left_alone("1 qid:1 1:1\n");
 }
@@ -247,7 +248,7 @@ TEST_CASE("lists that do not add up are refused even with right checksums") {
   LetorFile odd = place.other();
   odd.sizes = {2, 2};
   mr::write_letor_cache(place.path(), place.source(), odd);
-  place.check_rebuilt("its parts do not fit together");
+  place.check_rebuilt("its sizes disagree with each other");
 }
 
 TEST_CASE("where a cache cannot be written the text is read all the same") {

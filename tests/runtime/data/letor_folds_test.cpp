@@ -36,7 +36,7 @@ TEST_CASE("folds by a table") {
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("folds.tsv:2:1: found 3 fields"));
   for (const std::string& bad : {std::string(), std::string("Fold1\tS1\tS2\tS3\n")}) {
     files.file("folds.tsv", bad);
-    CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("folds.tsv:1:1: found no header"));
+    CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("folds.tsv:1:1: expected the header"));
   }
   files.file("folds.tsv", header);
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("found a header and no folds"));
@@ -68,7 +68,7 @@ TEST_CASE("folds by partitions") {
   CHECK(published[0].valid.empty());
   CHECK(names(published[2].train) == Words{"P1.txt", "P2.txt", "P4.txt", "P5.txt"});
   const Files empty;
-  CHECK_THROWS_WITH(letor_fold_paths(empty.folder()), Contains("no folds: neither folds.tsv, nor Fold1"));
+  CHECK_THROWS_WITH(letor_fold_paths(empty.folder()), Contains("found no folds, expected folds.tsv, Fold1"));
   CHECK_THROWS_WITH(letor_fold_paths(empty.folder() + "/none"), Contains("/none: no such folder"));
 }
 

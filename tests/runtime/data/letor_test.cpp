@@ -135,7 +135,7 @@ TEST_CASE("bad LETOR lines are errors at their place") {
   }
   CHECK_THAT(message("python qid:1 1:0\n"),
              Contains("q.txt:2:1: found 'python', expected a finite number for the label"));
-  CHECK_THAT(message("-1 qid:1 1:0\n"), Contains("q.txt:2:1: found the label '-1', expected a relevance of 0 or more"));
+  CHECK_THAT(message("-1 qid:1 1:0\n"), Contains("q.txt:2:1: found the label '-1', expected a grade of 0 or more"));
   CHECK_THAT(message("0 1:0\n"), Contains("q.txt:2:3: found '1:0', expected 'qid:'"));
   CHECK_THAT(message("0\n"), Contains("q.txt:2:2: found the end of the line, expected 'qid:'"));
   CHECK_THAT(message("0 qid: 1:0\n"), Contains("q.txt:2:3: found 'qid:' without an id"));

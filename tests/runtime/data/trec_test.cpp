@@ -70,7 +70,7 @@ TEST_CASE("a run beside judgments") {
   CHECK(judged.rows == std::vector<int64_t>{0, 1, 2});
   CHECK(mr::judge(run, qrels, {}).lists.count() == 0);
   CHECK_THROWS_WITH(mr::judge(run, qrels, {"4"}), Contains("'4' is not in the qrels"));
-  CHECK_THROWS_WITH(mr::judge(run, Lists({1}, {1}), {}), Contains("no document names"));
+  CHECK_THROWS_WITH(mr::judge(run, Lists({1}, {1}), {}), Contains("without document names"));
   CHECK_THROWS_WITH(mr::judge(run, Lists({1, 1}, {1, 1}, {"1", "1"}, {"a", "b"}), {}), Contains("'1' occurs twice"));
   CHECK_THROWS_WITH(mr::judge(Lists({2}, {1, 1}, {"1"}, {"a", "a"}), qrels, {"1"}), Contains("'a' of query '1'"));
 }

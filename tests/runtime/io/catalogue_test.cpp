@@ -62,7 +62,7 @@ TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
   CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
   CHECK(mr::io::data_set_state(set, folder).empty());
 
-  CHECK_THAT(get(set, folder), Contains("is there already, and complete") && Contains("for tests only"));
+  CHECK_THAT(get(set, folder), Contains("is complete") && Contains("for tests only"));
   std::ostringstream list;
   mr::io::data_list({set}, {home.path() / "elsewhere", folder, home.path()}, list);
   CHECK_THAT(list.str(), Contains("tiny  a tiny set\n    in " + (folder / "tiny-set").string()));
@@ -72,7 +72,7 @@ TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
   CHECK(mr::io::data_set_state(set, folder).empty());
 
   std::ofstream(folder / "tiny-set/ratings.csv") << "changed";
-  CHECK_THROWS_WITH(get(set, folder), Contains("is in the way (ratings.csv has SHA-256 "));
+  CHECK_THROWS_WITH(get(set, folder), Contains("is not this data set (ratings.csv has SHA-256 "));
 }
 
 TEST_CASE("data get keeps no file that has no checksum") {
@@ -111,7 +111,7 @@ TEST_CASE("data get leaves nothing behind when something is wrong") {
       {"/changed.zip", "ratings.csv has SHA-256 "},
       {"/terms.zip", "README.txt has SHA-256 "},
       {"/missing.zip", "ratings.csv is missing"},
-      {"/evil.zip", "leaves the folder"},
+      {"/evil.zip", "leads out of the folder"},
       {"/short.zip", "archive.zip: "},
       {"/large.zip", "more than the limit of 100000 bytes"},
       {"/page.zip", "archive.zip: "},
@@ -149,5 +149,6 @@ TEST_CASE("the size of a download is limited") {
 
 TEST_CASE("an unknown data set is an error that lists the known ones") {
   CHECK(mr::io::catalogue_entry("movielens").folder == "ml-latest-small");
-  CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"), "no data set is called 'movielen'; known: movielens");
+  CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"),
+                    "no data set has the name 'movielen'; the known ones are: movielens");
 }

@@ -86,7 +86,7 @@ TEST_CASE("pipes, devices, folders and links to nothing are never replaced") {
   for (const std::string& path : never)
     CHECK_THROWS_WITH(write_file(path, {"x"}, &replace_any), path + ": cannot write: it is not a regular file");
   CHECK_THROWS_WITH(write_file(files.folder(), {"x"}, &replace_any), Contains("cannot write: it is a folder"));
-  CHECK_THROWS_WITH(write_file(lost, {"x"}, &replace_any), Contains("link to a file that is not there"));
+  CHECK_THROWS_WITH(write_file(lost, {"x"}, &replace_any), Contains("link to a file that does not exist"));
   CHECK_THROWS_WITH(write_file(files.folder() + "/no/a", {"x"}, &replace_any), Contains("No such file or directory"));
   CHECK(names_in(files.folder()) == before);
   CHECK(fs::is_fifo(pipe));

@@ -18,12 +18,13 @@ TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
   std::filesystem::create_symlink(pipe, link);
   std::filesystem::create_symlink(files.folder() + "/none", lost);
   for (const std::string& path : {pipe, link, std::string("/dev/zero"), std::string("/dev/full")}) {
-    CHECK_THROWS_WITH(RegularFile(path), path + ": is not a regular file (its size is not known), expected one");
+    CHECK_THROWS_WITH(RegularFile(path),
+                      path + ": is not a regular file (a pipe or a device), expected a file with a size");
     CHECK_THROWS_WITH(mr::io::need_regular(path), Contains("is not a regular file"));
   }
   CHECK_THROWS_WITH(RegularFile(files.folder()), files.folder() + ": is a folder, expected a file");
-  CHECK_THROWS_WITH(RegularFile(lost), lost + ": is a link to a file that is not there");
-  CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link to a file that is not there"));
+  CHECK_THROWS_WITH(RegularFile(lost), lost + ": is a link to a file that does not exist");
+  CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link to a file that does not exist"));
   CHECK_THROWS_WITH(RegularFile(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
   CHECK_NOTHROW(mr::io::need_regular(files.folder() + "/none"));
   std::filesystem::create_symlink(files.folder() + "/circle", files.folder() + "/circle");

@@ -124,7 +124,7 @@ TEST_CASE("what a header lacks or has of another kind is named, with what was ex
 TEST_CASE("names and metadata that are no UTF-8 are refused, and no file is written") {
   const Files files;
   const std::string path = files.folder() + "/a",
-                    why = "'\xff' is no text in UTF-8, as names and metadata of a file must be";
+                    why = "'\xff' is not valid UTF-8, which names and metadata of a file must be";
   const auto refused = [&](const std::string& name, const std::string& key, const std::string& value) {
     const TensorFile file{
         {name}, {mr::Tensor::from(std::vector<float>{1})}, {{mr::format_key, "made up 1"}, {key, value}}};
@@ -142,7 +142,7 @@ TEST_CASE("a header that nests deeply is refused") {
   for (const std::string& header : {"{" + entry("a", "[0,4]", deep) + "}", "{" + entry("a", deep) + "}",
                                     R"({"__metadata__":)" + deep + "}", deep}) {
     CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header(header, "1234"))),
-                      Contains("not a safetensors header: it is JSON deeper than 64 levels"));
+                      Contains("not a safetensors header: it is JSON nested deeper than 64 levels"));
   }
   CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header("[]", ""))), Contains("expected an object"));
 }
@@ -159,8 +159,8 @@ TEST_CASE("a writer replaces what it wrote, in any version and cut short, and no
   const auto refused = [&](const std::string& why) {
     const std::string before = read_text(path);
     CHECK_THROWS_WITH(write_safetensors(path, file_of("moonrank tables 2", {5})),
-                      Contains(path + ": cannot write: the file that is there is no 'moonrank tables'") &&
-                          Contains(why) && Contains("another one is never replaced"));
+                      Contains(path + ": cannot write: the file exists and is not a 'moonrank tables'") &&
+                          Contains(why) && Contains("another format is never replaced"));
     CHECK(read_text(path) == before);
   };
   refused("but has the format 'moonrank model 1'");

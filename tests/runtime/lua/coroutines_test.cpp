@@ -72,7 +72,8 @@ TEST_CASE("a coroutine does not yield within a scope, and where it fails its sco
   const mr::test::Ran ran = mr::test::run({"-e", script});
   CHECK(ran.err == "");
   const std::string refused =
-      "closed\nfalse\t(command line):5: attempt to yield within 'ours': what it sets would hold outside of it, too\n";
+      "closed\nfalse\t(command line):5: attempt to yield within 'ours': its setting would stay in force in other "
+      "coroutines\n";
   CHECK(ran.out ==
         refused + "closed\nfalse\te\ndead\ttrue\n" + refused +
             "1\nbad argument #1 to 'moonrank.core.open_scope' (string expected, got no value)\tfalse\tattempt "

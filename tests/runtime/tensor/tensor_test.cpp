@@ -123,8 +123,7 @@ TEST_CASE("integers are shown digit by digit, also where float64 does not hold t
 TEST_CASE("one number is read from one number only", "[tensor]") {
   CHECK(Tensor::full({1, 1}, 2.5, Dtype::float32).item() == 2.5);
   CHECK(Tensor::full({}, 7, Dtype::int64).item() == 7);
-  CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(),
-                    "a tensor of one entry is needed, this one has shape {2}");
+  CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(), "expected a tensor with one entry, got shape {2}");
   CHECK_THROWS(Tensor::full({0}, 1, Dtype::float32).item());
 }
 

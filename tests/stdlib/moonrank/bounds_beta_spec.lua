@@ -81,7 +81,7 @@ describe("distributions of a better ranker", function()
       raises(function() bounded(mr.zeros({ 2 }, f64), mr.lists{ { 1, 0 } }) end, "too far from 0 for ndcg of 2 rows")
     end
     check(mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = 11 }):sd() > 0)
-    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 0, beta = 1 }) end, "without a relevant row")
+    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 0, beta = 1 }) end, "expected at least 1 relevant row")
     near(mr.bounds.distribution("ndcg", { n = 3, p = 3, beta = 50 }):mean(), 1, 1e-15)
     near(mr.bounds.distribution("ndcg", { n = 1, p = 1, beta = 1 }):mean(), 1, 1e-15)
   end)

@@ -92,9 +92,9 @@ it("alone, parallel changes nothing; and a process that is alone cannot be joine
   end
   equal(trained(true), trained(false))
   local with_mpi = core.mpi_library() ~= nil
-  raises(function() core.cluster_join "training" end, with_mpi and "no launcher" or "built without MPI")
+  raises(function() core.cluster_join "training" end, with_mpi and "not started by mpirun" or "built without MPI")
   raises(function() core.sum_gradients({ mr.zeros(2):requires_grad() }, 0, 0, false, true) end,
-    with_mpi and "not joined" or "built without MPI")
+    with_mpi and "not connected to others" or "built without MPI")
 end)
 
 -- Trains and saves; prints the last loss.

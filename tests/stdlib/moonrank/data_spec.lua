@@ -205,13 +205,13 @@ test.describe("citeulike", function()
   end)
 
   local bad = {
-    { "too few items", "1 5\n3 1 2\n", ":2:1: found 2 items, expected 3 as the line begins with" },
+    { "too few items", "1 5\n3 1 2\n", ":2:1: found 2 items, expected 3, the count" },
     { "too many items", "1 5 6\n", ":1:1: found 2 items, expected 1" },
     { "a word for an item", "1 5\n2 5 six\n", ":2:5: found 'six', expected a whole number of at least 0 for an item" },
     { "a number that is not whole", "1 5.5\n", ":1:3: found '5.5'" },
     { "a negative item", "1 -5\n", ":1:3: found '-5'" },
     { "a number too large", "1 99999999999999999999\n", ":1:3: found '99999999999999999999'" },
-    { "an item twice", "3 5 4 5\n", ":1:7: found item '5' a second time, expected each once" },
+    { "an item twice", "3 5 4 5\n", ":1:7: found item '5' a second time, expected each item once" },
     { "an empty line", "1 5\n\n1 5\n", ":2:1: found '', expected a whole number of at least 0 for the count of items" },
     { "an empty file", "", ":1:1: found no items, expected a line 'count item item ...' for each user" },
     { "users without items only", "0\n0\n", ":1:1: found no items" },
@@ -322,12 +322,12 @@ test.describe("letor", function()
       kept:close()
       write(own, bytes:sub(1, 200))
       local told = again()
-      check(told:find("mr.data.letor: cache " .. own .. ":", 1, true) and told:find("; written anew\n3\n", 1, true), told)
+      check(told:find("mr.data.letor: cache " .. own .. ":", 1, true) and told:find("; it is written again\n3\n", 1, true), told)
       equal(again(), "3\n")
       write(own, "a thesis")
       for _ = 1, 2 do
         told = again()
-        check(told:find("is not a cache of a LETOR file, and is not replaced\n3\n", 1, true), told)
+        check(told:find("is not a cache of a LETOR file, so it is not replaced\n3\n", 1, true), told)
       end
       os.remove(own)
       equal(again(), "3\n")

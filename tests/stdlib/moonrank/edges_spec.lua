@@ -61,7 +61,7 @@ describe("distributions", function()
     for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
       for _, method in ipairs{ "auto", "sampled" } do
         raises(function() mr.bounds.distribution("ndcg", { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }) end,
-          "times the range of the grades, 1000, is beyond 300")
+          "times the range of the grades, 1000, is too large: expected a product of at most 300")
       end
     end
     for _, beta in ipairs{ 1e308, -1e308 } do
@@ -82,7 +82,7 @@ describe("sizes near 2^63", function()
     end
     equal(#core.random_ranks(2, 1 << 53, 3, 1), 6)
     for _, f in ipairs{ function() core.drawn_ranks({ nan, 1 }, 0, 1, 1) end, function() core.arrangement_ranks({ nan, nan, 1 }, 5) end } do
-      raises(f, "NaN is among them, expected numbers")
+      raises(f, "has a NaN, expected numbers")
     end
     for _, bad in ipairs{ nan, -1, 1e39, inf } do
       raises(function() mr.bounds.of("err", { grades = { 1, bad } }) end, "grades")
@@ -121,9 +121,9 @@ describe("numbers that integers do not hold", function()
     for _, dtype in ipairs{ "float32", "float64" } do
       for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
         local x = mr.tensor({ 7, bad }, { dtype = dtype })
-        raises(function() x:long() end, "at entry 2, which int64 does not hold")
-        raises(function() x:to "int64" end, "at entry 2, which int64 does not hold")
-        raises(function() core.integers(x) end, "at entry 2, which int64 does not hold")
+        raises(function() x:long() end, "at entry 2, which does not fit int64")
+        raises(function() x:to "int64" end, "at entry 2, which does not fit int64")
+        raises(function() core.integers(x) end, "at entry 2, which does not fit int64")
       end
       equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
     end
@@ -136,7 +136,7 @@ end)
 
 it("least squares need a column", function()
   for _, rows in ipairs{ 0, 3 } do
-    raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, ("shape {%d, 0}, expected a column at least"):format(rows))
+    raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, "expected at least one column")
   end
   local _, _, squares, rank = core.least_squares(mr.zeros(0, 2), mr.ones(0))
   check(squares ~= squares and rank == 0)

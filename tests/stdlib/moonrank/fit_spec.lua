@@ -193,8 +193,8 @@ describe("mr.checkpoint", function()
       { path, {}, function() return 3 end, "compute returned a number, expected tensors by name" },
       { path, {}, function() return { a = 3 } end, "compute returned a number under 'a', expected tensors by name" },
       { path, {}, function() return { mr.ones(1) } end, "compute returned a tensor under '1', expected tensors by name" },
-      { path, { a = "\xff" }, compute, "mr.checkpoint: setting a = \\xff is no text in UTF-8" },
-      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "is no text in UTF-8, as names" } } do
+      { path, { a = "\xff" }, compute, "mr.checkpoint: setting a = \\xff is not valid UTF-8" },
+      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "is not valid UTF-8, which names" } } do
       raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, bad[4])
     end
     check(not core.file_exists(path), "nothing is half written")

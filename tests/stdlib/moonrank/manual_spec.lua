@@ -196,8 +196,8 @@ it("`moonrank doc --html` says what it wrote, and what is wrong with what was ty
     local function run(words) return program.run(("cd %s && %s doc %s"):format(folder, program.moonrank, words)) end
     local ok, said = run "--html pages"
     check(ok and said == ("%d pages; begin with pages/index.html\n"):format(#names), said)
-    for words, message in pairs{ ["--html"] = "the name of a folder is missing", ["--html a b"] = "one folder after it and no words",
-      ["ndcg --html a"] = "no words beside it", ["--html --help"] = "usage", ["--html --threads"] = "got the option '--threads'",
+    for words, message in pairs{ ["--html"] = "the name of a folder is missing", ["--html a b"] = "one folder after --html and no other words",
+      ["ndcg --html a"] = "no other words", ["--html --help"] = "usage", ["--html --threads"] = "got the option '--threads'",
       ["--htm a"] = "did you mean '--html'?", ["--help"] = "doc --html DIR" } do
       local _, found = run(words)
       check(found:find(message, 1, true), words .. ": " .. found)

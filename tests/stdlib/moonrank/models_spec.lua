@@ -230,7 +230,7 @@ describe("a model in a file", function()
       end
       local damaged = {
         { "", "not a safetensors file: shorter than 8 bytes" }, { whole:sub(1, 7), "shorter than 8 bytes" },
-        { whole:sub(1, 30), "not a safetensors file: a header of " }, { whole:sub(1, -2), "does not fit its bytes" },
+        { whole:sub(1, 30), "not a safetensors file: a header of " }, { whole:sub(1, -2), "does not match its data" },
         { string.pack("<I8", -1) .. whole, "a header of 18446744073709551615 bytes" },
         { string.pack("<I8", 1 << 40) .. whole, "a header of 1099511627776 bytes" }, { file_of("{", ""), "not a safetensors header" },
         { file_of("[]", ""), "not a safetensors header: an array of 0, expected an object" },
@@ -241,13 +241,13 @@ describe("a model in a file", function()
         { changed('"items":{', '"other":{'), "no tensor 'items' in the file" },
         { changed('"F32"', '"F16"'), "has the type 'F16', expected F32, F64 or I64" },
         { changed("%[3,4%]", "[4,3]"), "tensor 'users' is {4, 3} float32, expected {3, 4} float32" },
-        { changed("%[3,4%]", "[3,5]"), "of shape {3, 5} does not fit its bytes" },
+        { changed("%[3,4%]", "[3,5]"), "of shape {3, 5} does not match its data" },
         { changed("%[3,4%]", "[-3,-4]"), "a size is -3" }, { changed("%[3,4%]", "[1,1,1,1,1,3,4]"), "at most 6 dimensions" },
         { changed("%[3,4%]", "[1e300,4]"), "has 1e+300 as a size, expected an integer of 64 bits" },
         { changed("%[3,4%]", "3"), "tensor 'users' has a number as 'shape', expected an array of sizes" },
         { changed("%[3,4%]", "[4611686018427387904,4]"), "too large" },
-        { changed('"data_offsets":%[0', '"data_offsets":[-9223372036854775808'), "does not fit its bytes" },
-        { changed(",128%]", ",-9223372036854775808]"), "does not fit its bytes" },
+        { changed('"data_offsets":%[0', '"data_offsets":[-9223372036854775808'), "does not match its data" },
+        { changed(",128%]", ",-9223372036854775808]"), "does not match its data" },
         { changed('"dtype":"F32",', ""), "has no 'dtype', expected F32, F64 or I64" },
         { changed('"users":"3"', '"users":"300000000000"'),
           "mr.uniform: sizes {300000000000, 4} are more than the tensors of the file have" },
@@ -315,16 +315,16 @@ describe("a model in a file", function()
       raises(function() mr.models.load(path) end, "holds 'moonrank checkpoint 1', expected 'moonrank model'")
       for _, text in ipairs{ checkpoint, foreign, "a thesis", "SQLite format 3\0" } do
         write(path, text)
-        raises(function() models[1]:save(path) end, path .. ": cannot write: the file that is there is no 'moonrank model'")
+        raises(function() models[1]:save(path) end, path .. ": cannot write: the file exists and is not a 'moonrank model'")
         equal(read(path), text)
       end
       write(path, "")
       models[1]:save(path)
       local model = read(path)
       raises(function() mr.checkpoint(path, {}, function() return tensors end) end, "holds 'moonrank model 1', expected")
-      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end, "is no 'moonrank checkpoint'")
+      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end, "is not a 'moonrank checkpoint'")
       equal(read(path), model)
-      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end, "'format' is the name of")
+      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end, "'format' is reserved")
     end)
   end)
 

@@ -41,7 +41,7 @@ it("paired t of too few or constant differences", function()
   equal({ shifted.t, shifted.p }, { -math.huge, 0.0 })
   near(mr.stats.paired_t({}, {}).p, 0 / 0)
   near(mr.stats.paired_t(mr.tensor{ 1, 2, 4 }, mr.tensor({ 0, 2, 2 }, { dtype = "float64" })).mean_difference, 1)
-  raises(function() mr.stats.paired_t({ 1, 2 }, { 1 }) end, "1 values against 2")
+  raises(function() mr.stats.paired_t({ 1, 2 }, { 1 }) end, "1 values, expected 2")
   raises(function() mr.stats.paired_t("a", { 1 }) end, "a tensor or a table of numbers expected, got a string")
 end)
 

@@ -345,10 +345,10 @@ describe("a file of trees", function()
       end
       refused("its trees are damaged", nil, vector(9, 1))
       refused("its trees are damaged", nil, vector(2, 1))
-      refused("its trees are cut off", nil, { { "trees" }, { words:narrow(1, 1, count - 1) } })
-      refused("its trees are cut off", nil, { { "trees" }, { words:narrow(1, 1, 1) } })
-      for _, bytes in ipairs{ -1, -2 ^ 53 | 0, 2 ^ 53 | 0, 0 } do refused("its trees are cut off", nil, vector(1, bytes)) end
-      refused("its trees are no int64 vector", nil, { { "trees" }, { mr.zeros{ 3 } } })
+      refused("its trees are damaged: the length", nil, { { "trees" }, { words:narrow(1, 1, count - 1) } })
+      refused("its trees are damaged: the length", nil, { { "trees" }, { words:narrow(1, 1, 1) } })
+      for _, bytes in ipairs{ -1, -2 ^ 53 | 0, 2 ^ 53 | 0, 0 } do refused("its trees are damaged: the length", nil, vector(1, bytes)) end
+      refused("its trees are not an int64 vector", nil, { { "trees" }, { mr.zeros{ 3 } } })
       refused("no tensor 'trees'", nil, { { "tree" }, values })
       refused("'num_feature' is 4, expected 5", { features = "5" })
       refused("the number of features is missing", { features = false })

@@ -148,7 +148,7 @@ describe("a file", function()
       for i, key in ipairs(keys) do said[key] = values[i] end
       equal(said.numerics, core.numerics())
       equal(mr.models.load(path).config.numerics, nil)
-      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "numerics" }, { "x" }) end, "'numerics' is the name of")
+      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "numerics" }, { "x" }) end, "'numerics' is reserved")
     end)
   end)
 end)

@@ -206,7 +206,7 @@ it("results that are open when a writer begins are read again by refresh", funct
       if core.file_exists(folder .. "/r.db.view") then break end
       sweeps.wait(0.01)
     end
-    raises(function() results:counts() end, "written now")
+    raises(function() results:counts() end, "being written")
     check(results:refresh():counts().done >= 40)
     check(tostring(results):find("r.db.view", 1, true), tostring(results))
     sweeps.signal(id, "KILL")
