@@ -1,5 +1,5 @@
--- The parameters after the last complete epoch, kept while a metric has chosen no epoch: the model goes back to them when Ctrl-C ends training in
--- the middle of the next epoch.
+-- The parameters after the last complete epoch. The model gets them back if Ctrl-C ends training within the next epoch.
+-- They are kept only until every metric has chosen an epoch, because the model then gets the parameters of that one.
 local check = require "moonrank.check"
 
 local M = {}
@@ -25,7 +25,7 @@ function LastEpoch:take()
     self._snapshot, self._epoch = false, false
   else
     self._snapshot = self._learner:snapshot(self._snapshot or nil)
-    self._epoch = #self._run.history  -- last: until here the model itself is that of the epoch
+    self._epoch = #self._run.history  -- set last: an interrupt before it leaves the model as it is
   end
 end
 

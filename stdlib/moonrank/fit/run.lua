@@ -1,5 +1,5 @@
--- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print
--- and export them.
+-- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print and export them. The
+-- functions of this module (`add`, `resume`, `stop`, `finish`) are the only ones that change a run.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
@@ -17,16 +17,16 @@ local M = {}
 ---@field valid_loss? number   loss on the part that chooses, after the epoch
 ---@field metrics table<string, number>  metrics on the part that chooses, by name; empty if the epoch was not validated
 
----Makes an epoch of a history.
+---Makes an epoch of a history. Its metrics are filled in when it is validated.
 function M.epoch(entry)
-  registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))  -- they come when the epoch is validated
+  registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))
   return record("epoch", entry, nil, { "valid_loss" })
 end
 
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
--- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
+-- By history: the metrics of its epochs by name, and facts about the part that chooses the epoch.
 local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run: mr.Exports
@@ -60,32 +60,61 @@ function Run.__index(_, name)
   check.unknown("field of mr.Run", name, known)
 end
 
----Makes a run that has not begun.
----@param o table  the options of mr.fit, checked
----@param data table<string, string>
+---Makes the run of a training that has not begun.
+---@param plan mr.fit.Plan
 ---@return mr.Run
-function M.new(o, data)
-  local metrics, chosen = registry.by_any_name{}, {}
-  for _, list in ipairs{ o.measured, o.metrics } do
+function M.new(plan)
+  local selection, metrics, chosen = plan.selection, registry.by_any_name{}, {}
+  for _, list in ipairs{ selection.measured, selection.on_test } do
     for _, each in ipairs(list) do metrics[each.name] = each end
   end
-  if o.judge then
-    for i, each in ipairs(o.select) do chosen[i] = choices.new(each, o.choose_on) end
-  end
+  for i, each in ipairs(selection.data and selection.metrics or {}) do chosen[i] = choices.new(each, selection.part) end
   local history = setmetatable({}, History)
-  shown_of[history] = { metrics = metrics, facts = {} }
+  shown_of[history] = { metrics = metrics, facts = plan.facts or {} }
   return setmetatable({
-    name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _novelty = false, _part = o.choose_on,
-    _model = o.model, _learner = o.learner,
+    name = plan.name, history = history, choices = chosen, metrics = metrics, data = plan.data,
+    chosen_on = selection.data and selection.part or "last epoch", interrupted = false, stopped = false, resumed = 0, replayed = 0,
+    _novelty = plan.facts and plan.facts.novelty, _part = selection.part, _model = plan.model, _learner = plan.learner,
   }, Run)
 end
 
----Stores facts about the part that chooses the epoch, such as what was ranked.
+---Adds an epoch and returns it.
 ---@param run mr.Run
----@param facts table  of new_users.facts
-function M.know(run, facts)
-  shown_of[run.history].facts, run._novelty = facts, facts.novelty
+---@param loss number
+---@param replayed integer  number of epochs that the GPU replayed
+---@return mr.Epoch
+function M.add(run, loss, replayed)
+  local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }
+  run.history[entry.epoch], run.replayed = entry, replayed
+  return entry
+end
+
+---Continues a training that ended after these epochs.
+---@param run mr.Run
+---@param history mr.Epoch[]
+---@param stopped string|false  why it ended early
+function M.resume(run, history, stopped)
+  table.move(history, 1, #history, 1, run.history)
+  run.resumed, run.stopped = #history, stopped
+end
+
+---Ends a training early.
+---@param run mr.Run
+---@param why "each_epoch"|"patience"
+function M.stop(run, why) run.stopped = why end
+
+---Completes the run: sets the chosen epoch, and the metrics on test.
+---@param run mr.Run
+---@param interrupted boolean
+---@param test? mr.Evaluation
+function M.finish(run, interrupted, test)
+  local chief = run.choices[1]
+  run.interrupted, run.test = interrupted, test
+  run.best = chief and chief.best or run.history[#run.history]
+  run.chosen_on = chief and chief.chosen_on or run.chosen_on
+  if not test then return end
+  run.scores = registry.by_any_name({}, "the test")
+  for _, name in ipairs(test.names) do run.scores[name] = test[name] end
 end
 
 -- The names of all metrics that an epoch has, sorted.
@@ -97,7 +126,7 @@ local function metric_names(history)
   return check.names(names)
 end
 
--- The lines below these metrics of a history.
+-- The lines below a table of these metrics of a history.
 local function notes_of(history, metrics)
   local shown = shown_of[history]
   return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
@@ -145,7 +174,7 @@ end
 
 tables.add_exports(History)
 
--- A curve where an epoch has the number.
+-- The curve of a number over the epochs that have it; nil if none has it.
 local function curve(history, name, value_of)
   local x, y = {}, {}
   for _, entry in ipairs(history) do
