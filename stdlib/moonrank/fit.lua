@@ -2,7 +2,6 @@
 --   plan        what was asked and what follows from it, fixed before the first batch (options, selection, scorable)
 --   training    carries out a plan: epochs (or trees), validation, checkpoint, display
 --   run         the result: history, chosen epochs, metrics on test
-local core = require "moonrank.core"
 local left_out = require "moonrank.fit.left_out"
 local new_users = require "moonrank.fit.new_users"
 local plans = require "moonrank.fit.plan"
@@ -11,16 +10,6 @@ local training = require "moonrank.fit.training"
 local validation = require "moonrank.fit.validation"
 
 local M = {}
-
--- How often Ctrl-C had been pressed when it last ended a training; 0 if it never did.
-local ended_early = 0
-
--- Raises `interrupted` if Ctrl-C ended an earlier training, so that a loop of trainings ends even if it catches errors. At
--- the prompt the next line starts afresh.
-local function check_ended()
-  if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
-  ended_early = 0
-end
 
 ---Returns the scores that a model gives the rows of a dataset.
 ---@param model mr.Model
@@ -108,20 +97,18 @@ end
 ---Example:
 ---```lua
 ---local queries = mr.data.synthetic{kind = "queries", queries = 40, features = 5}
----local run = mr.fit{model = mr.models.linear{inputs = 5}, loss = mr.losses.ndcg{}, train = queries, valid = queries, epochs = 3,
----  metrics = {"ndcg", "rr"}, select = {"ndcg", "rr"}, progress = false}
+---local run = mr.fit{model = mr.models.linear{inputs = 5}, loss = mr.losses.ndcg{}, train = queries,
+---  valid = queries, epochs = 3, metrics = {"ndcg", "rr"}, select = {"ndcg", "rr"}, progress = false}
 ---#run.history, run.history[1].metrics.rr > 0, #run.choices   --> 3, true, 2
 ---```
 function M.fit(options)
-  check_ended()
+  training.check_ended()
   local plan = plans.of(options)
   if plan.is_first then
     left_out.warn(plan)
     new_users.warn(plan)
   end
-  local run = training.run(plan)
-  if run.interrupted then ended_early = core.interrupts() end
-  return run
+  return training.run(plan)
 end
 
 return M

@@ -18,7 +18,11 @@ local anomaly_options = declare("mr.DetectAnomalyOptions", {
 ---@param f fun(): any
 ---@param options? mr.DetectAnomalyOptions
 ---@return any  what f returns
----Example: `select(2, pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)):match "'.*"   --> 'div' made NaN at entry 1 of 2`
+---Example:
+---```lua
+---local _, message = pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)
+---message:match "'.*"   --> 'div' made NaN at entry 1 of 2
+---```
 function M.detect_anomaly(f, options)
   local o = anomaly_options:read("mr.detect_anomaly", options)
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
@@ -134,8 +138,8 @@ function Step:explain(what)
   local batch = self._batch
   local where, parameter, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
   if parameter then
-    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite since the step before. A smaller lr may help; %s",
-      what, where, parameter, finds_it)
+    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite since the step before. "
+      .. "A smaller lr may help; %s", what, where, parameter, finds_it)
   end
   local list = row and list_of_row(batch.lists, row) or self:bad_list()
   if list then
@@ -174,9 +178,10 @@ function M.of_part(plan, part, when, message)
   local text = type(message) == "string" and message or ""
   if not (text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true)) then error(message, 0) end
   local parameter = bad_parameter(plan.model)
-  if not parameter then check.fail("mr.fit: there is NaN in the scores of %s %s: %s", part, when, check.retold(text)) end
-  check.fail("mr.fit: there is NaN in the scores of %s %s: tensor %d of the model's parameters is not finite after a step. "
-    .. "A smaller lr may help; %s", part, when, parameter, finds_it)
+  local where = ("mr.fit: there is NaN in the scores of %s %s"):format(part, when)
+  if not parameter then check.fail("%s: %s", where, check.retold(text)) end
+  check.fail("%s: tensor %d of the model's parameters is not finite after a step. A smaller lr may help; %s", where,
+    parameter, finds_it)
 end
 
 ---Raises an error that the loss of a whole epoch is not finite. On the GPU nothing is read before

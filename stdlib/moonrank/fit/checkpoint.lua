@@ -1,6 +1,6 @@
--- Checkpoints: a training in a file, from which it can resume. The file has the history, the chosen epochs, the settings
--- that determine the numbers, and the state of model and optimizer, which kept_steps.lua or trees.lua write. It has no
--- code. Everything in a file is checked before anything changes.
+-- Checkpoints: a training in a file, from which it can resume. The file has the history, the chosen epochs, the
+-- settings that determine the numbers, and the state of model and optimizer, which kept_steps.lua or trees.lua write.
+-- It has no code. Everything in a file is checked before anything changes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local choices = require "moonrank.fit.choice"
@@ -33,7 +33,8 @@ function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
     if not trial then
-      check.fail("mr.fit: checkpoint is true, which writes to the folder of a trial, but trial is missing. Pass trial, or a path")
+      check.fail("mr.fit: checkpoint is true, which writes to the folder of a trial, but trial is missing. "
+        .. "Pass trial, or a path")
     end
     given = files.of_fit(trial.checkpoint)
   end
@@ -44,8 +45,8 @@ end
 
 -- Settings that determine the numbers of a training. An error names the first that differs, so the
 -- most telling come first.
-local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle", "schedule", "clip",
-  "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
+local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
+  "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
 -- Trainings of this process, by model: the file, the fingerprint of the model's numbers before the training, and that
 -- after it. With them an interrupted training can resume in the same process, although the model has changed.
@@ -74,8 +75,8 @@ end
 -- The settings as texts, by name. `formerly`: with former names of options, as earlier versions wrote them.
 local function settings_of(plan, formerly)
   local selection, texts = plan.selection, { start = start_of(plan) }
-  local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics, choose_on = selection.part,
-    patience = selection.patience }
+  local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics,
+    choose_on = selection.part, patience = selection.patience }
   for _, role in ipairs{ "train", "valid", "test" } do texts[role] = plan.data[role] or "none" end
   if plan.batch_rows then texts.batch = ("%d rows"):format(plan.batch_rows) end
   for _, name in ipairs(settings) do
@@ -106,7 +107,8 @@ end
 local function read_history(measured, x, epoch)
   if not x then check.fail("no tensor 'history' in the file") end
   if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #measured then
-    check.fail("tensor 'history' is {%s} %s, expected {%d, %d} float64", table.concat(x:shape(), ", "), x.dtype, epoch, 3 + #measured)
+    local found = ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype)
+    check.fail("tensor 'history' is %s, expected {%d, %d} float64", found, epoch, 3 + #measured)
   end
   local history = {}
   for i, row in ipairs(x:totable()) do
@@ -148,25 +150,28 @@ local function compare(self, texts)
     local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)
     former = not is_same and (former or settings_of(self._plan, true)) or former
     if not is_same and was ~= former[name] then
-      check.fail("holds a training with %s = %s, and this training has %s. Move the file away, or name another file", name,
-        core.safe_text(tostring(was)), self._settings[name])
+      check.fail("holds a training with %s = %s, and this training has %s. Move the file away, or name another file",
+        name, core.safe_text(tostring(was)), self._settings[name])
     end
   end
   local function formerly() return script_code.of(self._plan, self._settings, true) end
   local changed = script_code.changes(texts.code or "", self._code, formerly)
   if changed then
-    check.fail("holds a training with other functions of the script. Move the file away, or name another file\n%s", changed)
+    check.fail("holds a training with other functions of the script. Move the file away, or name another file\n%s",
+      changed)
   end
   if texts.numerics ~= core.numerics() and not self._plan.checkpoint.mix_numerics then
-    check.fail("holds a training of numerics version '%s', and this program has '%s'. Move the file away, or pass mix_numerics = true",
-      core.safe_text(texts.numerics or "not recorded"), core.numerics())
+    check.fail("holds a training of numerics version '%s', and this program has '%s'. Move the file away, or pass "
+      .. "mix_numerics = true", core.safe_text(texts.numerics or "not recorded"), core.numerics())
   end
 end
 
 -- For each metric, reads the epoch that it chose and the first validated epoch; 0 means none.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
-  for k = 1, count do best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch) end
+  for k = 1, count do
+    best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch)
+  end
   return best, first
 end
 
@@ -202,15 +207,16 @@ local function check_together(self)
   if not group then return end
   local first = math.tointeger(group:of_first(function() return { own } end, 1)[1])
   if first == own then return end
-  check.fail("%s: this process found epoch %d, and the first process epoch %d. Name a file that all processes see and that no other "
-    .. "training writes", self._plan.checkpoint.path, own, first)
+  check.fail("%s: this process found epoch %d, and the first process epoch %d. Name a file that all processes see and "
+    .. "that no other training writes", self._plan.checkpoint.path, own, first)
 end
 
 ---@param plan mr.fit.Plan
 ---@param run mr.Run
 ---@return mr.fit.Keeper
 function M.new(plan, run)
-  return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false, _code = false }, Keeper)
+  return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,
+    _code = false }, Keeper)
 end
 
 ---Starts checkpointing a training: resumes from the file if it exists, else writes the first one.
@@ -248,7 +254,8 @@ function Keeper:write(epoch)
   local names, tensors = {}, {}
   local texts = { epoch = tostring(epoch), stopped = run.stopped or "", code = self._code }
   for k, choice in ipairs(run.choices) do
-    texts["best " .. k], texts["first " .. k] = tostring(choice.best and choice.best.epoch or 0), tostring(choice.first or 0)
+    texts["best " .. k] = tostring(choice.best and choice.best.epoch or 0)
+    texts["first " .. k] = tostring(choice.first or 0)
   end
   self._kept:write(names, tensors, run.choices)
   names[#names + 1], tensors[#tensors + 1] = "history", history_rows(plan.selection.measured, run.history)

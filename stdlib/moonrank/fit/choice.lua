@@ -13,7 +13,8 @@ local Choice = check.class("mr.Choice")
 ---@param part "valid"|"test"
 ---@return mr.Choice
 function M.new(metric, part)
-  return setmetatable({ metric = metric, best = false, chosen_on = part, first = false, _snapshot = false, _part = part }, Choice)
+  return setmetatable({ metric = metric, best = false, chosen_on = part, first = false, _snapshot = false,
+    _part = part }, Choice)
 end
 
 function Choice:__tostring()
@@ -66,8 +67,8 @@ function M.keep_last(choice, history, snapshot)
   if choice.best or #history == 0 then return end
   choice.best, choice.chosen_on = history[#history], "last epoch"
   if choice.first then
-    io.stderr:write(("mr.fit: %s is NaN on %s in every epoch, so it cannot choose one. The last epoch is kept\n"):format(
-      choice.metric.name, choice._part))
+    local text = "mr.fit: %s is NaN on %s in every epoch, so it cannot choose one. The last epoch is kept\n"
+    io.stderr:write(text:format(choice.metric.name, choice._part))
   end
 end
 

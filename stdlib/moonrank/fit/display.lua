@@ -23,12 +23,12 @@ function Display:resumed()
   local plan, run = self._plan, self._run
   if not self._line or run.resumed == 0 then return end
   local is_over = run.stopped or run.resumed >= plan.epochs
-  local text = is_over and "%s: is complete after epoch %d of %d, from %s\n" or "%s: continues after epoch %d of %d, from %s\n"
-  io.stderr:write(text:format(core.safe_text(plan.name), run.resumed, plan.epochs, core.safe_text(plan.checkpoint.path)))
+  io.stderr:write(("%s: %s after epoch %d of %d, from %s\n"):format(core.safe_text(plan.name),
+    is_over and "is complete" or "continues", run.resumed, plan.epochs, core.safe_text(plan.checkpoint.path)))
 end
 
--- The values beside the time left. Within an epoch, the best value is that of the epochs before. On the GPU the loss is,
--- too, because it is read only at the end of an epoch.
+-- The values beside the time left. Within an epoch, the best value is that of the epochs before. The loss is, too, on
+-- the GPU, because it is read only at the end of an epoch.
 local function values_of(run, epoch, loss)
   local before, chief = run.history[#run.history], run.choices[1]
   local values = { { "epoch", tostring(epoch) }, { "loss", loss or before and before.loss or 0 } }

@@ -40,7 +40,8 @@ end
 
 -- A step of the optimizer with the gradients of all processes. Returns how many lists of all processes count.
 local function step_together(self, value, counted)
-  local loss, all = self._group:step(self.optimizer, counted > 0 and value:item() or 0, counted, self._takes_mean, self._clip)
+  local own = counted > 0 and value:item() or 0
+  local loss, all = self._group:step(self.optimizer, own, counted, self._takes_mean, self._clip)
   self._tally:add(loss, 1)
   if self._constrained then self._constrained:constrain() end
   return all
@@ -55,20 +56,21 @@ function M.start(plan)
   local is_constrained = check.field(model, "constrain") and not models.does_nothing(model, "constrain")
   return setmetatable({
     optimizer = optimizer, count = plan.steps, replayed = 0,
-    _plan = plan, _is_ours = dataset.is(plan.train), _seed = plan.seed, _schedule = false, _lr = false, _group = plan.group,
-    _parameters = parameters, _clip = plan.clip, _constrained = is_constrained and model or false,
-    _optimizer_step = check.inner(optimizer.step), _zero_grad = check.inner(optimizer.zero_grad), _objective = objective,
+    _plan = plan, _is_ours = dataset.is(plan.train), _seed = plan.seed, _group = plan.group, _parameters = parameters,
+    _clip = plan.clip, _constrained = is_constrained and model or false, _objective = objective,
+    _optimizer_step = check.inner(optimizer.step), _zero_grad = check.inner(optimizer.zero_grad),
     _step = anomaly.steps(plan, objective), _take_step = plan.group and step_together or step_alone,
-    _takes_mean = plan.reduction ~= "sum", _on_cpu = device == "cpu", _tally = core.tally(device), _went_back = false,
-    _repeats = repeats(plan, device) and true or false, _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false,
+    _takes_mean = plan.reduction ~= "sum", _on_cpu = device == "cpu",
+    _repeats = repeats(plan, device) and true or false, _schedule = false, _lr = false, _tally = core.tally(device),
+    _went_back = false, _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false,
   }, Epochs)
 end
 
 -- The batches of an epoch. If all epochs have the same, those of the first epoch are kept.
 function Epochs:batches(epoch)
   local plan, group, train = self._plan, self._group, self._plan.train
-  local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats, seed = plan.seed, epoch = epoch,
-    share = group and { group.rank + 1, group.size } or nil }
+  local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
+    seed = plan.seed, epoch = epoch, share = group and { group.rank + 1, group.size } or nil }
   if not self._is_ours then return train:batches(how) end
   how.device = core.device()
   if not self._repeats then return dataset.pass(train, how) end
@@ -100,12 +102,12 @@ end
 
 -- Warns, after the first backward pass, of parameters without a gradient: training does not change them.
 local function warn_of_unused(model)
-  local names, values = {}, model:parameters()
+  local names, kind = {}, check.field(model, "kind") or "of the script"
   if type(check.field(model, "state")) == "function" then names = model:state() end
-  for i, parameter in ipairs(values) do
+  for i, parameter in ipairs(model:parameters()) do
     if not core.has_gradient(parameter) then
-      check.warn(("mr.fit: parameter '%s' of model %s has no gradient after the first backward pass: the scores do not depend on it, and "
-        .. "training does not change it"):format(names[i] or "number " .. i, check.field(model, "kind") or "of the script"))
+      check.warn(("mr.fit: parameter '%s' of model %s has no gradient after the first backward pass: the scores do not "
+        .. "depend on it, and training does not change it"):format(names[i] or "number " .. i, kind))
     end
   end
 end
@@ -168,10 +170,11 @@ end
 ---Begins the schedule of lr, in its state after these epochs.
 ---@param history mr.Epoch[]
 function Epochs:begin_schedule(history)
-  local plan, metric = self._plan, self._plan.selection.data and self._plan.selection.metrics[1] or false
+  local plan, selection = self._plan, self._plan.selection
   if not plan.schedule then return end
   self._lr = plan.optimizer.options.lr
-  self._schedule = plan.schedule:begin{ lr = self._lr, steps = plan.epochs * self.count, per_epoch = self.count, metric = metric }
+  self._schedule = plan.schedule:begin{ lr = self._lr, steps = plan.epochs * self.count, per_epoch = self.count,
+    metric = selection.data and selection.metrics[1] or false }
   for _, entry in ipairs(history) do self._schedule.see(entry) end
 end
 
@@ -183,7 +186,7 @@ end
 
 ---Makes one pass over the training part.
 ---@param epoch integer
----@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; without a total on the GPU
+---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)
   self._tally:open()

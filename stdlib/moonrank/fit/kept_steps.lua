@@ -1,5 +1,5 @@
--- The tensors in a checkpoint file that optimizer steps change: the parameters of the model now and at the chosen epochs,
--- and the state of the optimizer. trees.lua does the same for trees.
+-- The tensors in a checkpoint file that optimizer steps change: the parameters of the model now and at the chosen
+-- epochs, and the state of the optimizer. trees.lua does the same for trees.
 local check = require "moonrank.check"
 
 local M = {}
@@ -26,7 +26,9 @@ end
 local function snapshot_of(prefix, by_name, like)
   local snapshot = { buffers = like.buffers and {} }
   for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
-  for name, x in pairs(like.buffers or {}) do snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x) end
+  for name, x in pairs(like.buffers or {}) do
+    snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x)
+  end
   return snapshot
 end
 

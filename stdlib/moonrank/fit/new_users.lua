@@ -13,7 +13,8 @@ local whole_of = setmetatable({}, { __mode = "k" })  -- by datasets that `kept` 
 -- The lists of users that have a relevant row in train.
 local function known_lists(train, role, data)
   if not dataset.is(data) or not data.users or not dataset.is(train) or not train.users then
-    check.fail("mr.fit: users is 'known', but train or %s is not a dataset with users. Leave users out, or pass parts of a fold", role)
+    check.fail("mr.fit: users is 'known', but train or %s is not a dataset with users. Leave users out, or pass parts "
+      .. "of a fold", role)
   end
   local seen, numbers = {}, {}
   local relevant = core.integers(train.lists.relevant)
@@ -21,7 +22,8 @@ local function known_lists(train, role, data)
   for l, user in ipairs(core.integers(data.users)) do numbers[#numbers + 1] = seen[user] and l or nil end
   if #numbers == data.count then return data end
   if #numbers == 0 then
-    check.fail("mr.fit: users is 'known', but none of the %d users of %s has a relevant row in train. Leave users out", data.count, role)
+    check.fail("mr.fit: users is 'known', but none of the %d users of %s has a relevant row in train. Leave users out",
+      data.count, role)
   end
   return dataset.chosen(data, numbers, data.name)
 end
@@ -35,7 +37,8 @@ function M.kept(o, role)
   if not data or o.users ~= "known" then return data end
   if candidates.is(data) then
     if data.ranked_users == "known" then return data end
-    check.fail("mr.fit: users is 'known', but %s ranks for all users. Pass fold:candidates{part = '%s', users = 'known'}", role, role)
+    check.fail("mr.fit: users is 'known', but %s ranks for all users. Pass fold:candidates{part = '%s', users = "
+      .. "'known'}", role, role)
   end
   local known = known_lists(o.train, role, data)
   if known ~= data then whole_of[known] = data end
@@ -52,7 +55,8 @@ function M.facts(plan, part)
     local new = part:tables().novelty
     return { candidates = part:words(), new_to_training = tostring(new), novelty = new }
   end
-  local new = type(part) == "table" and novelty.between(plan.train, whole_of[part] or part, plan.users == "known") or false
+  local whole = whole_of[part] or part
+  local new = type(part) == "table" and novelty.between(plan.train, whole, plan.users == "known") or false
   return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
@@ -61,8 +65,8 @@ end
 function M.warn(plan)
   local new = plan.facts and plan.facts.novelty
   if not new or not new.users or new.users == 0 or new.left_out then return end
-  local text = "mr.fit: %s chooses the epoch, but %d of its %d users have no relevant row in train. users = 'known' leaves them out"
-  check.warn(text:format(plan.selection.part, new.users, new.all_users))
+  check.warn(("mr.fit: %s chooses the epoch, but %d of its %d users have no relevant row in train. users = 'known' "
+    .. "leaves them out"):format(plan.selection.part, new.users, new.all_users))
 end
 
 return M

@@ -31,8 +31,8 @@ function M.of(plan, data)
   local are_checked = models.is(model) and (dataset.is(data) or candidates.is(data))
   local values, count = losses.functions(loss, are_checked)
   return setmetatable({
-    scores = are_checked and models.unchecked(model) or model, _model = model, _loss = loss, _values = values, _count = count,
-    _by_rows = plan.reduction == "rows", _divides = plan.reduction ~= "sum" and not plan.group,
+    scores = are_checked and models.unchecked(model) or model, _model = model, _loss = loss, _values = values,
+    _count = count, _by_rows = plan.reduction == "rows", _divides = plan.reduction ~= "sum" and not plan.group,
     _regularizer = regularizers.of(loss) or false, _has_penalty = has(model, "penalty"),
   }, Objective)
 end
@@ -44,7 +44,8 @@ end
 ---@param divides boolean  whether to return the mean
 ---@return mr.Tensor value, integer counted
 function Objective:loss(scores, lists, divides)
-  local values, counted = self._values(self._loss, scores, lists), self._by_rows and lists.rows or self._count(self._loss, lists)
+  local values = self._values(self._loss, scores, lists)
+  local counted = self._by_rows and lists.rows or self._count(self._loss, lists)
   if self._by_rows then values = values * lists.sizes:to(values.dtype):to(values.device) end
   if divides and counted > 0 then return values:sum_over(counted), counted end
   return values:sum(), counted

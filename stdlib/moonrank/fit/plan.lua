@@ -52,13 +52,14 @@ local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
   if first and o.model:penalty(first) then
-    check.fail("mr.fit: parallel is true, but model %s has a penalty, which needs the whole batch. Leave parallel out", o.model.kind)
+    check.fail("mr.fit: parallel is true, but model %s has a penalty, which needs the whole batch. Leave parallel out",
+      o.model.kind)
   end
   local buffers = check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
   if name then
-    check.fail("mr.fit: parallel is true, but model %s has the buffer '%s', which is not summed over processes. Leave parallel out",
-      o.model.kind, name)
+    check.fail("mr.fit: parallel is true, but model %s has the buffer '%s', which is not summed over processes. Leave "
+      .. "parallel out", o.model.kind, name)
   end
 end
 
@@ -70,7 +71,8 @@ local function check_candidates(o)
       check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train")
     end
     if candidates.is(data) and data.part ~= role then
-      check.fail("mr.fit: %s is a set of candidates for %s, expected fold:candidates{part = '%s'}", role, data.part, role)
+      check.fail("mr.fit: %s is a set of candidates for %s, expected fold:candidates{part = '%s'}", role, data.part,
+        role)
     end
   end
 end
@@ -84,8 +86,8 @@ local function check_trial(o, selection)
   for _, name in ipairs(names) do
     if name == wanted then return end
   end
-  check.fail("mr.fit: the sweep prunes by '%s', which this training does not report. Set mr.sweep{metric = ...} to one of: %s", wanted,
-    table.concat(names, ", "))
+  check.fail("mr.fit: the sweep prunes by '%s', which this training does not report. Set mr.sweep{metric = ...} to one "
+    .. "of: %s", wanted, table.concat(names, ", "))
 end
 
 local function check_batch(o, given)
@@ -99,8 +101,8 @@ end
 local function check_loss(o)
   if o.loss == nil then check.fail("mr.fit: loss is missing, expected one of mr.losses, as mr.losses.ndcg{}") end
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
-    check.fail("mr.fit: reduction is 'rows', but the loss is %s, expected a pointwise loss (mse, bce, squared_hinge, ordinal)",
-      tostring(o.loss))
+    check.fail("mr.fit: reduction is 'rows', but the loss is %s, expected a pointwise loss (mse, bce, squared_hinge, "
+      .. "ordinal)", tostring(o.loss))
   end
 end
 
@@ -108,8 +110,9 @@ end
 local function learner_of(o, trainer)
   local learner = learners.of(o.model, o.loss)
   if trainer and learner ~= o.model then
-    check.fail("mr.fit: loss '%s' has parameters, which %s cannot train. Pass a loss with fixed parameters%s", o.loss.name, o.model.kind,
-      o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or "")
+    local hint = o.loss.name == "ordinal" and " (mr.losses.ordinal without learn = true)" or ""
+    check.fail("mr.fit: loss '%s' has parameters, which %s cannot train. Pass a loss with fixed parameters%s",
+      o.loss.name, o.model.kind, hint)
   end
   return learner
 end
@@ -139,11 +142,13 @@ function M.of(given)
   check_trial(o, selection)
   local data = seen.note_fit(o)
   local fields = {
-    model = o.model, loss = o.loss, learner = learner, trainer = trainer, reduction = o.reduction, train = o.train, valid = o.valid,
-    test = o.test, users = o.users, data = data, selection = selection, optimizer = o.schedule and o.optimizer:_copy() or o.optimizer,
-    schedule = o.schedule, clip = type(o.clip) == "number" and clips.clip_gradients{ norm = o.clip } or o.clip, batch = o.batch,
-    batch_rows = o.batch_rows, epochs = o.epochs, shuffle = o.shuffle, seed = o.seed,
-    checkpoint = checkpoints.options(o.checkpoint, o.trial), trial = o.trial, each_epoch = o.each_epoch, progress = o.progress, name = o.name,
+    model = o.model, loss = o.loss, learner = learner, trainer = trainer, reduction = o.reduction,
+    train = o.train, valid = o.valid, test = o.test, users = o.users, data = data, selection = selection,
+    optimizer = o.schedule and o.optimizer:_copy() or o.optimizer, schedule = o.schedule,
+    clip = type(o.clip) == "number" and clips.clip_gradients{ norm = o.clip } or o.clip,
+    batch = o.batch, batch_rows = o.batch_rows, epochs = o.epochs, shuffle = o.shuffle, seed = o.seed,
+    checkpoint = checkpoints.options(o.checkpoint, o.trial), trial = o.trial,
+    each_epoch = o.each_epoch, progress = o.progress, name = o.name,
   }
   local checks = trainer or scorable
   checks.check(fields)

@@ -1,5 +1,5 @@
--- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print and export them. The
--- functions of this module (`add`, `resume`, `stop`, `finish`) are the only ones that change a run.
+-- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print and export them.
+-- Only the functions `add`, `resume`, `stop` and `finish` of this module change a run.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
@@ -51,9 +51,8 @@ function Run.__index(_, name)
   local found = rawget(Run, name)
   if found ~= nil or absent[name] then return found end
   local known = check.names(absent)
-  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on", "replayed", "name" } do
-    known[#known + 1] = each
-  end
+  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on",
+    "replayed", "name" } do known[#known + 1] = each end
   for method in pairs(Run) do
     if not method:match "^_" then known[#known + 1] = method end
   end
@@ -73,8 +72,9 @@ function M.new(plan)
   shown_of[history] = { metrics = metrics, facts = plan.facts or {} }
   return setmetatable({
     name = plan.name, history = history, choices = chosen, metrics = metrics, data = plan.data,
-    chosen_on = selection.data and selection.part or "last epoch", interrupted = false, stopped = false, resumed = 0, replayed = 0,
-    _novelty = plan.facts and plan.facts.novelty, _part = selection.part, _model = plan.model, _learner = plan.learner,
+    chosen_on = selection.data and selection.part or "last epoch", interrupted = false, stopped = false, resumed = 0,
+    replayed = 0, _novelty = plan.facts and plan.facts.novelty, _part = selection.part, _model = plan.model,
+    _learner = plan.learner,
   }, Run)
 end
 
@@ -139,7 +139,8 @@ end
 ---```lua
 ---local model = mr.models.mf{users = 30, items = 90, factors = 2}
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
+---  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
 ---#run.history:table().rows   --> 3
 ---```
 function History:table()
@@ -205,8 +206,12 @@ function History:plot(options)
   losses[#losses + 1] = curve(self, "validation", function(entry) return entry.valid_loss end)
   local figures = { plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss", vlines = o.vlines } }
   local series = {}
-  for _, name in ipairs(metric_names(self)) do series[#series + 1] = curve(self, name, function(entry) return entry.metrics[name] end) end
-  if #series > 0 then figures[2] = plot.lines{ series = series, xlabel = "epoch", ylabel = "validation", vlines = o.vlines } end
+  for _, name in ipairs(metric_names(self)) do
+    series[#series + 1] = curve(self, name, function(entry) return entry.metrics[name] end)
+  end
+  if #series > 0 then
+    figures[2] = plot.lines{ series = series, xlabel = "epoch", ylabel = "validation", vlines = o.vlines }
+  end
   figures.title, figures.columns = o.title, #figures
   return plot.facets(figures)
 end
@@ -266,7 +271,8 @@ end
 ---```lua
 ---local model = mr.models.mf{users = 30, items = 90, factors = 2}
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
+---  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
 ---#run:table().rows   --> 3
 ---```
 function Run:table() return self.history:table() end
@@ -278,7 +284,9 @@ function Run:to_json()
   local chosen, test = {}, {}
   for _, choice in ipairs(self.choices) do chosen[choice.metric.name] = choice.best and choice.best.epoch end
   for _, name in ipairs(self.test and self.test.names or {}) do test[name] = self.test.mean[name] end
-  return ('{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
+  local text = '{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,'
+    .. '"history":%s}'
+  return text:format(
     M.json_text(self.name), self.interrupted, M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
     frame.json_object(chosen), frame.json_object(test),
     frame.json_object(self.data), self.history:to_json())

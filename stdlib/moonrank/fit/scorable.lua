@@ -33,8 +33,8 @@ local function misfit(model, role, data)
       return ("the features of %s are int64, expected real numbers: features:to(\"%s\")"):format(role, first.dtype)
     end
     if features.dtype ~= first.dtype then
-      return ("the model is %s, but the features of %s are %s: mr.models.%s{dtype = \"%s\"} fits them"):format(first.dtype, role,
-        features.dtype, model.kind, features.dtype)
+      return ("the model is %s, but the features of %s are %s: mr.models.%s{dtype = \"%s\"} fits them"):format(
+        first.dtype, role, features.dtype, model.kind, features.dtype)
     end
   end
 end

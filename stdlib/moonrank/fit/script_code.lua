@@ -1,6 +1,6 @@
--- The functions of a script that a training computes with, as a text by which checkpoints are compared. They are those in
--- model, loss, bounds, schedule and metrics: their tokens, and the values that they captured. The function each_epoch and
--- the rest of the script do not count.
+-- The functions of a script that a training computes with, as a text by which checkpoints are compared. The text has
+-- the tokens of the functions in model, loss, bounds, schedule and metrics, and the values that they captured. The
+-- function each_epoch and the rest of the script do not count.
 local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 

@@ -52,11 +52,13 @@ local recipes = { honest = "valid", published = "test" }
 local function part_of(o)
   local by_recipe = o.recipe and recipes[o.recipe]
   if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
-    check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s. Pass one of the two options", o.choose_on, o.recipe, by_recipe)
+    check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s. Pass one of the two options", o.choose_on,
+      o.recipe, by_recipe)
   end
   local part = o.choose_on or by_recipe or "valid"
   if part == "test" and not o.test then
-    check.fail("mr.fit: %s chooses the epoch on test, but test is missing", o.recipe and "recipe 'published'" or "choose_on = 'test'")
+    check.fail("mr.fit: %s chooses the epoch on test, but test is missing",
+      o.recipe and "recipe 'published'" or "choose_on = 'test'")
   end
   return part
 end
@@ -101,14 +103,17 @@ function M.of(o)
     local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
     chief = metrics_of(o, data, several and o.select or { o.select }, "select")
     if not data then
-      check.fail("mr.fit: select is given, but valid is missing, which the metric of select is computed on. Pass valid or leave select out")
+      check.fail("mr.fit: select is given, which chooses the epoch on valid, but valid is missing. Pass valid or leave "
+        .. "select out")
     end
   end
   local judged = named(data, metrics, plain)
   chief = named(data, chief, plain)
-  if data and #chief == 0 then check.fail("mr.fit: metrics is empty, but %s chooses the epoch by a metric. Pass metrics or select", part) end
-  return { part = part, data = data, metrics = chief, measured = joined(chief, judged), on_test = named(o.test, metrics, plain),
-    plain = plain, every = o.every, patience = o.patience }
+  if data and #chief == 0 then
+    check.fail("mr.fit: metrics is empty, but %s chooses the epoch by a metric. Pass metrics or select", part)
+  end
+  return { part = part, data = data, metrics = chief, measured = joined(chief, judged),
+    on_test = named(o.test, metrics, plain), plain = plain, every = o.every, patience = o.patience }
 end
 
 return M

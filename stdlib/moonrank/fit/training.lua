@@ -4,13 +4,22 @@ local checkpoints = require "moonrank.fit.checkpoint"
 local core = require "moonrank.core"
 local displays = require "moonrank.fit.display"
 local epochs = require "moonrank.fit.epochs"
-local last_epochs = require "moonrank.fit.last_epoch"
 local runs = require "moonrank.fit.run"
 local scope = require "moonrank.scope"
 local trials = require "moonrank.sweep.trial"
 local validations = require "moonrank.fit.validation"
 
 local M = {}
+
+-- How often Ctrl-C had been pressed when it last ended a training; 0 if it never did.
+local ended_early = 0
+
+---Raises `interrupted` if Ctrl-C ended an earlier training, so that a loop of trainings ends even if it catches errors.
+---At the prompt the next line starts afresh.
+function M.check_ended()
+  if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
+  ended_early = 0
+end
 
 -- Reports an epoch to the trial, under the names that its result will have.
 local function report(plan, entry)
@@ -26,14 +35,13 @@ end
 ---@field keeper mr.fit.Keeper
 ---@field display mr.fit.Display
 ---@field validation mr.fit.Validation
----@field last_epoch mr.fit.LastEpoch
 local Training = {}
 Training.__index = Training
 
 -- Trains one epoch. Returns true if training ends with it.
 function Training:epoch(epoch, passes)
   local plan, run = self.plan, self.run
-  self.last_epoch:take()
+  self.validation:before()
   local entry = runs.add(run, passes:run(epoch, self.display:in_epoch(epoch, passes.count)), passes.replayed)
   self.validation:after(entry)
   self.display:after(epoch, passes.count)
@@ -54,7 +62,8 @@ end
 function Training:all_epochs()
   local plan, run = self.plan, self.run
   local passes <close> = (plan.trainer or epochs).start(plan)
-  local together <close> = plan.group and scope.open("mr.fit{parallel = true}", function() end, function() end)  -- luacheck: ignore 211
+  -- luacheck: ignore 211 (together)
+  local together <close> = plan.group and scope.open("mr.fit{parallel = true}", function() end, function() end)
   self.keeper:open(passes)
   self.display:resumed()
   if run.resumed > 0 and plan.trial then trials.resumed(plan.trial) end
@@ -72,8 +81,8 @@ end
 ---@return mr.Run
 function M.run(plan)
   local run = runs.new(plan)
-  local self = setmetatable({ plan = plan, run = run, keeper = checkpoints.new(plan, run), display = displays.start(plan, run),
-    validation = validations.new(plan, run), last_epoch = last_epochs.new(plan.learner, run) }, Training)
+  local self = setmetatable({ plan = plan, run = run, validation = validations.new(plan, run),
+    keeper = checkpoints.new(plan, run), display = displays.start(plan, run) }, Training)
   local deferred = plan.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
   local ok, message = pcall(self.all_epochs, self)
   if plan.group then core.defer_interrupt(deferred) end
@@ -83,7 +92,7 @@ function M.run(plan)
     pcall(self.keeper.ended, self.keeper)
     error(message, 0)
   end
-  if interrupted then self.last_epoch:restore() end
+  if interrupted then ended_early = core.interrupts() end
   runs.finish(run, interrupted, self.validation:finish(interrupted))
   self.keeper:ended()
   return run

@@ -20,8 +20,8 @@ local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }
 local function check_drawn(config)
   for _, name in ipairs(drawn) do
     if config[name] < 1 then
-      check.fail("mr.fit: checkpoint is given, but the trees have %s = %g. XGBoost's random numbers cannot be saved; leave checkpoint out",
-        name, config[name])
+      check.fail("mr.fit: checkpoint is given, but the trees have %s = %g. XGBoost's random numbers cannot be saved. "
+        .. "Leave checkpoint out", name, config[name])
     end
   end
 end
@@ -33,22 +33,28 @@ end
 function M.prepare(o, given)
   local config = o.model.config
   for _, name in ipairs(without) do
-    if given[name] then check.fail("mr.fit: %s does not apply to trees, which are grown on all lists at once. Leave it out", name) end
+    if given[name] then
+      check.fail("mr.fit: %s does not apply to trees, which are grown on all lists at once. Leave it out", name)
+    end
   end
   if given.epochs ~= nil then
-    check.fail("mr.fit: epochs does not apply to trees: mr.models.trees{rounds = %s} says how many", tostring(given.epochs))
+    check.fail("mr.fit: epochs does not apply to trees. Pass rounds to the model: mr.models.trees{rounds = %s}",
+      tostring(given.epochs))
   end
   if given.checkpoint then check_drawn(config) end
   if given.parallel then check.fail "mr.fit: parallel = true does not apply to trees" end
-  if o.model.rounds > 0 then check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds) end
+  if o.model.rounds > 0 then
+    check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
+  end
   if config.objective == "loss" then
     if given.loss == nil then
-      check.fail("mr.fit: loss is missing: one of mr.losses, or an objective of XGBoost's, mr.models.trees{objective = 'rank:ndcg'}")
+      check.fail("mr.fit: loss is missing. Pass one of mr.losses, or choose an objective of XGBoost: "
+        .. "mr.models.trees{objective = 'rank:ndcg'}")
     end
   else
     if given.loss ~= nil then
-      check.fail("mr.fit: loss is given, but the trees' objective is '%s'. Leave loss out, or make the trees with objective = 'loss'",
-        config.objective)
+      check.fail("mr.fit: loss is given, but the trees' objective is '%s'. Leave loss out, or make the trees with "
+        .. "objective = 'loss'", config.objective)
     end
     o.loss = tree_options.objectives[config.objective].shown()
   end
@@ -59,20 +65,24 @@ end
 local function check_features(role, data, columns)
   local features = check.field(data, "features")
   if not features then check.fail("mr.fit: trees score features, but %s has none", role) end
-  if features:size(2) ~= columns then check.fail("mr.fit: the trees have %d features, but %s has %d", columns, role, features:size(2)) end
+  if features:size(2) ~= columns then
+    check.fail("mr.fit: the trees have %d features, but %s has %d", columns, role, features:size(2))
+  end
 end
 
--- Returns the number of classes, or nil if the objective has no classes. Grades that the objective does not accept are an
--- error.
+-- Returns the number of classes, or nil if the objective has no classes. Grades that the objective does not accept are
+-- an error.
 local function classes_of(plan, config)
   if config.objective == "loss" then return nil end
   local grades = plan.train.lists.relevance:to("cpu"):double()
   local objective, most = tree_options.objectives[config.objective], grades:max():item()
   local classes = config.classes
-  if config.objective == "multi:softprob" and not classes then classes = math.floor(math.max(2, math.min(1024, most + 1))) end
+  if config.objective == "multi:softprob" and not classes then
+    classes = math.floor(math.max(2, math.min(1024, most + 1)))
+  end
   if not objective.fits(grades, classes) then
-    check.fail("mr.fit: objective '%s' takes %s%s, but train has grades from %g to %g", config.objective, objective.grades,
-      classes and (", of %d classes"):format(classes) or "", -(-grades):max():item(), most)
+    check.fail("mr.fit: objective '%s' takes %s%s, but train has grades from %g to %g", config.objective,
+      objective.grades, classes and (", of %d classes"):format(classes) or "", -(-grades):max():item(), most)
   end
   return classes
 end
@@ -82,7 +92,9 @@ end
 ---@param plan mr.fit.Plan
 function M.check(plan)
   local config, train = plan.model.config, plan.train
-  if not dataset.is(train) then check.fail("mr.fit: train is the script's own, but trees are grown on datasets (mr.data.dataset)") end
+  if not dataset.is(train) then
+    check.fail("mr.fit: train is the script's own, but trees are grown on datasets (mr.data.dataset)")
+  end
   if train.lists.rows == 0 then check.fail "mr.fit: train has no rows to grow trees on" end
   if not train.features then check_features("train", train, 0) end
   local columns = config.features or train.features:size(2)
@@ -96,8 +108,8 @@ end
 ---@field optimizer false
 local Rounds = check.class("mr.fit.Rounds")
 
----Returns all lists of a part as one batch, whose rows are converted for XGBoost only once; nil if it has none. The model
----keeps these rows until training ends.
+---Returns all lists of a part as one batch, whose rows are converted for XGBoost only once; nil if it has none. The
+---model keeps these rows until training ends.
 ---@param model mr.Trees
 ---@param data mr.Dataset
 ---@return mr.Batch?
@@ -114,7 +126,8 @@ function M.start(plan)
   local model, lists = plan.model, plan.train.lists
   local data = core.tree_data(plan.train.features, lists, model.config.threads)
   local booster = core.booster(data, tree_options.parameters(model.config))
-  return setmetatable({ optimizer = false, count = 1, replayed = 0, _plan = plan, _data = data, _booster = booster, _lists = lists }, Rounds)
+  return setmetatable({ optimizer = false, count = 1, replayed = 0, _plan = plan, _data = data, _booster = booster,
+    _lists = lists }, Rounds)
 end
 
 -- Trees have no lr, and thus no schedule.
@@ -129,13 +142,13 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no leaf can reach its smallest sum of second derivatives: such trees give all rows one score. The slopes of a
--- bound can make second derivatives that small.
+-- Warns if no leaf can reach its smallest sum of second derivatives: such trees give all rows one score. The slopes of
+-- a bound can make second derivatives that small.
 local function warn_of_weights(second, config)
   local sum = second:double():sum():item()
   if sum > 0 and sum < 2 * config.min_child_weight then
-    check.warn(("mr.fit: no tree can have a split: second derivatives of all rows add up to %.3g, and min_child_weight is %g for each side")
-      :format(sum, config.min_child_weight))
+    check.warn(("mr.fit: no tree can have a split: second derivatives of all rows add up to %.3g, and "
+      .. "min_child_weight is %g for each side"):format(sum, config.min_child_weight))
   end
 end
 

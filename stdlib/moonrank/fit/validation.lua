@@ -1,5 +1,6 @@
--- Evaluations of a training: the part that chooses, after an epoch, and test, at the end. Here the metrics choose their
--- epochs, and at the end the model gets the parameters of the chosen epoch.
+-- Evaluations of a training: after an epoch on the part that chooses, and at the end on test. This file also decides
+-- which parameters the model has at the end: those of the chosen epoch or, until every metric has chosen an epoch,
+-- those after the last complete epoch.
 local anomaly = require "moonrank.fit.anomaly"
 local candidates = require "moonrank.data.candidates"
 local choices = require "moonrank.fit.choice"
@@ -52,14 +53,32 @@ local Validation = {}
 Validation.__index = Validation
 
 ---@param plan mr.fit.Plan
----@param run mr.Run  whose choices it makes
+---@param run mr.Run  whose metrics choose epochs
 ---@return mr.fit.Validation
 function M.new(plan, run)
   local selection, held = plan.selection, plan.trainer and plan.trainer.held
   return setmetatable({
-    _plan = plan, _run = run, _selection = selection, _objective = selection.data and objectives.of(plan, selection.data),
+    _plan = plan, _run = run, _selection = selection, _snapshot = false, _epoch = false,
+    _objective = selection.data and objectives.of(plan, selection.data),
     _batch = selection.data and held and held(plan.model, selection.data) or false,
   }, Validation)
+end
+
+local function have_all_chosen(run)
+  for _, choice in ipairs(run.choices) do
+    if not choice._snapshot then return false end
+  end
+  return #run.choices > 0
+end
+
+---Copies the parameters before an epoch, unless every metric has chosen an epoch.
+function Validation:before()
+  if have_all_chosen(self._run) then
+    self._snapshot, self._epoch = false, false
+  else
+    self._snapshot = self._plan.learner:snapshot(self._snapshot or nil)
+    self._epoch = #self._run.history  -- set last: an interrupt before this line leaves the model as it is
+  end
 end
 
 -- The loss, then the metrics, on the part that chooses.
@@ -88,8 +107,8 @@ end
 function Validation:after(entry)
   local plan, selection, epoch = self._plan, self._selection, entry.epoch
   if not selection.data or epoch % selection.every ~= 0 and epoch ~= plan.epochs then return end
-  local numbers = plan.group and plan.group:of_first(function() return self:_validated(epoch) end, #selection.measured + 1)
-    or self:_validated(epoch)
+  local function find() return self:_validated(epoch) end
+  local numbers = plan.group and plan.group:of_first(find, #selection.measured + 1) or find()
   entry.valid_loss = numbers[1]
   for i, each in ipairs(selection.measured) do entry.metrics[each.name] = numbers[i + 1] end
   undivided(function()
@@ -119,13 +138,14 @@ local function tested(plan)
   return found
 end
 
----Evaluates test and returns the evaluation. Each metric that chose an epoch is measured at that epoch. The model keeps
----the parameters of the first metric's epoch. After Ctrl-C test is not evaluated, because there were fewer epochs than
----the script asked for.
+---Gives the model the parameters of the epoch that the first metric chose, evaluates test and returns the evaluation.
+---Each metric is measured at the epoch that it chose. After Ctrl-C test is not evaluated, because there were fewer
+---epochs than the script asked for, and the last epoch is the last complete one.
 ---@param interrupted boolean
 ---@return mr.Evaluation?
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
+  if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end
   local has_model = not plan.trainer or #run.history > 0  -- trees without a round give no scores
   local tests = plan.test and not interrupted and #selection.on_test > 0 and has_model
   local last = #run.choices > 1 and plan.learner:snapshot()
