@@ -43,8 +43,8 @@ function M.options(given, trial)
   return o
 end
 
--- Settings that determine the numbers of a training. An error names the first that differs, so the
--- most telling come first.
+-- Settings that determine the numbers of a training. An error names only the first one that differs, so the settings
+-- that explain most come first.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
   "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
@@ -133,9 +133,8 @@ local function integer_in(texts, name, most)
   return number
 end
 
--- True if the training of a file may continue to more epochs than it had. It may not if its
--- schedule depends on the number of epochs, or if its last validation took place only because the
--- epoch was the last.
+-- True if the training of a file may continue for more epochs than it had. It may not if its schedule depends on the
+-- number of epochs, or if an epoch was validated only because it was the last one.
 local function may_grow(plan, texts)
   local was, selection = math.tointeger(tonumber(texts["setting epochs"])), plan.selection
   if not was or was > plan.epochs or plan.schedule and plan.schedule._by_total then return false end

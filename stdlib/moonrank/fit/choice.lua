@@ -39,7 +39,7 @@ function M.see(choice, entry, learner)
   end
 end
 
----Continues with what a checkpoint has.
+---Restores a choice from a checkpoint.
 ---@param choice mr.Choice
 ---@param first integer|false    the first validated epoch
 ---@param best mr.Epoch|false

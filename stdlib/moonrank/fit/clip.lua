@@ -1,4 +1,4 @@
--- Gradients of a step, made no longer than a norm.
+-- Clipping: gradients of a step are scaled down if their norm is too large.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -1,5 +1,5 @@
--- The optimizer steps of a training, epoch by epoch. An object decides once, before the first batch, how every step of
--- the training goes: with which checks, on which device, and whether in several processes.
+-- The optimizer steps of a training, epoch by epoch. `start` decides once, before the first batch, how every step goes:
+-- on which device, in one process or several, with or without clipping, a constraint and recording.
 --
 -- On the GPU an epoch waits only at its end. If every epoch queues the same work, one epoch is recorded and then
 -- replayed, which gives the same numbers with fewer launches.
@@ -156,7 +156,7 @@ function Epochs:forget()
   self._recording = false
 end
 
--- Records an epoch; after a failure it is not tried again.
+-- Records an epoch. If that fails, no later epoch is recorded.
 function Epochs:record(epoch)
   self:forget()
   core.begin_capture()

@@ -19,7 +19,8 @@ end
 
 local function is_loss(value) return callable(value) and has_method(value, "count") end
 
--- Folds have a field `train`. Candidates count as data, also for `train`, where a check below says more about them.
+-- True for a dataset or candidates, which may be the script's own. A fold has a field `train`. Candidates pass as
+-- `train`, too, because plan.lua has a more precise error for them.
 local function is_data(value)
   return not check.field(value, "train") and has_method(value, "batches")
     and math.type(check.field(value, "count")) == "integer"

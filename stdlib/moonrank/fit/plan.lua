@@ -63,7 +63,7 @@ local function check_parallel(o)
   end
 end
 
--- Refuses candidates of another part of the fold than the option that they are given as.
+-- Refuses candidates that are passed as another part than their own.
 local function check_candidates(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]

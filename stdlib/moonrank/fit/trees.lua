@@ -42,7 +42,7 @@ function M.prepare(o, given)
       tostring(given.epochs))
   end
   if given.checkpoint then check_drawn(config) end
-  if given.parallel then check.fail "mr.fit: parallel = true does not apply to trees" end
+  if given.parallel then check.fail "mr.fit: parallel is true, which does not apply to trees. Leave it out" end
   if o.model.rounds > 0 then
     check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
   end

@@ -1,4 +1,4 @@
--- Evaluations of a training: after an epoch on the part that chooses, and at the end on test. This file also decides
+-- Evaluations of a training: after an epoch on valid (or test), and at the end on test. This file also decides
 -- which parameters the model has at the end: those of the chosen epoch or, until every metric has chosen an epoch,
 -- those after the last complete epoch.
 local anomaly = require "moonrank.fit.anomaly"
@@ -81,7 +81,7 @@ function Validation:before()
   end
 end
 
--- The loss, then the metrics, on the part that chooses.
+-- A list of the loss, then the metrics, on the part that chooses the epoch.
 function Validation:_numbers()
   local plan, selection, objective = self._plan, self._selection, self._objective
   local batch = self._batch or dataset.whole_batch(selection.data)
@@ -102,7 +102,7 @@ function Validation:_validated(epoch)
   end)
 end
 
----Validates an epoch if it is due, and lets the metrics choose.
+---Validates an epoch if validation is due, and lets the metrics choose.
 ---@param entry mr.Epoch
 function Validation:after(entry)
   local plan, selection, epoch = self._plan, self._selection, entry.epoch
