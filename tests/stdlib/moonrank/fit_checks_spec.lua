@@ -99,8 +99,23 @@ describe("mr.fit checks before the first step", function()
       parameters = function() return { w = mr.zeros(6, 1) } end, buffers = function() return { mean = mr.zeros(6) } end,
       forward = function(self, batch) return (batch.features - self.mean):matmul(self.w):reshape(batch.lists.rows) end,
     })
-    refused("'mean'",
-      { model = mr.models.spec_buffer{}, parallel = true })
+    refused("'mean'", { model = mr.models.spec_buffer{}, parallel = true })
+  end)
+
+  it("into a plan, which nothing changes afterwards", function()
+    local plan = require("moonrank.fit.plan").of{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6) }
+    raises(function() plan.seed = 2 end, "seed")
+    equal(plan.seed, 1)
+  end)
+
+  it("but the batches of a script's own data in every step", function()
+    local data = queries(6)
+    local own = { count = data.count, features = data.features, batches = function() return function()
+      return { lists = data.lists, size = data.count }
+    end end }
+    raises(function()
+      mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = own, epochs = 1, progress = false }
+    end, "features", "batch")
   end)
 
   it("and takes what has no lists", function()
