@@ -1,18 +1,19 @@
--- Data parallel training by all the processes that mpirun or srun started: each has its share of the lists of every batch. Gradients are added
--- up in the order of ranks, so the model stays the same in all of them. Another number of processes adds up other partial sums: results are
--- the same bits for the same number of processes, and the same to rounding for another.
+-- Data-parallel training by all processes that mpirun or srun started. Each process takes its share of the lists of
+-- every batch. Gradients are summed in the order of ranks, so the model stays identical in all processes. Results are
+-- identical bits for the same number of processes. For other numbers they agree up to rounding, because partial sums
+-- differ.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
 ---@class mr.Group
----@field rank integer  of this process, from 0
----@field size integer  how many there are
+---@field rank integer  number of this process, from 0
+---@field size integer  number of processes
 local Group = check.class("mr.Group")
 
----The processes that train together, or nil where this one is alone.
----@param parameters mr.Tensor[]  of the model; all begin with those of rank 0
+---Joins the processes that train together. Returns nil if there is only one process.
+---@param parameters mr.Tensor[]  parameters of the model; all processes get the values of rank 0
 ---@return mr.Group?
 function M.join(parameters)
   local _, launched = core.launched()
@@ -22,13 +23,14 @@ function M.join(parameters)
   return setmetatable({ rank = rank, size = size, _parameters = parameters, _stop = false }, Group)
 end
 
----Updates the parameters with the gradients of all; returns the sum of losses and the number of lists that count. Ctrl-C in one ends it in all.
+---Updates the parameters with the gradients of all processes. Ctrl-C in one process ends training in all.
 ---@param optimizer mr.Optimizer
----@param loss number      the sum over this process's lists
----@param counted integer  how many of them count
----@param mean boolean     whether the gradient is that of the mean
----@param clip? mr.Clip     of the gradients of all
----@return number loss, integer counted
+---@param loss number      sum over the lists of this process
+---@param counted integer  number of these lists that count
+---@param mean boolean     whether the summed gradient is divided by the number of lists that count
+---@param clip? mr.Clip    clips the summed gradients
+---@return number loss      sum over the lists of all processes
+---@return integer counted  number of lists of all processes that count
 function Group:step(optimizer, loss, counted, mean, clip)
   self._stop = self._stop or core.interrupted()
   local total, all, stop = core.sum_gradients(self._parameters, loss, counted, self._stop, mean)
@@ -40,9 +42,9 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all)
 end
 
----The numbers that `find` returns in rank 0, returned in all.
+---Calls `find` in rank 0 and returns its numbers in all processes.
 ---@param find fun(): number[]
----@param count integer  how many they are
+---@param count integer  number of numbers
 ---@return number[]
 function Group:of_first(find, count)
   local numbers = {}
@@ -50,10 +52,10 @@ function Group:of_first(find, count)
   return core.of_first(self.rank == 0 and find() or numbers)
 end
 
----Raises where the processes' parameters differ.
+---Raises an error if the parameters differ between processes.
 function Group:check()
   if not core.same_parameters(self._parameters) then
-    check.fail("mr.fit: the processes do not have the same parameters any more; are they the same program on the same kind of processor?")
+    check.fail("mr.fit: parameters differ between processes. Start the same program on processors of the same kind")
   end
 end
 

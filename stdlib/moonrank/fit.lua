@@ -1,35 +1,21 @@
--- The training loop: batches, validation, the best epoch, early stopping, checkpoints, progress, Ctrl-C.
-local core = require "moonrank.core"
-local checkpoints = require "moonrank.fit.checkpoint"
-local choices = require "moonrank.fit.choice"
-local epochs = require "moonrank.fit.epochs"
-local new_users = require "moonrank.fit.new_users"
-local fit_options = require "moonrank.fit.options"
-local last_epochs = require "moonrank.fit.last_epoch"
+-- Training: mr.fit, and the scores and the test of a model. The folder fit/ has the parts of a training:
+--   plan        what was asked and what follows from it, fixed before the first batch (options, selection, scorable)
+--   training    carries out a plan: epochs (or trees), validation, checkpoint, display
+--   run         the result: history, chosen epochs, metrics on test
 local left_out = require "moonrank.fit.left_out"
-local data_parallel = require "moonrank.data_parallel"
-local progress = require "moonrank.progress"
-local runs = require "moonrank.fit.run"
-local scope = require "moonrank.scope"
+local new_users = require "moonrank.fit.new_users"
+local plans = require "moonrank.fit.plan"
 local seen = require "moonrank.data.seen"
+local training = require "moonrank.fit.training"
+local validation = require "moonrank.fit.validation"
 
 local M = {}
-
--- How many times Ctrl-C had been pressed when it last ended a training; 0 where it never did.
-local ended_early = 0
-
--- Raises `interrupted` where Ctrl-C ended an earlier training, so that a loop of trainings ends, also one that catches errors. A new line of the
--- prompt starts afresh.
-local function check_ended()
-  if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
-  ended_early = 0
-end
 
 ---Returns the scores that a model gives the rows of a dataset.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@return mr.Tensor  [rows]
-function M.scores(model, dataset) return (choices.scored(model, dataset)) end
+function M.scores(model, dataset) return (validation.scored(model, dataset)) end
 
 ---Scores a dataset with a model and evaluates these scores.
 ---@param model mr.Model
@@ -38,72 +24,7 @@ function M.scores(model, dataset) return (choices.scored(model, dataset)) end
 ---@return mr.Evaluation
 function M.test(model, dataset, metrics)
   seen.note("other", dataset)
-  return choices.evaluated(model, dataset, metrics)
-end
-
--- Values that the progress line shows beside the time left. Within an epoch, the best value is from
--- the epochs before. So is the loss on the GPU, where it is read at the end of an epoch.
-local function shown(o, run, epoch, total, lists)
-  local before = run.history[#run.history]
-  local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0
-  local values = { { "epoch", tostring(epoch) }, { "loss", loss } }
-  local chosen = o.judge and run.choices[1]
-  if chosen and chosen.best then values[3] = { "best " .. chosen.metric.name, chosen.best.metrics[chosen.metric.name] } end
-  return values
-end
-
--- Reports an epoch to the trial, under the names that its result will have.
-local function report(o, entry)
-  if not o.trial then return end
-  local values = { loss = entry.loss, valid_loss = entry.valid_loss }
-  for name, value in pairs(entry.metrics) do values["valid_" .. name] = value == value and value or nil end
-  o.trial:report(entry.epoch, values)
-end
-
--- Why training ends after this epoch, or false.
-local function ending(o, run, go_on)
-  if go_on == false then return "each_epoch" end
-  return choices.exhausted(o, run) and "patience"
-end
-
--- The schedule of lr, as it is after the epochs that the run has.
-local function scheduled(o, passes, run)
-  if not o.schedule then return nil end
-  local lr, options = o.optimizer.options.lr, passes.optimizer.options
-  local metric = o.judge and o.select[1] or false
-  local rates = o.schedule:begin{ lr = lr, steps = o.epochs * passes.count, per_epoch = passes.count, metric = metric }
-  for _, entry in ipairs(run.history) do rates.see(entry) end
-  passes.before_step = function(step) options.lr = lr * rates.factor(step) end
-  return rates
-end
-
-local function train(o, run, line, last_epoch)
-  local passes <close> = (o.trainer or epochs).start(o)
-  local together <close> = o.group and scope.open("mr.fit{parallel = true}", function() end, function() end)  -- luacheck: ignore 211
-  local keeper = checkpoints.open(o, run, passes)
-  local rates = scheduled(o, passes, run)
-  local each_epoch = o.each_epoch or function() end
-  for _, entry in ipairs(run.history) do report(o, entry) end
-  if keeper.epoch == 0 then each_epoch(0, o.model) end
-  for epoch = keeper.epoch + 1, run.stopped and 0 or o.epochs do
-    last_epoch:take()
-    local after = line and function(done, lists, total)
-      local steps = (epoch - 1) * passes.count + done
-      local is_last = steps >= line.total  -- this line waits for validation
-      if not is_last then line:update(steps, shown(o, run, epoch, total, lists)) end
-    end
-    local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
-    run.history[epoch] = entry
-    choices.judge(o, run, entry)
-    if line then line:update(epoch * passes.count, shown(o, run, epoch)) end
-    run.replayed = passes.replayed
-    if o.group then o.group:check() end
-    if rates then rates.see(entry) end
-    run.stopped = ending(o, run, each_epoch(epoch, o.model, entry))
-    keeper:after(epoch, run.stopped ~= false or epoch == o.epochs)
-    report(o, entry)  -- which may end the trial, to go on later from what is kept
-    if run.stopped then break end
-  end
+  return validation.evaluated(model, dataset, metrics)
 end
 
 ---Trains a model and returns its history, the chosen epoch and the metrics on test.
@@ -176,43 +97,18 @@ end
 ---Example:
 ---```lua
 ---local queries = mr.data.synthetic{kind = "queries", queries = 40, features = 5}
----local run = mr.fit{model = mr.models.linear{inputs = 5}, loss = mr.losses.ndcg{}, train = queries, valid = queries, epochs = 3,
----  metrics = {"ndcg", "rr"}, select = {"ndcg", "rr"}, progress = false}
+---local run = mr.fit{model = mr.models.linear{inputs = 5}, loss = mr.losses.ndcg{}, train = queries,
+---  valid = queries, epochs = 3, metrics = {"ndcg", "rr"}, select = {"ndcg", "rr"}, progress = false}
 ---#run.history, run.history[1].metrics.rr > 0, #run.choices   --> 3, true, 2
 ---```
 function M.fit(options)
-  check_ended()
-  local o = fit_options.checked(options)
-  local run = runs.new(o, seen.note_fit(o))
-  o.checkpoint = checkpoints.options(o.checkpoint, o.trial)
-  fit_options.check_fit(o)
-  local batches = o.epochs * epochs.count(o)
-  o.group = o.parallel and data_parallel.join(o.learner:parameters()) or false
-  local is_first, facts = not o.group or o.group.rank == 0, o.judge and new_users.facts(o, o.judge)
-  if facts then runs.know(run, facts) end
-  if is_first then
-    left_out.warn(o)
-    new_users.warn(o, facts and facts.novelty)
+  training.check_ended()
+  local plan = plans.of(options)
+  if plan.is_first then
+    left_out.warn(plan)
+    new_users.warn(plan)
   end
-  local shows = o.progress and is_first
-  local line = shows and progress.start{ label = o.name, total = batches, unit = o.trainer and o.trainer.unit or "batch" } or nil
-  local deferred = o.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
-  local last_epoch = last_epochs.new(o.learner, run)
-  local ok, message = pcall(train, o, run, line, last_epoch)
-  if o.group then core.defer_interrupt(deferred) end
-  run.interrupted = not ok and message == "interrupted"
-  if line then line:finish() end
-  if not ok and not run.interrupted then
-    pcall(checkpoints.ended, o)
-    error(message, 0)
-  end
-  if run.interrupted then
-    ended_early = core.interrupts()
-    last_epoch:restore()
-  end
-  choices.finish(o, run)
-  checkpoints.ended(o)
-  return run
+  return training.run(plan)
 end
 
 return M

@@ -245,22 +245,23 @@ end
 
 local silent = { write = function() end }
 
-local opened  -- what mr.fit gives to the reader of its files: options, run, passes
+local opened  -- what mr.fit gives to the reader of its files: plan, run, epochs
 
 -- Reads a file as mr.fit does before it trains, which takes much longer: from other numerics only where `mix` is true.
 local function read_training(path, mix)
   local keepers = require "moonrank.fit.checkpoint"
   if not opened then
-    local open = keepers.open
-    function keepers.open(...)
-      opened = { ... }
+    local new = keepers.new
+    function keepers.new(plan, run)
+      opened = { plan, run, require("moonrank.fit.epochs").start(plan) }
       error("taken", 0)
     end
     pcall(mr.fit, seeds.training(path))
-    keepers.open = open
+    keepers.new = new
   end
-  opened[1].checkpoint.path, opened[1].checkpoint.mix_numerics = path, mix
-  keepers.open(table.unpack(opened))
+  local plan, run, epochs = table.unpack(opened)
+  plan.checkpoint.path, plan.checkpoint.mix_numerics = path, mix
+  keepers.new(plan, run):open(epochs)
 end
 
 -- Trains on what is accepted, without words about metrics that the file calls NaN.

@@ -156,7 +156,12 @@ end
 ---own.
 ---@param dataset mr.Dataset
 ---@return mr.Batch?
-function M.whole_batch(dataset) return dataset:batches{ size = math.max(1, dataset.count) }() end
+function M.whole_batch(dataset)
+  if not M.is(dataset) then return dataset:batches{ size = math.max(1, dataset.count) }() end
+  seen.note("other", dataset)
+  local _ <close> = phase.begin "batches"
+  return whole(dataset, core.device())
+end
 
 -- One process's share of some lists: those whose middle is in one of equally long pieces of their rows. The index in `order` of its first list,
 -- their number, and how many rows of the others are before them.
@@ -240,13 +245,21 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---table.concat(rows, " ")   --> 5 2 2
 ---```
 function Dataset:batches(options)
-  seen.note("other", self)
   local o = batches_options:read("batches", options)
   if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
   o.size = o.size or 32
   for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
     if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
   end
+  seen.note("other", self)
+  return M.pass(self, o)
+end
+
+---Iterates over a dataset like mr.Dataset:batches, without checks. All options but `rows` and `share` must be given.
+---@param self mr.Dataset
+---@param o mr.data.BatchesOptions
+---@return fun(): mr.Batch?
+function M.pass(self, o)
   if M.most_batches(self, o.size, o.rows) <= 1 and (not o.shuffle or self.count == 1) and not o.share then
     local once = true
     return function()

@@ -1,4 +1,5 @@
--- Where a training met a number that is none: epoch, batch, list, and the operation that made it.
+-- Errors about NaN and infinite numbers in a training: they name the epoch, the batch, the list and the operation that
+-- produced the number first. This file owns nothing of the training; it repeats a batch to find the cause.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,7 +18,11 @@ local anomaly_options = declare("mr.DetectAnomalyOptions", {
 ---@param f fun(): any
 ---@param options? mr.DetectAnomalyOptions
 ---@return any  what f returns
----Example: `select(2, pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)):match "'.*"   --> 'div' made NaN at entry 1 of 2`
+---Example:
+---```lua
+---local _, message = pcall(mr.detect_anomaly, function() return mr.tensor{0, 1} / mr.tensor{0, 2} end)
+---message:match "'.*"   --> 'div' made NaN at entry 1 of 2
+---```
 function M.detect_anomaly(f, options)
   local o = anomaly_options:read("mr.detect_anomaly", options)
   if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
@@ -28,7 +33,9 @@ function M.detect_anomaly(f, options)
   return table.unpack(results, 1, results.n)
 end
 
--- The first entry of a list of numbers that is not finite, or nil.
+local finds_it = "mr.detect_anomaly(function() mr.fit{...} end) finds the operation"
+
+-- The number of the first entry of a list that is not finite, or nil.
 local function first_of(numbers)
   for i, x in ipairs(numbers) do
     if x - x ~= 0 then return i end
@@ -38,7 +45,7 @@ end
 -- True if all entries are finite. 0 times an entry that is not finite is NaN.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
--- The model's parameter that is not finite any more, or nil.
+-- The number of the first parameter of a model that is not finite, or nil.
 local function bad_parameter(model)
   for i, parameter in ipairs(model:parameters()) do
     if not finite(parameter) then return i end
@@ -66,16 +73,15 @@ Step.__index = Step
 
 ---Makes the steps of a fit. Each step remembers its batch, so that it can be computed again if it
 ---fails.
----@param o table           options of mr.fit, checked
----@param loss fun(): any   what a step computes of its batch
----@param count integer     batches of an epoch
+---@param plan mr.fit.Plan
+---@param objective mr.fit.Objective  what a step computes of its batch
 ---@return mr.fit.Step
-function M.steps(o, loss, count)
-  local model = o.model
+function M.steps(plan, objective)
+  local model = plan.model
   local known, put = pcall(function() return model._put_buffers end)  -- a model of the library, with a definition
   local has_buffers = known and put and next(model:buffers()) ~= nil
   return setmetatable({
-    _o = o, _batch = false, _loss = loss, _count = count, _has_buffers = has_buffers, _buffers = false,
+    _plan = plan, _batch = false, _objective = objective, _has_buffers = has_buffers, _buffers = false,
   }, Step)
 end
 
@@ -84,7 +90,7 @@ end
 ---@param batch mr.Batch
 function Step:begin(batch)
   self._batch = batch
-  if self._has_buffers then self._buffers = self._o.model:buffers() end
+  if self._has_buffers then self._buffers = self._plan.model:buffers() end
 end
 
 -- Repeats the batch by calling f. Returns whether f succeeded, and its result or error. f runs with
@@ -92,48 +98,48 @@ end
 -- afterwards.
 function Step:again(f)
   local function put_back()
-    if self._buffers then self._o.model:_put_buffers(self._buffers) end
+    if self._buffers then self._plan.model:_put_buffers(self._buffers) end
   end
   put_back()
-  local _ <close> = random.of_step(self._o.seed, self._batch.step, check.field(self._batch, "rows_before"))
+  local _ <close> = random.of_step(self._plan.seed, self._batch.step, check.field(self._batch, "rows_before"))
   local ok, found = pcall(f)
   put_back()
   if found == "interrupted" then error(found, 0) end
   return ok, found
 end
 
--- The first list whose scores, or whose loss, are not finite.
+-- The number of the first list of the batch whose scores or loss are not finite, or nil.
 function Step:bad_list()
-  local o, batch = self._o, self._batch
+  local plan, batch = self._plan, self._batch
   local ok, list = self:again(function()
-    local scores = o.model(batch)
+    local scores = plan.model(batch)
     local row = first_of(scores:totable())
     if row then return list_of_row(batch.lists, row) end
-    return first_of(o.loss(scores, batch.lists):totable())
+    return first_of(plan.loss(scores, batch.lists):totable())
   end)
   return ok and list or nil
 end
 
--- The operation that makes it, found by doing the batch again.
+-- The operation that produces the number, found by repeating the batch.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
-  local ran, ok, message = pcall(self.again, self, self._loss)
+  local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)
   core.detect_anomalies(was)
   if not ran then error(ok, 0) end
-  return not ok and check.retold(message) or "it is gone when the batch is done again"
+  return not ok and check.retold(message) or "it does not appear again when the batch is repeated"
 end
 
 function Step:place()
-  local before, count = self._batch.step - 1, self._count
+  local before, count = self._batch.step - 1, self._plan.steps
   return ("epoch %d, batch %d of %d"):format(before // count + 1, before % count + 1, count)
 end
 
 function Step:explain(what)
-  local o, batch = self._o, self._batch
-  local where, parameter, row = self:place(), bad_parameter(o.model), bad_features(batch)
+  local batch = self._batch
+  local where, parameter, row = self:place(), bad_parameter(self._plan.model), bad_features(batch)
   if parameter then
-    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite, which the step before made it: a smaller lr may help, "
-      .. "mr.detect_anomaly(function() mr.fit{...} end) finds the operation", what, where, parameter)
+    check.fail("mr.fit: %s in %s: tensor %d of the model's parameters is not finite since the step before. "
+      .. "A smaller lr may help; %s", what, where, parameter, finds_it)
   end
   local list = row and list_of_row(batch.lists, row) or self:bad_list()
   if list then
@@ -164,20 +170,19 @@ end
 
 ---Raises the error that validation or the test raised. For NaN it adds the epoch and the parameter
 ---that is not finite.
----@param o table        options of mr.fit, checked
+---@param plan mr.fit.Plan
 ---@param part string    "valid" or "test"
 ---@param when string    "after epoch 3"
 ---@param message any
-function M.of_part(o, part, when, message)
+function M.of_part(plan, part, when, message)
   local text = type(message) == "string" and message or ""
   if not (text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true)) then error(message, 0) end
-  local parameter = bad_parameter(o.model)
-  if not parameter then check.fail("mr.fit: there is NaN in the scores of %s %s: %s", part, when, check.retold(text)) end
-  check.fail("mr.fit: there is NaN in the scores of %s %s: tensor %d of the model's parameters is not finite, which a step made it: "
-    .. "a smaller lr may help, mr.detect_anomaly(function() mr.fit{...} end) finds the operation", part, when, parameter)
+  local parameter = bad_parameter(plan.model)
+  local where = ("mr.fit: there is NaN in the scores of %s %s"):format(part, when)
+  if not parameter then check.fail("%s: %s", where, check.retold(text)) end
+  check.fail("%s: tensor %d of the model's parameters is not finite after a step. A smaller lr may help; %s", where,
+    parameter, finds_it)
 end
-
-local finds_it = "mr.detect_anomaly(function() mr.fit{...} end) finds the operation"
 
 ---Raises an error that the loss of a whole epoch is not finite. On the GPU nothing is read before
 ---the epoch ends.

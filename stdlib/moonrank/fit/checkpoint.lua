@@ -1,7 +1,9 @@
--- A training in a file, so that it goes on after whatever ended it: model, optimiser, best epochs, history. Nothing in it is code; what it holds
--- is checked before anything changes. What is the model's depends on how it is trained: kept_steps.lua, trees.lua.
+-- Checkpoints: a training in a file, from which it can resume. The file has the history, the chosen epochs, the
+-- settings that determine the numbers, and the state of model and optimizer, which kept_steps.lua or trees.lua write.
+-- It has no code. Everything in a file is checked before anything changes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local choices = require "moonrank.fit.choice"
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
@@ -10,7 +12,6 @@ local runs = require "moonrank.fit.run"
 local script_code = require "moonrank.fit.script_code"
 local setting = require "moonrank.settings"
 local files = require "moonrank.sweep.files"
-local trials = require "moonrank.sweep.trial"
 
 local M = {}
 
@@ -31,7 +32,10 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
 function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
-    if not trial then check.fail("mr.fit: checkpoint = true writes to the folder of a trial, but trial is missing; give a path") end
+    if not trial then
+      check.fail("mr.fit: checkpoint is true, which writes to the folder of a trial, but trial is missing. "
+        .. "Pass trial, or a path")
+    end
     given = files.of_fit(trial.checkpoint)
   end
   local o = checkpoint_options:read("mr.fit's checkpoint", type(given) == "string" and { path = given } or given)
@@ -39,23 +43,23 @@ function M.options(given, trial)
   return o
 end
 
--- Settings that determine the numbers of a training. An error names the first that differs, so the
--- most telling come first.
-local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle", "schedule", "clip",
-  "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
+-- Settings that determine the numbers of a training. An error names only the first one that differs, so the settings
+-- that explain most come first.
+local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
+  "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
--- By model, trainings of this process: the file, the fingerprint of the numbers that the training began from, and of those that it left. A training
--- that was interrupted goes on in the same process by them, although its model has moved.
+-- Trainings of this process, by model: the file, the fingerprint of the model's numbers before the training, and that
+-- after it. With them an interrupted training can resume in the same process, although the model has changed.
 local trained = setmetatable({}, { __mode = "k" })
 
--- By path the functions of the script that a training of this process began with, and what they were when it ended:
--- counters that they captured may have moved.
+-- Functions of the script, by path of the file: their text before the training, and that after it. It differs if a
+-- function counts in a variable that it captured.
 local computed = {}
 
--- The fingerprint of all numbers of the model and its loss as they are now; "none" of trees, which begin from nothing.
-local function numbers_of(o)
-  if o.trainer then return "none" end
-  local snapshot = o.learner:snapshot()
+-- The fingerprint of all numbers of the model and its loss as they are now; "none" for trees, which begin empty.
+local function numbers_of(plan)
+  if plan.trainer then return "none" end
+  local snapshot = plan.learner:snapshot()
   local names = check.names(snapshot.buffers or {})
   for _, name in ipairs(names) do snapshot[#snapshot + 1] = snapshot.buffers[name] end
   return fingerprint.combined(table.concat(names, ","), table.unpack(snapshot))
@@ -63,48 +67,55 @@ end
 
 -- Fingerprint of the numbers that the training begins from. If the model was trained with this file
 -- in this process and has not changed since, it is the fingerprint from before that training.
-local function start_of(o)
-  local now, before = numbers_of(o), trained[o.model]
-  return before and before.path == o.checkpoint.path and before.left == now and before.start or now
+local function start_of(plan)
+  local now, before = numbers_of(plan), trained[plan.model]
+  return before and before.path == plan.checkpoint.path and before.left == now and before.start or now
 end
 
 -- The settings as texts, by name. `formerly`: with former names of options, as earlier versions wrote them.
-local function settings_of(o, data, formerly)
-  local texts = { start = start_of(o) }
-  for _, role in ipairs{ "train", "valid", "test" } do texts[role] = data[role] or "none" end
-  if o.batch_rows then texts.batch = ("%d rows"):format(o.batch_rows) end
-  for _, name in ipairs(settings) do texts[name] = texts[name] or setting.of_option(o[name], formerly) end
+local function settings_of(plan, formerly)
+  local selection, texts = plan.selection, { start = start_of(plan) }
+  local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics,
+    choose_on = selection.part, patience = selection.patience }
+  for _, role in ipairs{ "train", "valid", "test" } do texts[role] = plan.data[role] or "none" end
+  if plan.batch_rows then texts.batch = ("%d rows"):format(plan.batch_rows) end
+  for _, name in ipairs(settings) do
+    local value = chosen_by[name]
+    if value == nil then value = plan[name] end
+    texts[name] = texts[name] or setting.of_option(value, formerly)
+  end
   return texts
 end
 
--- The functions of the script that the training begins with.
-local function code_of(o, texts)
-  local now, before = script_code.of(o, texts), computed[o.checkpoint.path]
+-- The text of the script's functions with which the training begins.
+local function code_of(plan, texts)
+  local now, before = script_code.of(plan, texts), computed[plan.checkpoint.path]
   return before and before.left == now and before.start or now
 end
 
--- Losses and metrics of every epoch: a row each of loss, whether it was validated, validation loss, metrics.
-local function history_rows(o, history)
+-- The history as a tensor with a row per epoch: loss, 1 if it was validated, validation loss, metrics.
+local function history_rows(measured, history)
   local rows, nan = {}, 0 / 0
   for i, entry in ipairs(history) do
     rows[i] = { entry.loss, entry.valid_loss and 1 or 0, entry.valid_loss or nan }
-    for c, each in ipairs(o.measured) do rows[i][3 + c] = entry.metrics[each.name] or nan end
+    for c, each in ipairs(measured) do rows[i][3 + c] = entry.metrics[each.name] or nan end
   end
-  return #rows > 0 and core.tensor(rows, "float64", "cpu") or core.full({ 0, 3 + #o.measured }, 0, "float64", "cpu")
+  return #rows > 0 and core.tensor(rows, "float64", "cpu") or core.full({ 0, 3 + #measured }, 0, "float64", "cpu")
 end
 
--- The epochs of such rows.
-local function read_history(o, x, epoch)
+-- The epochs of a tensor that `history_rows` made.
+local function read_history(measured, x, epoch)
   if not x then check.fail("no tensor 'history' in the file") end
-  if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #o.measured then
-    check.fail("tensor 'history' is {%s} %s, expected {%d, %d} float64", table.concat(x:shape(), ", "), x.dtype, epoch, 3 + #o.measured)
+  if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #measured then
+    local found = ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype)
+    check.fail("tensor 'history' is %s, expected {%d, %d} float64", found, epoch, 3 + #measured)
   end
   local history = {}
   for i, row in ipairs(x:totable()) do
     local entry = runs.epoch{ epoch = i, loss = row[1], metrics = {} }
     if row[2] ~= 0 then
       entry.valid_loss = row[3]
-      for c, each in ipairs(o.measured) do entry.metrics[each.name] = row[3 + c] end
+      for c, each in ipairs(measured) do entry.metrics[each.name] = row[3 + c] end
     end
     history[i] = entry
   end
@@ -112,7 +123,6 @@ local function read_history(o, x, epoch)
 end
 
 ---@class mr.fit.Keeper
----@field epoch integer  the last one that the file had, 0 where there was none
 local Keeper = check.class("mr.fit.Keeper")
 
 local function integer_in(texts, name, most)
@@ -123,153 +133,147 @@ local function integer_in(texts, name, most)
   return number
 end
 
--- True if the training of a file may continue to more epochs than it had. It may not if its
--- schedule depends on the number of epochs, or if its last validation took place only because the
--- epoch was the last.
-local function may_grow(o, texts)
-  local was = math.tointeger(tonumber(texts["setting epochs"]))
-  if not was or was > o.epochs or o.schedule and o.schedule._by_total then return false end
-  return not o.judge or was % o.every == 0 or texts.epoch ~= tostring(was)
+-- True if the training of a file may continue for more epochs than it had. It may not if its schedule depends on the
+-- number of epochs, or if an epoch was validated only because it was the last one.
+local function may_grow(plan, texts)
+  local was, selection = math.tointeger(tonumber(texts["setting epochs"])), plan.selection
+  if not was or was > plan.epochs or plan.schedule and plan.schedule._by_total then return false end
+  return not selection.data or was % selection.every == 0 or texts.epoch ~= tostring(was)
 end
 
--- Raises where the file is of another training.
+-- Raises an error if the file belongs to another training.
 local function compare(self, texts)
   local former  -- the settings as earlier versions wrote them
   for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
-    local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._o, texts)
-    former = not is_same and (former or settings_of(self._o, self._run.data, true)) or former
+    local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)
+    former = not is_same and (former or settings_of(self._plan, true)) or former
     if not is_same and was ~= former[name] then
-      check.fail("holds a training with %s = %s, not %s: move it away or name another file", name,
-        core.safe_text(tostring(was)), self._settings[name])
+      check.fail("holds a training with %s = %s, and this training has %s. Move the file away, or name another file",
+        name, core.safe_text(tostring(was)), self._settings[name])
     end
   end
-  local function formerly() return script_code.of(self._o, self._settings, true) end
+  local function formerly() return script_code.of(self._plan, self._settings, true) end
   local changed = script_code.changes(texts.code or "", self._code, formerly)
   if changed then
-    check.fail("holds a training by other functions of the script: move it away or name another file\n%s", changed)
+    check.fail("holds a training with other functions of the script. Move the file away, or name another file\n%s",
+      changed)
   end
-  if texts.numerics ~= core.numerics() and not self._options.mix_numerics then
-    check.fail("holds a training of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true goes on)",
-      core.safe_text(texts.numerics or "not recorded"), core.numerics())
+  if texts.numerics ~= core.numerics() and not self._plan.checkpoint.mix_numerics then
+    check.fail("holds a training of numerics version '%s', and this program has '%s'. Move the file away, or pass "
+      .. "mix_numerics = true", core.safe_text(texts.numerics or "not recorded"), core.numerics())
   end
 end
 
 -- For each metric, reads the epoch that it chose and the first validated epoch; 0 means none.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
-  for k = 1, count do best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch) end
+  for k = 1, count do
+    best[k], first[k] = integer_in(texts, "best " .. k, epoch), integer_in(texts, "first " .. k, epoch)
+  end
   return best, first
 end
 
 -- Restores the trained state and the run from the file. Everything is read and checked before
 -- anything changes.
 local function resume(self, names, tensors, texts)
-  local o, run, by_name = self._o, self._run, {}
-  if not o.group or o.group.rank == 0 then compare(self, texts) end  -- other processes take what the first one has
-  local epoch = integer_in(texts, "epoch", o.epochs)
+  local plan, run, by_name = self._plan, self._run, {}
+  if plan.is_first then compare(self, texts) end
+  local epoch = integer_in(texts, "epoch", plan.epochs)
   for i, name in ipairs(names) do by_name[name] = tensors[i] end
-  local history, best, first = read_history(o, by_name.history, epoch), read_choices(#run.choices, texts, epoch)
+  local history = read_history(plan.selection.measured, by_name.history, epoch)
+  local best, first = read_choices(#run.choices, texts, epoch)
   local snapshots, take = self._kept:read(by_name, epoch, best)
   take()
-  table.move(history, 1, epoch, 1, run.history)
+  runs.resume(run, history, texts.stopped ~= "" and texts.stopped or false)
   for k, choice in ipairs(run.choices) do
-    choice.first, choice.best, choice._snapshot = first[k] > 0 and first[k], run.history[best[k]] or false, snapshots[k]
+    choices.resume(choice, first[k] > 0 and first[k], run.history[best[k]] or false, snapshots[k])
   end
-  if o.judge then run.best = run.choices[1].best or nil else run.best = run.history[epoch] end
-  run.stopped = texts.stopped ~= "" and texts.stopped or false
-  run.resumed, self.epoch = epoch, epoch
-end
-
--- Says from which epoch a training goes on.
-local function tell(o, run, path)
-  local shows = o.progress and run.resumed > 0 and (not o.group or o.group.rank == 0)
-  if not shows then return end
-  local is_over = run.stopped or run.resumed >= o.epochs
-  local text = is_over and "%s: is complete after epoch %d of %d, from %s\n" or "%s: goes on after epoch %d of %d, from %s\n"
-  io.stderr:write(text:format(core.safe_text(o.name), run.resumed, o.epochs, core.safe_text(path)))
 end
 
 local function read(self)
-  local names, tensors, keys, values = core.load_tensors(self._options.path, writer)
+  local path = self._plan.checkpoint.path
+  local names, tensors, keys, values = core.load_tensors(path, writer)
   local texts = {}
   for i, key in ipairs(keys) do texts[key] = values[i] end
   local ok, message = check.attempt(resume, self, names, tensors, texts)
-  if not ok then check.fail("%s: %s", self._options.path, check.reason(message)) end
+  if not ok then check.fail("%s: %s", path, check.reason(message)) end
 end
 
--- Raises where processes that train together do not go on from the same epoch.
+-- Raises an error if processes that train together would resume from different epochs.
 local function check_together(self)
-  if not self._o.group then return end
-  local first = math.tointeger(self._o.group:of_first(function() return { self.epoch } end, 1)[1])
-  if first == self.epoch then return end
-  check.fail("%s: found the end of epoch %d, and the first process that of epoch %d: expected one file that all processes see, and that no "
-    .. "other training writes", self._options.path, self.epoch, first)
+  local group, own = self._plan.group, self._run.resumed
+  if not group then return end
+  local first = math.tointeger(group:of_first(function() return { own } end, 1)[1])
+  if first == own then return end
+  check.fail("%s: this process found epoch %d, and the first process epoch %d. Name a file that all processes see and "
+    .. "that no other training writes", self._plan.checkpoint.path, own, first)
+end
+
+---@param plan mr.fit.Plan
+---@param run mr.Run
+---@return mr.fit.Keeper
+function M.new(plan, run)
+  return setmetatable({ _plan = plan, _run = run, _kept = false, _written = core.clock(), _settings = false,
+    _code = false }, Keeper)
 end
 
 ---Starts checkpointing a training: resumes from the file if it exists, else writes the first one.
----Without the option it does nothing.
----@param o table
----@param run mr.Run
----@param passes table  with the optimizer, bound, or what trees have in its place
----@return mr.fit.Keeper
-function M.open(o, run, passes)
-  local kept = passes.optimizer and kept_steps.new(o.learner, passes.optimizer) or passes
-  local self = setmetatable({ epoch = 0, _o = o, _run = run, _kept = kept, _options = o.checkpoint or false,
-    _written = core.clock(), _settings = o.checkpoint and settings_of(o, run.data), _code = false }, Keeper)
-  if not self._options then return self end
-  self._code, o.keeper = code_of(o, self._settings), self
-  if core.file_exists(self._options.path) then
+---Without the option `checkpoint` it does nothing.
+---@param passes mr.fit.Epochs|mr.fit.Rounds  whose state is kept
+function Keeper:open(passes)
+  local plan = self._plan
+  if not plan.checkpoint then return end
+  self._kept = passes.optimizer and kept_steps.new(plan.learner, passes.optimizer) or passes
+  self._settings = settings_of(plan)
+  self._code = code_of(plan, self._settings)
+  if core.file_exists(plan.checkpoint.path) then
     read(self)
   else
-    core.make_folder(self._options.path)
+    core.make_folder(plan.checkpoint.path)
     self:write(0)
   end
   check_together(self)
-  tell(o, run, self._options.path)
-  if run.resumed > 0 and o.trial then trials.resumed(o.trial) end
-  return self
 end
 
 ---Ends checkpointing, also of a training that ended early. The current state of the model and of
 ---the script's functions can then resume from the same file in this process.
----@param o table
-function M.ended(o)
-  local keeper = o.keeper
-  if not keeper then return end
-  local path, begun = o.checkpoint.path, keeper._settings
-  trained[o.model] = { path = path, start = begun.start, left = numbers_of(o) }
-  computed[path] = keeper._code ~= "" and { start = keeper._code, left = script_code.of(o, begun) } or nil
+function Keeper:ended()
+  if not self._code then return end
+  local plan, path = self._plan, self._plan.checkpoint.path
+  trained[plan.model] = { path = path, start = self._settings.start, left = numbers_of(plan) }
+  computed[path] = self._code ~= "" and { start = self._code, left = script_code.of(plan, self._settings) } or nil
 end
 
 ---Writes the file, whole or not at all. If several processes train together, the first one writes.
 ---@param epoch integer  the last one that has ended
 function Keeper:write(epoch)
-  local o, run = self._o, self._run
-  if o.group and o.group.rank ~= 0 then return end
+  local plan, run = self._plan, self._run
+  if not plan.is_first then return end
   local names, tensors = {}, {}
   local texts = { epoch = tostring(epoch), stopped = run.stopped or "", code = self._code }
   for k, choice in ipairs(run.choices) do
-    texts["best " .. k], texts["first " .. k] = tostring(choice.best and choice.best.epoch or 0), tostring(choice.first or 0)
+    texts["best " .. k] = tostring(choice.best and choice.best.epoch or 0)
+    texts["first " .. k] = tostring(choice.first or 0)
   end
   self._kept:write(names, tensors, run.choices)
-  names[#names + 1], tensors[#tensors + 1] = "history", history_rows(o, run.history)
+  names[#names + 1], tensors[#tensors + 1] = "history", history_rows(plan.selection.measured, run.history)
   for name, value in pairs(self._settings) do texts["setting " .. name] = value end
   local keys, values = check.names(texts), {}
   for i, key in ipairs(keys) do values[i] = texts[key] end
-  core.save_tensors(self._options.path, writer .. " 1", names, tensors, keys, values)
+  core.save_tensors(plan.checkpoint.path, writer .. " 1", names, tensors, keys, values)
   self._written = core.clock()
 end
 
 ---Writes the file after an epoch if it is due.
 ---@param epoch integer
----@param last boolean  whether training ends here
-function Keeper:after(epoch, last)
-  local how = self._options
+---@param is_last boolean  whether training ends here
+function Keeper:after(epoch, is_last)
+  local how = self._plan.checkpoint
   if not how then return end
   local due = epoch % how.epochs == 0
   if how.minutes then due = core.clock() - self._written >= 60 * how.minutes end
-  if due or last then self:write(epoch) end
+  if due or is_last then self:write(epoch) end
 end
 
 return M

@@ -1,4 +1,4 @@
--- Gradients of a step, made no longer than a norm.
+-- Clipping: gradients of a step are scaled down if their norm is too large.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -15,7 +15,8 @@ local Clip = check.class("mr.Clip")
 function Clip:__call(parameters)
   if check.is_tensor(parameters) then parameters = { parameters } end
   if type(parameters) ~= "table" then
-    check.fail("%s: parameters is a %s, expected a model or a table of tensors: clip(model), clip{x, y}", tostring(self), type(parameters))
+    check.fail("%s: parameters is a %s, expected a model or a table of tensors: clip(model), clip{x, y}",
+      tostring(self), type(parameters))
   end
   if getmetatable(parameters) then parameters = parameters:parameters() end
   return core.clip_gradients(parameters, self.norm)

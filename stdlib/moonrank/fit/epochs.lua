@@ -1,101 +1,82 @@
--- The epochs of mr.fit. On the GPU an epoch waits only at its end, and where every epoch queues the same work, it is recorded once and
--- replayed: the same numbers with fewer launches.
+-- The optimizer steps of a training, epoch by epoch. `start` decides once, before the first batch, how every step goes:
+-- on which device, in one process or several, with or without clipping, a constraint and recording.
+--
+-- On the GPU an epoch waits only at its end. If every epoch queues the same work, one epoch is recorded and then
+-- replayed, which gives the same numbers with fewer launches.
 local core = require "moonrank.core"
 local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local models = require "moonrank.models.model"
+local objectives = require "moonrank.fit.objective"
 local phase = require "moonrank.phase"
 local random = require "moonrank.random"
-local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}
 
 ---@class mr.fit.Epochs
----@field optimizer mr.Optimizer  bound to the model's parameters
----@field before_step fun(step: integer)|false
+---@field optimizer mr.Optimizer  bound to the parameters
+---@field count integer           largest number of steps of an epoch
+---@field replayed integer        number of epochs that were replayed
 local Epochs = {}
 Epochs.__index = Epochs
 
--- Loss of a batch, to be divided by what counts or not: its lists that are not degenerate, or its rows; and how many these are.
-local function batch_loss(loss, scores, lists, reduction, undivided)
-  local values, counted = loss(scores, lists), reduction == "rows" and lists.rows or loss:count(lists)
-  if reduction == "rows" then values = values * lists.sizes:to(values.dtype):to(values.device) end
-  if reduction ~= "sum" and counted > 0 and not undivided then return values:sum_over(counted), counted end
-  return values:sum(), counted
-end
-M.batch_loss = batch_loss
-
----Returns the largest number of steps of an epoch. Steps are numbered by it, and schedules count by
----it.
----@param o table  the options of mr.fit, checked
----@return integer
-function M.count(o) return dataset.most_batches(o.train, o.batch, o.batch_rows) end
-
--- True if all epochs have the same batches, no random numbers and no function of the script, so that a
--- recording of one can be run again.
-local function repeats(o, device)
-  return device == "cuda" and not o.group and (not o.shuffle or M.count(o) <= 1) and dataset.is(o.train)
-    and not o.clip and not o.schedule and check.field(o.model, "repeats") and check.field(o.loss, "repeats")
+-- True if all epochs have the same batches, no random numbers and no function of the script, so that a recording of one
+-- epoch can be replayed.
+local function repeats(plan, device)
+  return device == "cuda" and not plan.group and (not plan.shuffle or plan.steps <= 1) and dataset.is(plan.train)
+    and not plan.clip and not plan.schedule and check.field(plan.model, "repeats") and check.field(plan.loss, "repeats")
 end
 
 -- A step of the optimizer in the only process. Returns how many lists count.
 local function step_alone(self, value, counted)
   if counted == 0 then return 0 end
-  local o = self._o
-  if o.clip then o.clip(o.learner:parameters()) end
-  self.optimizer:step()
-  if self._has_constraint then o.model:constrain() end
+  if self._clip then self._clip(self._parameters) end
+  self._optimizer_step(self.optimizer)
+  if self._constrained then self._constrained:constrain() end
   self._tally:add(value, self._takes_mean and counted or 1)
   return counted
 end
 
 -- A step of the optimizer with the gradients of all processes. Returns how many lists of all processes count.
 local function step_together(self, value, counted)
-  local o = self._o
-  local loss, all = o.group:step(self.optimizer, counted > 0 and value:item() or 0, counted, self._takes_mean, o.clip)
+  local own = counted > 0 and value:item() or 0
+  local loss, all = self._group:step(self.optimizer, own, counted, self._takes_mean, self._clip)
   self._tally:add(loss, 1)
-  if self._has_constraint then o.model:constrain() end
+  if self._constrained then self._constrained:constrain() end
   return all
 end
 
--- True if the model has this method and the method does something. The model may be the script's own.
-local function has(model, method)
-  return check.field(model, method) ~= nil and not models.does_nothing(model, method)
-end
-
----Prepares the epochs of a fit, and decides everything that no batch can change.
----@param o table  the options of mr.fit, checked
+---@param plan mr.fit.Plan
 ---@return mr.fit.Epochs
-function M.start(o)
-  local parameters = o.learner:parameters()
+function M.start(plan)
+  local parameters, model = plan.learner:parameters(), plan.model
   local device = parameters[1] and parameters[1].device or "cpu"
-  local self = setmetatable({
-    _o = o, optimizer = o.optimizer:bind(parameters), _tally = core.tally(device), _repeats = repeats(o, device) and true or false,
-    _batches = false, _batch = false, _recording = false, _rates = false, _lists = 0, _ran = false, replayed = 0,
-    count = M.count(o), before_step = false, _went_back = false,
-    _on_cpu = device == "cpu", _takes_mean = o.reduction ~= "sum", _take_step = o.group and step_together or step_alone,
-    _regularizer = regularizers.of(o.loss), _has_penalty = has(o.model, "penalty"),
-    _has_constraint = has(o.model, "constrain"),
+  local optimizer, objective = plan.optimizer:bind(parameters), objectives.of(plan, plan.train)
+  local is_constrained = check.field(model, "constrain") and not models.does_nothing(model, "constrain")
+  return setmetatable({
+    optimizer = optimizer, count = plan.steps, replayed = 0,
+    _plan = plan, _is_ours = dataset.is(plan.train), _seed = plan.seed, _group = plan.group, _parameters = parameters,
+    _clip = plan.clip, _constrained = is_constrained and model or false, _objective = objective,
+    _optimizer_step = check.inner(optimizer.step), _zero_grad = check.inner(optimizer.zero_grad),
+    _step = anomaly.steps(plan, objective), _take_step = plan.group and step_together or step_alone,
+    _takes_mean = plan.reduction ~= "sum", _on_cpu = device == "cpu",
+    _repeats = repeats(plan, device) and true or false, _schedule = false, _lr = false, _tally = core.tally(device),
+    _went_back = false, _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false,
   }, Epochs)
-  self._forward = function() return self:forward() end
-  self._step = anomaly.steps(o, self._forward, self.count)
-  return self
 end
 
--- The batches of an epoch, those of the first one again where all are the same.
+-- The batches of an epoch. If all epochs have the same, those of the first epoch are kept.
 function Epochs:batches(epoch)
-  local o = self._o
-  local share = o.group and { o.group.rank + 1, o.group.size } or nil
-  -- a dataset of the script's own may know size alone
-  local how = o.batch_rows and { rows = o.batch_rows } or { size = o.batch }
-  if not self._repeats then
-    how.shuffle, how.seed, how.epoch, how.share = o.shuffle, o.seed, epoch, share
-    return o.train:batches(how)
-  end
+  local plan, group, train = self._plan, self._group, self._plan.train
+  local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
+    seed = plan.seed, epoch = epoch, share = group and { group.rank + 1, group.size } or nil }
+  if not self._is_ours then return train:batches(how) end
+  how.device = core.device()
+  if not self._repeats then return dataset.pass(train, how) end
   if not self._batches then
     self._batches = {}
-    for batch in o.train:batches(how) do table.insert(self._batches, batch) end
+    for batch in dataset.pass(train, how) do table.insert(self._batches, batch) end
   end
   local at = 0
   return function()
@@ -104,38 +85,29 @@ function Epochs:batches(epoch)
   end
 end
 
--- The loss of the current batch with its regularizers, and how many lists count.
-function Epochs:forward()
-  local o, batch = self._o, self._batch
-  local _ <close> = phase.begin("forward", true)
-  local value, counted = batch_loss(o.loss, o.model(batch), batch.lists, o.reduction, o.group)
-  if counted == 0 then return value, counted end
-  local of_loss = self._regularizer and self._regularizer(o.model, batch)
-  local of_model = self._has_penalty and o.model:penalty(batch)
-  if of_loss then value = value + (self._takes_mean and not o.group and of_loss / counted or of_loss) end
-  if of_model then value = value + of_model end
-  return value, counted
-end
-
 -- The loss of a batch and how many lists count. A loss that is not finite ends training, on the CPU at once.
 function Epochs:loss_of(batch)
   local step = self._step
-  self._batch = batch
   step:begin(batch)
-  local ok, value, counted = pcall(self._forward)
+  local ok, value, counted = pcall(self._objective.of_batch, self._objective, batch)
   if not ok then step:failed(value) end
   if self._on_cpu and counted > 0 then step:expect_finite(value:item()) end
   return value, counted
 end
 
+local function backward(value)
+  local _ <close> = phase.begin "backward"
+  core.backward(value)
+end
+
 -- Warns, after the first backward pass, of parameters without a gradient: training does not change them.
-local function warn_of_unused(o)
-  local names, values = {}, o.model:parameters()
-  if type(check.field(o.model, "state")) == "function" then names = o.model:state() end
-  for i, parameter in ipairs(values) do
+local function warn_of_unused(model)
+  local names, kind = {}, check.field(model, "kind") or "of the script"
+  if type(check.field(model, "state")) == "function" then names = model:state() end
+  for i, parameter in ipairs(model:parameters()) do
     if not core.has_gradient(parameter) then
-      check.warn(("mr.fit: parameter '%s' of model %s has no gradient after the first backward pass: the scores do not depend on it, and "
-        .. "training does not change it"):format(names[i] or "number " .. i, check.field(o.model, "kind") or "of the script"))
+      check.warn(("mr.fit: parameter '%s' of model %s has no gradient after the first backward pass: the scores do not "
+        .. "depend on it, and training does not change it"):format(names[i] or "number " .. i, kind))
     end
   end
 end
@@ -143,36 +115,32 @@ end
 -- One step of the optimizer, whose loss is added to the tally. Returns how many lists count.
 function Epochs:step(batch)
   local value, counted = 0, 0
-  self.optimizer:zero_grad()
+  self._zero_grad(self.optimizer)
   if batch.size > 0 then value, counted = self:loss_of(batch) end
   if counted > 0 then
-    local ok, message = pcall(value.backward, value)
+    local ok, message = pcall(backward, value)
     if not ok then self._step:failed(message) end
-    if not self._went_back then warn_of_unused(self._o) end
+    if not self._went_back then warn_of_unused(self._plan.model) end
     self._went_back = true
   end
-  if self.before_step then self.before_step(batch.step) end
+  if self._schedule then self.optimizer.options.lr = self._lr * self._schedule.factor(batch.step) end
   return self:_take_step(value, counted)
 end
 
-function Epochs:seeded_step(batch)
-  local _ <close> = random.of_step(self._o.seed, batch.step, self._o.group and check.field(batch, "rows_before"))
-  return self:step(batch)
-end
-
--- Steps through all batches; returns how many lists counted. `after(done, lists, total)` is called after each.
+-- Takes a step on every batch and returns how many lists counted. `after(done, lists, total)` is called after each.
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do
     core.check_interrupt()
     batch.step, batch.training = (epoch - 1) * self.count + done + 1, true
-    lists, done = lists + self:seeded_step(batch), done + 1
+    local _ <close> = random.of_step(self._seed, batch.step, self._group and check.field(batch, "rows_before"))
+    lists, done = lists + self:step(batch), done + 1
     if after then after(done, lists, self._tally.so_far) end
   end
   return lists
 end
 
--- The optimiser's options as one text. A recording of an epoch can be run again only under the same options.
+-- The optimizer's options as one text. A recording can be replayed only under the same options.
 local function rates(optimizer)
   local parts = {}
   for name, value in pairs(optimizer.options) do
@@ -188,7 +156,7 @@ function Epochs:forget()
   self._recording = false
 end
 
--- Records an epoch; after a failure it is not tried again.
+-- Records an epoch. If that fails, no later epoch is recorded.
 function Epochs:record(epoch)
   self:forget()
   core.begin_capture()
@@ -199,14 +167,31 @@ function Epochs:record(epoch)
   self._repeats = self._recording and true or false
 end
 
+---Begins the schedule of lr, in its state after these epochs.
+---@param history mr.Epoch[]
+function Epochs:begin_schedule(history)
+  local plan, selection = self._plan, self._plan.selection
+  if not plan.schedule then return end
+  self._lr = plan.optimizer.options.lr
+  self._schedule = plan.schedule:begin{ lr = self._lr, steps = plan.epochs * self.count, per_epoch = self.count,
+    metric = selection.data and selection.metrics[1] or false }
+  for _, entry in ipairs(history) do self._schedule.see(entry) end
+end
+
+---Tells the schedule of an epoch's results.
+---@param entry mr.Epoch
+function Epochs:see(entry)
+  if self._schedule then self._schedule.see(entry) end
+end
+
 ---Makes one pass over the training part.
 ---@param epoch integer
----@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; without a total on the GPU
+---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)
   self._tally:open()
-  -- the first epoch allocates what is kept; a recording of it would allocate each time
-  local profiling = core.profiling()  -- operations that are replayed cannot be told apart
+  local profiling = core.profiling()  -- a profile cannot tell replayed operations apart
+  -- the first epoch is not recorded: it makes allocations, which every replay would repeat
   if self._repeats and self._ran and not profiling and self._rates ~= rates(self.optimizer) then self:record(epoch) end
   local replays = self._recording and not profiling
   if replays then

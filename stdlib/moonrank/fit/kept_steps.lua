@@ -1,5 +1,5 @@
--- State in the checkpoint file of a training that optimizer steps change: the model's parameters,
--- those of the epochs that metrics chose, and the optimizer's state.
+-- The tensors in a checkpoint file that optimizer steps change: the parameters of the model now and at the chosen
+-- epochs, and the state of the optimizer. trees.lua does the same for trees.
 local check = require "moonrank.check"
 
 local M = {}
@@ -11,7 +11,7 @@ local function flattened(prefix, snapshot, names, tensors)
   for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
 end
 
--- One tensor of a file, which must be of the kind of another.
+-- A tensor of a file. It must have the shape and type of `like`.
 local function taken(by_name, name, like)
   local x = by_name[name]
   if not x then check.fail("no tensor '%s' in the file", name) end
@@ -22,11 +22,13 @@ local function taken(by_name, name, like)
   return x:to(like.device)
 end
 
--- A snapshot of the model from a file; `like` is one of the model as it is.
+-- A snapshot of the model from a file. `like` is a snapshot of the model as it is.
 local function snapshot_of(prefix, by_name, like)
   local snapshot = { buffers = like.buffers and {} }
   for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
-  for name, x in pairs(like.buffers or {}) do snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x) end
+  for name, x in pairs(like.buffers or {}) do
+    snapshot.buffers[name] = taken(by_name, ("%s.buffer %s"):format(prefix, name), x)
+  end
   return snapshot
 end
 
@@ -57,8 +59,9 @@ end
 ---Reads and checks the tensors that KeptSteps:write added.
 ---@param by_name table<string, mr.Tensor>
 ---@param _ integer         the last epoch
----@param best integer[]    the epochs that metrics chose, 0 where none
----@return table snapshots, fun() take  of these epochs, false where none; and what makes model and optimizer what the file has
+---@param best integer[]    for each metric, the epoch that it chose; 0: none
+---@return table snapshots  of these epochs; false: none
+---@return fun() take       gives model and optimizer the state of the file
 function KeptSteps:read(by_name, _, best)
   local of_optimizer, snapshots, like = { {}, {} }, {}, self._learner:snapshot()
   for _, name in ipairs(check.names(by_name)) do

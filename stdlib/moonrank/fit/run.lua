@@ -1,5 +1,5 @@
--- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print
--- and export them.
+-- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print and export them.
+-- Only the functions `add`, `resume`, `stop` and `finish` of this module change a run.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
@@ -17,16 +17,16 @@ local M = {}
 ---@field valid_loss? number   loss on the part that chooses, after the epoch
 ---@field metrics table<string, number>  metrics on the part that chooses, by name; empty if the epoch was not validated
 
----Makes an epoch of a history.
+---Makes an epoch of a history. Its metrics are filled in when it is validated.
 function M.epoch(entry)
-  registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))  -- they come when the epoch is validated
+  registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))
   return record("epoch", entry, nil, { "valid_loss" })
 end
 
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
--- By history: the metrics of its epochs by name, and what else is said of the part that chooses.
+-- By history: the metrics of its epochs by name, and facts about the part that chooses the epoch.
 local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run: mr.Exports
@@ -51,41 +51,70 @@ function Run.__index(_, name)
   local found = rawget(Run, name)
   if found ~= nil or absent[name] then return found end
   local known = check.names(absent)
-  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on", "replayed", "name" } do
-    known[#known + 1] = each
-  end
+  for _, each in ipairs{ "history", "choices", "interrupted", "stopped", "resumed", "metrics", "data", "chosen_on",
+    "replayed", "name" } do known[#known + 1] = each end
   for method in pairs(Run) do
     if not method:match "^_" then known[#known + 1] = method end
   end
   check.unknown("field of mr.Run", name, known)
 end
 
----Makes a run that has not begun.
----@param o table  the options of mr.fit, checked
----@param data table<string, string>
+---Makes the run of a training that has not begun.
+---@param plan mr.fit.Plan
 ---@return mr.Run
-function M.new(o, data)
-  local metrics, chosen = registry.by_any_name{}, {}
-  for _, list in ipairs{ o.measured, o.metrics } do
+function M.new(plan)
+  local selection, metrics, chosen = plan.selection, registry.by_any_name{}, {}
+  for _, list in ipairs{ selection.measured, selection.on_test } do
     for _, each in ipairs(list) do metrics[each.name] = each end
   end
-  if o.judge then
-    for i, each in ipairs(o.select) do chosen[i] = choices.new(each, o.choose_on) end
-  end
+  for i, each in ipairs(selection.data and selection.metrics or {}) do chosen[i] = choices.new(each, selection.part) end
   local history = setmetatable({}, History)
-  shown_of[history] = { metrics = metrics, facts = {} }
+  shown_of[history] = { metrics = metrics, facts = plan.facts or {} }
   return setmetatable({
-    name = o.name, history = history, choices = chosen, metrics = metrics, data = data, chosen_on = o.chosen_on,
-    interrupted = false, stopped = false, resumed = 0, replayed = 0, _novelty = false, _part = o.choose_on,
-    _model = o.model, _learner = o.learner,
+    name = plan.name, history = history, choices = chosen, metrics = metrics, data = plan.data,
+    chosen_on = selection.data and selection.part or "last epoch", interrupted = false, stopped = false, resumed = 0,
+    replayed = 0, _novelty = plan.facts and plan.facts.novelty, _part = selection.part, _model = plan.model,
+    _learner = plan.learner,
   }, Run)
 end
 
----Stores facts about the part that chooses the epoch, such as what was ranked.
+---Adds an epoch and returns it.
 ---@param run mr.Run
----@param facts table  of new_users.facts
-function M.know(run, facts)
-  shown_of[run.history].facts, run._novelty = facts, facts.novelty
+---@param loss number
+---@param replayed integer  number of epochs that the GPU replayed
+---@return mr.Epoch
+function M.add(run, loss, replayed)
+  local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }
+  run.history[entry.epoch], run.replayed = entry, replayed
+  return entry
+end
+
+---Continues a training that ended after these epochs.
+---@param run mr.Run
+---@param history mr.Epoch[]
+---@param stopped string|false  why it ended early
+function M.resume(run, history, stopped)
+  table.move(history, 1, #history, 1, run.history)
+  run.resumed, run.stopped = #history, stopped
+end
+
+---Ends a training early.
+---@param run mr.Run
+---@param why "each_epoch"|"patience"
+function M.stop(run, why) run.stopped = why end
+
+---Completes the run: sets the chosen epoch, and the metrics on test.
+---@param run mr.Run
+---@param interrupted boolean
+---@param test? mr.Evaluation
+function M.finish(run, interrupted, test)
+  local chief = run.choices[1]
+  run.interrupted, run.test = interrupted, test
+  run.best = chief and chief.best or run.history[#run.history]
+  run.chosen_on = chief and chief.chosen_on or run.chosen_on
+  if not test then return end
+  run.scores = registry.by_any_name({}, "the test")
+  for _, name in ipairs(test.names) do run.scores[name] = test[name] end
 end
 
 -- The names of all metrics that an epoch has, sorted.
@@ -97,7 +126,7 @@ local function metric_names(history)
   return check.names(names)
 end
 
--- The lines below these metrics of a history.
+-- The lines below a table of these metrics of a history.
 local function notes_of(history, metrics)
   local shown = shown_of[history]
   return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
@@ -110,7 +139,8 @@ end
 ---```lua
 ---local model = mr.models.mf{users = 30, items = 90, factors = 2}
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
+---  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
 ---#run.history:table().rows   --> 3
 ---```
 function History:table()
@@ -145,7 +175,7 @@ end
 
 tables.add_exports(History)
 
--- A curve where an epoch has the number.
+-- The curve of a number over the epochs that have it; nil if none has it.
 local function curve(history, name, value_of)
   local x, y = {}, {}
   for _, entry in ipairs(history) do
@@ -176,8 +206,12 @@ function History:plot(options)
   losses[#losses + 1] = curve(self, "validation", function(entry) return entry.valid_loss end)
   local figures = { plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss", vlines = o.vlines } }
   local series = {}
-  for _, name in ipairs(metric_names(self)) do series[#series + 1] = curve(self, name, function(entry) return entry.metrics[name] end) end
-  if #series > 0 then figures[2] = plot.lines{ series = series, xlabel = "epoch", ylabel = "validation", vlines = o.vlines } end
+  for _, name in ipairs(metric_names(self)) do
+    series[#series + 1] = curve(self, name, function(entry) return entry.metrics[name] end)
+  end
+  if #series > 0 then
+    figures[2] = plot.lines{ series = series, xlabel = "epoch", ylabel = "validation", vlines = o.vlines }
+  end
   figures.title, figures.columns = o.title, #figures
   return plot.facets(figures)
 end
@@ -237,7 +271,8 @@ end
 ---```lua
 ---local model = mr.models.mf{users = 30, items = 90, factors = 2}
 ---local fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid, optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
+---local run = mr.fit{model = model, loss = mr.losses.ap{}, train = fold.train, valid = fold.valid,
+---  optimizer = mr.optim.adam{lr = 0.01}, epochs = 3, metrics = {"ap"}, progress = false}
 ---#run:table().rows   --> 3
 ---```
 function Run:table() return self.history:table() end
@@ -249,7 +284,9 @@ function Run:to_json()
   local chosen, test = {}, {}
   for _, choice in ipairs(self.choices) do chosen[choice.metric.name] = choice.best and choice.best.epoch end
   for _, name in ipairs(self.test and self.test.names or {}) do test[name] = self.test.mean[name] end
-  return ('{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,"history":%s}'):format(
+  local text = '{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,'
+    .. '"history":%s}'
+  return text:format(
     M.json_text(self.name), self.interrupted, M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
     frame.json_object(chosen), frame.json_object(test),
     frame.json_object(self.data), self.history:to_json())

@@ -1,6 +1,6 @@
--- The functions of a script that a training computes with, as a text by which checkpoints are compared: those in its
--- model, loss, bounds, schedule and metrics, by their tokens, and the values that they captured. mr.fit's each_epoch and
--- the rest of the script do not count.
+-- The functions of a script that a training computes with, as a text by which checkpoints are compared. The text has
+-- the tokens of the functions in model, loss, bounds, schedule and metrics, and the values that they captured. The
+-- function each_epoch and the rest of the script do not count.
 local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 
@@ -27,13 +27,13 @@ end
 
 ---Returns the text of the script's functions; empty if none is used. The library's own objects
 ---around these functions do not count, because their caches change.
----@param o table                          the options of mr.fit, checked
----@param settings table<string, string>   their texts, by name
+---@param plan mr.fit.Plan
+---@param settings table<string, string>   texts of the settings, by name
 ---@param formerly? boolean                 with former names of options, as earlier versions wrote it
 ---@return string
-function M.of(o, settings, formerly)
-  local objects = { clip = o.clip, loss = o.loss, metrics = o.measured, model = o.model, optimizer = o.optimizer,
-    schedule = o.schedule }
+function M.of(plan, settings, formerly)
+  local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,
+    optimizer = plan.optimizer, schedule = plan.schedule }
   local text = code.of({ defined = defined_in(settings), objects = objects }, nil, nil, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do

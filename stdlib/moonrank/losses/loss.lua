@@ -28,6 +28,11 @@ local function refuse_arguments(scores, lists)
     is_tensor and "lists, as mr.lists{...} and data.lists are" or "a tensor of one score per row")
 end
 
+local function values(self, scores, lists)
+  local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
+  return self._maximize and -bounded or bounded
+end
+
 ---Computes the loss of each list, to be minimized.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -36,8 +41,7 @@ end
 function Loss:__call(scores, lists)
   if not check.is_tensor(scores) or not check.is_lists(lists) then refuse_arguments(scores, lists) end
   local _ <close> = phase.begin("forward", true)
-  local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
-  return self._maximize and -bounded or bounded
+  return values(self, scores, lists)
 end
 
 ---Returns how many lists count. A list counts if an ordering can matter. If the loss is defined at
@@ -46,7 +50,7 @@ end
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
 function Loss:count(lists)
-  if self._counts_all then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
+  if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end
 
@@ -66,6 +70,17 @@ end
 function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
+
+---Returns two functions of a loss, which may be the script's own: the loss of each list, and the number of lists that
+---count.
+---@param loss mr.Loss
+---@param are_checked boolean  whether a loss of the library may take its arguments without checks
+---@return fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@return fun(loss: mr.Loss, lists: mr.Lists): integer
+function M.functions(loss, are_checked)
+  if are_checked and getmetatable(loss) == Loss then return values, check.inner(loss.count) end
+  return function(of, scores, lists) return of(scores, lists) end, loss.count
+end
 
 ---Makes a loss under a bound.
 ---@param fields table

@@ -1,4 +1,5 @@
 -- The definition of mr.models.mlp.
+local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
 local model_options = require "moonrank.models.options"
@@ -25,8 +26,8 @@ return {
     local x, last = batch.features, last_of(self.options)
     for i = 1, last do
       local weight, bias = names_of(i)
-      x = x:linear(self[weight], self[bias], i < last and self.options.activation or "none")
+      x = core.layer(x, self[weight], self[bias], i < last and self.options.activation or "none")
     end
-    return x:reshape(#x)
+    return core.reshape(x, { #x })
   end,
 }

@@ -119,6 +119,19 @@ function Model:__call(batch)
   return scores
 end
 
+---Returns true if the model is one of mr.models, which a script may have defined.
+function M.is(model) return getmetatable(model) == Model end
+
+---Returns a function that scores batches without checking them. A model that a script defined is returned as it is,
+---because its result must be checked.
+---@param model mr.Model
+---@return fun(batch: mr.Batch): mr.Tensor
+function M.unchecked(model)
+  local definition = model._definition
+  if not definition.built_in then return model end
+  return function(batch) return definition.forward(model._view, batch) end
+end
+
 ---Returns the tensors that training updates.
 ---@return mr.Tensor[]
 ---Example: `#mr.models.mlp{inputs = 3, hidden = {2}}:parameters()   --> 4`

@@ -234,7 +234,7 @@ it("does not go on where the processes find other checkpoints", function()
     check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
     local status, _, err = sweeps.run(folder, "train.lua", words, mpirun)
     check(status ~= 0)
-    check(err:find("fit.safetensors1: found the end of epoch 0, and the first process that of epoch 2", 1, true), err)
+    check(err:find "fit%.safetensors1: .*epoch 0.*epoch 2", err)
   end)
 end)
 

@@ -165,12 +165,12 @@ describe("mr.fit{checkpoint =}", function()
     os.remove(path)
     fit(cases[2], { checkpoint = path })
     local was = bytes_of(path)
-    raises(function() fit(cases[2], { checkpoint = path, seed = 2 }) end, "holds a training with seed = 1, not 2")
-    raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "holds a training with clip = nil, not mr.Clip{norm = 1}")
-    raises(function() fit(cases[2], { checkpoint = path, epochs = 4 }) end, "holds a training with epochs = 5, not 4")
+    raises(function() fit(cases[2], { checkpoint = path, seed = 2 }) end, "seed = 1", "2")
+    raises(function() fit(cases[2], { checkpoint = path, clip = 1 }) end, "clip = nil", "mr.Clip{norm = 1}")
+    raises(function() fit(cases[2], { checkpoint = path, epochs = 4 }) end, "epochs = 5", "4")
     raises(function() fit(cases[2], { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.050000001 } }) end, "with optimizer = adam")
     raises(function() fit(cases[2], { checkpoint = path, loss = mr.losses.ndcg{} }) end,
-      "with loss = ap{bound = minmax, steepness = 1}, not ndcg{bound = none, steepness = 1}")
+      "loss = ap{bound = minmax, steepness = 1}", "ndcg{bound = none, steepness = 1}")
     raises(function() fit(cases[2], { checkpoint = path, train = fold.valid }) end, "with train = ")
     raises(function() fit(cases[2], { checkpoint = path, model = mr.models.mf{ users = 99, items = 400, factors = 2 } }) end, "with model")
     local all = { checkpoint = path, optimizer = mr.optim.adam{ lr = 0.5 }, batch = 3, epochs = 9, seed = 2, clip = 1 }
@@ -346,7 +346,7 @@ describe("mr.fit{checkpoint =}", function()
     mr.sweep{ name = "captured", store = path_of "captured" .. ".db", workers = 0, progress = false, metric = "ndcg",
       space = { x = mr.choice{ 1 } }, run = function(trial)
         local function smooth(scores, lists) return lists:sum(scores * lists.relevance) * trial.x end
-        local o = { loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}, trial = trial }
+        local o = { loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}, selection = {} }
         local code = require "moonrank.fit.script_code"
         local first = code.of(o, {})
         trial:report(1, { ndcg = 0.25 })

@@ -38,7 +38,7 @@ describe("mr.fit checks before the first step", function()
     refused("batch_rows takes a dataset", { batch_rows = 8,
       train = { count = 1, batches = function() return function() end end } })
     refused("mr.fit: choose_on is 'validation'", { choose_on = "validation" })
-    refused("choose_on = 'test' chooses the epoch on test, which is missing", { choose_on = "test" })
+    refused("test is missing", { choose_on = "test" })
     refused("choose_on is 'valid', but recipe 'published' chooses on test", { choose_on = "valid", recipe = "published" })
     refused("batch is 2.5", { batch = 2.5 })
     refused("patience is 0", { patience = 0 })
@@ -99,8 +99,23 @@ describe("mr.fit checks before the first step", function()
       parameters = function() return { w = mr.zeros(6, 1) } end, buffers = function() return { mean = mr.zeros(6) } end,
       forward = function(self, batch) return (batch.features - self.mean):matmul(self.w):reshape(batch.lists.rows) end,
     })
-    refused("spec_buffer has 'mean'",
-      { model = mr.models.spec_buffer{}, parallel = true })
+    refused("'mean'", { model = mr.models.spec_buffer{}, parallel = true })
+  end)
+
+  it("into a plan, which nothing changes afterwards", function()
+    local plan = require("moonrank.fit.plan").of{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6) }
+    raises(function() plan.seed = 2 end, "seed")
+    equal(plan.seed, 1)
+  end)
+
+  it("but the batches of a script's own data in every step", function()
+    local data = queries(6)
+    local own = { count = data.count, features = data.features, batches = function() return function()
+      return { lists = data.lists, size = data.count }
+    end end }
+    raises(function()
+      mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = own, epochs = 1, progress = false }
+    end, "features", "batch")
   end)
 
   it("and takes what has no lists", function()
@@ -150,7 +165,7 @@ describe("a number that is none", function()
     local bad = mr.data.dataset{ lists = train.lists, features = mr.tensor(rows), missing = true }
     raises(function() fit{ train = bad } end, "epoch 1, batch 1 of 4, list 2 of the batch: the features of row")
     raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end,
-      "of the model's parameters is not finite, which the step before made it")
+      "of the model's parameters is not finite")
   end))
 
   it("is found by validation and by the test, which see the last step first", function()

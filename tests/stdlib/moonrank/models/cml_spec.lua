@@ -81,7 +81,7 @@ describe("cml", function()
     raises(function()
       mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{},
         train = fold.train, parallel = true, progress = false }
-    end, "parallel = true trains no models with a penalty")
+    end, "parallel", "penalty")
   end)
 
   it("stays in its ball: rows beyond go to the surface along their ray, others keep their bits", function()

@@ -77,7 +77,7 @@ it("refuses a trial that is none, and a sweep that prunes by what no epoch has",
   sweeps.in_folder(function(folder)
     local r = sweep(folder, "bad", { metric = "ndcg", pruner = "median" }, function(trial) return fit(trial) end)
     local reason = r:trials{ columns = { "reason" } }.rows[1][1]
-    check(reason:find("the sweep prunes by 'ndcg', which no epoch has; there are: loss, valid_loss, valid_ndcg, valid_rr", 1, true), reason)
+    check(reason:find("'ndcg'.*: loss, valid_loss, valid_ndcg, valid_rr"), reason)
   end)
 end)
 

@@ -1,0 +1,69 @@
+-- The number that a training step minimizes: the losses of a batch's lists, reduced to one number, with the
+-- regularizers of the loss and the penalty of the model.
+--
+-- plan.lua has checked model, loss and data. If they are all of the library, model and loss are called here without
+-- checks of their arguments.
+local candidates = require "moonrank.data.candidates"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local losses = require "moonrank.losses.loss"
+local models = require "moonrank.models.model"
+local phase = require "moonrank.phase"
+local regularizers = require "moonrank.losses.regularizers"
+
+local M = {}
+
+---@class mr.fit.Objective
+---@field scores fun(batch: mr.Batch): mr.Tensor  one score per row
+local Objective = {}
+Objective.__index = Objective
+
+-- True if the model has this method and the method does something. The model may be the script's own.
+local function has(model, method)
+  return check.field(model, method) ~= nil and not models.does_nothing(model, method)
+end
+
+---@param plan mr.fit.Plan
+---@param data any  the part of the data whose batches come
+---@return mr.fit.Objective
+function M.of(plan, data)
+  local model, loss = plan.model, plan.loss
+  local are_checked = models.is(model) and (dataset.is(data) or candidates.is(data))
+  local values, count = losses.functions(loss, are_checked)
+  return setmetatable({
+    scores = are_checked and models.unchecked(model) or model, _model = model, _loss = loss, _values = values,
+    _count = count, _by_rows = plan.reduction == "rows", _divides = plan.reduction ~= "sum" and not plan.group,
+    _regularizer = regularizers.of(loss) or false, _has_penalty = has(model, "penalty"),
+  }, Objective)
+end
+
+---Returns the sum of the losses, or their mean over what counts, and how much counts: lists on which an ordering can
+---matter or, if the reduction is "rows", rows.
+---@param scores mr.Tensor
+---@param lists mr.Lists
+---@param divides boolean  whether to return the mean
+---@return mr.Tensor value, integer counted
+function Objective:loss(scores, lists, divides)
+  local values = self._values(self._loss, scores, lists)
+  local counted = self._by_rows and lists.rows or self._count(self._loss, lists)
+  if self._by_rows then values = values * lists.sizes:to(values.dtype):to(values.device) end
+  if divides and counted > 0 then return values:sum_over(counted), counted end
+  return values:sum(), counted
+end
+
+---Returns what a step on a batch minimizes, and how many lists or rows count. If several processes train together, the
+---value is a sum, because only all of them know what counts.
+---@param batch mr.Batch
+---@return mr.Tensor value, integer counted
+function Objective:of_batch(batch)
+  local _ <close> = phase.begin("forward", true)
+  local value, counted = self:loss(self.scores(batch), batch.lists, self._divides)
+  if counted == 0 then return value, counted end
+  local of_loss = self._regularizer and self._regularizer(self._model, batch)
+  local of_model = self._has_penalty and self._model:penalty(batch)
+  if of_loss then value = value + (self._divides and of_loss / counted or of_loss) end
+  if of_model then value = value + of_model end
+  return value, counted
+end
+
+return M

@@ -1,0 +1,163 @@
+-- The plan of a training: what the script asked for, and what follows from it. It is made once, after all checks and
+-- before the first batch. Nothing changes a plan afterwards; all other files of fit/ read it.
+local candidates = require "moonrank.data.candidates"
+local check = require "moonrank.check"
+local checkpoints = require "moonrank.fit.checkpoint"
+local clips = require "moonrank.fit.clip"
+local data_parallel = require "moonrank.data_parallel"
+local dataset = require "moonrank.data.dataset"
+local fit_options = require "moonrank.fit.options"
+local learners = require "moonrank.fit.learner"
+local new_users = require "moonrank.fit.new_users"
+local scorable = require "moonrank.fit.scorable"
+local seen = require "moonrank.data.seen"
+local selections = require "moonrank.fit.selection"
+local trials = require "moonrank.sweep.trial"
+
+local M = {}
+
+---@class mr.fit.Plan
+---@field model mr.Model|mr.Trees
+---@field loss mr.Loss
+---@field learner mr.Model|mr.fit.Learner  the model, with the parameters of the loss if it has any
+---@field trainer? table                   trains a model that takes no optimizer steps (trees.lua)
+---@field reduction "mean"|"sum"|"rows"
+---@field train mr.Dataset
+---@field valid? mr.Dataset|mr.data.Candidates  after the option `users`
+---@field test? mr.Dataset|mr.data.Candidates   after the option `users`
+---@field data table<string, string>       fingerprints of train, valid and test
+---@field selection mr.fit.Selection       which epoch is chosen
+---@field users "all"|"known"
+---@field facts table|false                what new_users.facts says of the part that chooses
+---@field optimizer mr.Optimizer           not bound; a copy if a schedule changes its lr
+---@field schedule? mr.Schedule
+---@field clip? mr.Clip
+---@field batch integer
+---@field batch_rows? integer              replaces `batch`
+---@field steps integer                    largest number of steps of an epoch
+---@field epochs integer
+---@field shuffle boolean
+---@field seed integer
+---@field group mr.Group|false             the processes that train together
+---@field is_first boolean                 whether this process prints, validates and writes files
+---@field checkpoint? mr.FitCheckpoint
+---@field trial? mr.Trial
+---@field each_epoch? function
+---@field progress boolean
+---@field name string
+
+-- Refuses models that several processes cannot train together: gradients are summed over processes, but buffers are
+-- not, and a penalty is computed from a whole batch.
+local function check_parallel(o)
+  if not o.parallel then return end
+  local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
+  if first and o.model:penalty(first) then
+    check.fail("mr.fit: parallel is true, but model %s has a penalty, which needs the whole batch. Leave parallel out",
+      o.model.kind)
+  end
+  local buffers = check.field(o.model, "buffers")
+  local name = type(buffers) == "function" and next(buffers(o.model)) or nil
+  if name then
+    check.fail("mr.fit: parallel is true, but model %s has the buffer '%s', which is not summed over processes. Leave "
+      .. "parallel out", o.model.kind, name)
+  end
+end
+
+-- Refuses candidates that are passed as another part than their own.
+local function check_candidates(o)
+  for _, role in ipairs{ "train", "valid", "test" } do
+    local data = o[role]
+    if candidates.is(data) and role == "train" then
+      check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train")
+    end
+    if candidates.is(data) and data.part ~= role then
+      check.fail("mr.fit: %s is a set of candidates for %s, expected fold:candidates{part = '%s'}", role, data.part,
+        role)
+    end
+  end
+end
+
+-- Refuses a sweep that prunes trials by a number that the training does not report.
+local function check_trial(o, selection)
+  local wanted = o.trial and trials.pruned_by(o.trial, o.epochs)
+  if not wanted then return end
+  local names = { "loss", selection.data and "valid_loss" }
+  for _, each in ipairs(selection.data and selection.measured or {}) do names[#names + 1] = "valid_" .. each.name end
+  for _, name in ipairs(names) do
+    if name == wanted then return end
+  end
+  check.fail("mr.fit: the sweep prunes by '%s', which this training does not report. Set mr.sweep{metric = ...} to one "
+    .. "of: %s", wanted, table.concat(names, ", "))
+end
+
+local function check_batch(o, given)
+  if not o.batch_rows then return end
+  if given.batch ~= nil then check.fail("mr.fit: batch and batch_rows are given, expected one of them") end
+  if not dataset.is(o.train) then
+    check.fail("mr.fit: batch_rows takes a dataset of the library, and train is the script's own. Pass batch instead")
+  end
+end
+
+local function check_loss(o)
+  if o.loss == nil then check.fail("mr.fit: loss is missing, expected one of mr.losses, as mr.losses.ndcg{}") end
+  if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
+    check.fail("mr.fit: reduction is 'rows', but the loss is %s, expected a pointwise loss (%s)", tostring(o.loss),
+      table.concat(check.names(require "moonrank.losses.pointwise"), ", "))
+  end
+end
+
+-- The model with the parameters of the loss, if it has any.
+local function learner_of(o, trainer)
+  local learner = learners.of(o.model, o.loss)
+  if trainer and learner ~= o.model then
+    local learns = (check.field(o.loss, "options") or {}).learn
+    local hint = learns and (": mr.losses.%s without learn"):format(o.loss.name) or ""
+    check.fail("mr.fit: loss '%s' has parameters, which %s cannot train. Pass a loss with fixed parameters%s",
+      o.loss.name, o.model.kind, hint)
+  end
+  return learner
+end
+
+-- A table that raises an error if a field is set.
+local function constant(fields)
+  return setmetatable({}, { __index = fields, __newindex = function(_, name)
+    error(("the plan of mr.fit does not change: %s"):format(name), 2)
+  end })
+end
+
+---Makes the plan from the options of mr.fit. Wrong options, and a model that cannot score the data, are errors. If
+---several processes train together, they are joined.
+---@param given mr.FitOptions
+---@return mr.fit.Plan
+function M.of(given)
+  local o = fit_options:read("mr.fit", given)
+  local trainer = check.field(o.model, "trainer")
+  if trainer then trainer.prepare(o, given) end
+  check_candidates(o)
+  o.valid, o.test = new_users.kept(o, "valid"), new_users.kept(o, "test")
+  check_loss(o)
+  local learner = learner_of(o, trainer)
+  check_parallel(o)
+  check_batch(o, given)
+  local selection = selections.of(o)
+  check_trial(o, selection)
+  local data = seen.note_fit(o)
+  local fields = {
+    model = o.model, loss = o.loss, learner = learner, trainer = trainer, reduction = o.reduction,
+    train = o.train, valid = o.valid, test = o.test, users = o.users, data = data, selection = selection,
+    optimizer = o.schedule and o.optimizer:_copy() or o.optimizer, schedule = o.schedule,
+    clip = type(o.clip) == "number" and clips.clip_gradients{ norm = o.clip } or o.clip,
+    batch = o.batch, batch_rows = o.batch_rows, epochs = o.epochs, shuffle = o.shuffle, seed = o.seed,
+    checkpoint = checkpoints.options(o.checkpoint, o.trial), trial = o.trial,
+    each_epoch = o.each_epoch, progress = o.progress, name = o.name,
+  }
+  local checks = trainer or scorable
+  checks.check(fields)
+  fields.steps = dataset.most_batches(o.train, o.batch, o.batch_rows)
+  fields.group = o.parallel and data_parallel.join(learner:parameters()) or false
+  fields.is_first = not fields.group or fields.group.rank == 0
+  fields.facts = selection.data and new_users.facts(fields, selection.data) or false
+  return constant(fields)
+end
+
+return M

@@ -1,0 +1,80 @@
+-- Checks before the first batch that a model can score the data of a training, and that the loss and the metrics
+-- accept their grades.
+local candidates = require "moonrank.data.candidates"
+local check = require "moonrank.check"
+local random = require "moonrank.random"
+local tensors = require "moonrank.tensor"
+
+local M = {}
+
+-- Why a model with a known configuration cannot score some data; nil if nothing speaks against it.
+local function misfit(model, role, data)
+  local config, features = check.field(model, "config") or {}, check.field(data, "features")
+  local first = model:parameters()[1]
+  if math.type(config.users) == "integer" and math.type(config.items) == "integer" then
+    if not check.field(data, "users") or not check.field(data, "items") then
+      return ("the model scores users and items (%s), but %s has %s"):format(model.kind, role,
+        features and ("features, %d of them: mr.models.mlp scores those"):format(features:size(2)) or "none")
+    end
+    for _, each in ipairs{ "users", "items" } do
+      local ids = data[each]
+      local most = #ids > 0 and ids:double():max():item() or 0
+      if candidates.is(data) then most = data.fold[each] end
+      if most > config[each] then
+        return ("the model has %d %s, but %s has number %d"):format(config[each], each, role, math.tointeger(most))
+      end
+    end
+  elseif config.inputs then
+    if not features then return ("the model scores features (%s), but %s has none"):format(model.kind, role) end
+    if features:size(2) ~= config.inputs then
+      return ("the model takes %d features, but %s has %d"):format(config.inputs, role, features:size(2))
+    end
+    if features.dtype == "int64" then
+      return ("the features of %s are int64, expected real numbers: features:to(\"%s\")"):format(role, first.dtype)
+    end
+    if features.dtype ~= first.dtype then
+      return ("the model is %s, but the features of %s are %s: mr.models.%s{dtype = \"%s\"} fits them"):format(
+        first.dtype, role, features.dtype, model.kind, features.dtype)
+    end
+  end
+end
+
+-- Scores the first list alone, because nothing else is known of models that a script defines.
+local function try(plan, role, data)
+  local batch = data:batches{ size = 1 }()
+  if not batch then return end
+  local _ <close> = random.scope(plan.seed, "first list of " .. role)
+  local ok, message = pcall(tensors.no_grad, function() plan.model(batch) end)
+  if message == "interrupted" then error(message, 0) end
+  if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
+end
+
+-- Refuses grades whose gains are too large for the loss or for a metric.
+local function check_grades(plan, role, data)
+  local lists, measured = check.field(data, "lists"), plan.selection.measured
+  if not lists then return end  -- a dataset of the script's own
+  local graded = { role ~= "test" and check.field(plan.loss, "_gains") or nil }
+  if role ~= "train" then table.move(measured, 1, #measured, #graded + 1, graded) end
+  for _, each in ipairs(graded) do
+    local ok, message = check.attempt(each.check_gains, each, lists)
+    if not ok then check.fail("mr.fit: %s of %s: %s", each.name, role, check.reason(message)) end
+  end
+end
+
+---Raises an error if the model cannot score train, valid or test. Test is checked, too, although it
+---is scored only at the end.
+---@param plan mr.fit.Plan
+function M.check(plan)
+  for _, role in ipairs{ "train", "valid", "test" } do
+    local data = plan[role]
+    if data and data.count > 0 then
+      local why = misfit(plan.model, role, data)
+      if why then check.fail("mr.fit: %s", why) end
+      check_grades(plan, role, data)
+      if role ~= "train" then try(plan, role, data) end
+    end
+    if candidates.is(data) then data:tables() end
+  end
+end
+
+return M

@@ -1,0 +1,120 @@
+-- How a training chooses its epoch: the part of the data that is evaluated after epochs, the metrics, how often, and
+-- when to stop. plan.lua makes the selection before the first batch; nothing changes it afterwards.
+local candidates = require "moonrank.data.candidates"
+local check = require "moonrank.check"
+local corrections = require "moonrank.data.corrections"
+local evaluate = require "moonrank.evaluate"
+
+local M = {}
+
+---The part on which each recipe chooses the epoch.
+M.recipes = { honest = "valid", published = "test" }
+
+---@class mr.fit.Selection
+---@field part "valid"|"test"          the part that chooses
+---@field data? mr.Dataset|mr.data.Candidates  its data; nil: the last epoch is kept
+---@field metrics mr.Metric[]          choose an epoch each
+---@field measured mr.Metric[]         computed after an epoch: those that choose, then the others
+---@field on_test mr.Metric[]          computed on test
+---@field plain table<string, string>  names of metrics without the correction that candidates made, by their names
+---@field every integer                epochs between validations
+---@field patience? integer            validations without a better epoch before training stops
+
+-- The kind of correction that candidates apply to metrics; false if the data do not correct.
+local function correction_of(data) return candidates.is(data) and data.correct end
+
+-- Removes from a metric's name the correction that valid or test makes: "ndcg@10[corrected]" is "ndcg@10".
+local function uncorrected(o, data, name)
+  local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
+  for how, correction in pairs(corrections.all) do
+    if called == correction.suffix and type(name) == "string" then
+      if correction_of(data) == how or correction_of(o.test) == how then return inner end
+      check.fail("mr.fit: metric '%s' is corrected, but neither valid nor test corrects metrics. Pass "
+        .. "fold:candidates{candidates = 'one', correct = '%s'}", name, how)
+    end
+  end
+  return name
+end
+
+-- The metrics with these names. A metric that is named twice is an error.
+local function metrics_of(o, data, names, option)
+  local plain, known = {}, {}
+  check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
+  for i, name in ipairs(names) do plain[i] = uncorrected(o, data, name) end
+  local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
+  for _, each in ipairs(metrics) do
+    if known[each.name] then check.fail("mr.fit: %s has '%s' twice", option, each.name) end
+    known[each.name] = true
+  end
+  return metrics
+end
+
+-- The name of the part that chooses the epoch.
+local function part_of(o)
+  local by_recipe = o.recipe and M.recipes[o.recipe]
+  if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
+    check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s. Pass one of the two options", o.choose_on,
+      o.recipe, by_recipe)
+  end
+  local part = o.choose_on or by_recipe or "valid"
+  if part == "test" and not o.test then
+    check.fail("mr.fit: %s chooses the epoch on test, but test is missing",
+      o.recipe and "recipe 'published'" or "choose_on = 'test'")
+  end
+  return part
+end
+
+-- Refuses options about validation if no part chooses the epoch.
+local function check_without_data(o)
+  local text = "mr.fit: %s is %d, which counts %s, but valid is missing. Pass valid or leave %s out"
+  if o.patience then check.fail(text, "patience", o.patience, "validations", "patience") end
+  if o.every ~= 1 then check.fail(text, "every", o.every, "epochs between validations", "every") end
+end
+
+-- Metrics under the names that they have on these data.
+local function named(data, metrics, plain)
+  if not correction_of(data) then return metrics end
+  local called = data:named(metrics)
+  for i, each in ipairs(called) do plain[each.name] = metrics[i].name end
+  return called
+end
+
+-- The metrics of several lists, each once.
+local function joined(...)
+  local all, known = {}, {}
+  for _, list in ipairs{ ... } do
+    for _, each in ipairs(list) do
+      if not known[each.name] then all[#all + 1] = each end
+      known[each.name] = true
+    end
+  end
+  return all
+end
+
+---Makes the selection from the options of mr.fit.
+---@param o table  with defaults
+---@return mr.fit.Selection
+function M.of(o)
+  local part = part_of(o)
+  local data = o[part]
+  if not data then check_without_data(o) end
+  local metrics, plain = metrics_of(o, data, o.metrics, "metrics"), {}
+  local chief = { metrics[1] }
+  if o.select ~= nil then
+    local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
+    chief = metrics_of(o, data, several and o.select or { o.select }, "select")
+    if not data then
+      check.fail("mr.fit: select is given, which chooses the epoch on valid, but valid is missing. Pass valid or leave "
+        .. "select out")
+    end
+  end
+  local judged = named(data, metrics, plain)
+  chief = named(data, chief, plain)
+  if data and #chief == 0 then
+    check.fail("mr.fit: metrics is empty, but %s chooses the epoch by a metric. Pass metrics or select", part)
+  end
+  return { part = part, data = data, metrics = chief, measured = joined(chief, judged),
+    on_test = named(o.test, metrics, plain), plain = plain, every = o.every, patience = o.patience }
+end
+
+return M

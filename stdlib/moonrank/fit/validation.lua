@@ -1,0 +1,168 @@
+-- Evaluations of a training: after an epoch on valid (or test), and at the end on test. This file also decides
+-- which parameters the model has at the end: those of the chosen epoch or, until every metric has chosen an epoch,
+-- those after the last complete epoch.
+local anomaly = require "moonrank.fit.anomaly"
+local candidates = require "moonrank.data.candidates"
+local choices = require "moonrank.fit.choice"
+local core = require "moonrank.core"
+local dataset = require "moonrank.data.dataset"
+local evaluate = require "moonrank.evaluate"
+local new_users = require "moonrank.fit.new_users"
+local objectives = require "moonrank.fit.objective"
+local phase = require "moonrank.phase"
+local random = require "moonrank.random"
+local tensors = require "moonrank.tensor"
+
+local M = {}
+
+---Returns the scores that a model gives all rows of the data, and the lists of these rows.
+---@return mr.Tensor scores, mr.Lists lists
+function M.scored(model, data)
+  local batch = dataset.whole_batch(data)
+  return tensors.no_grad(function() return model(batch) end), batch.lists
+end
+
+---Evaluates a dataset or candidates by metric objects, under the names that the metrics have there.
+---@return mr.Evaluation
+function M.evaluated(model, data, metrics)
+  if candidates.is(data) then return data:measure(model, metrics) end
+  local scores, lists = M.scored(model, data)
+  local found = evaluate.measure(scores, lists, metrics)
+  found._set = data
+  return found
+end
+
+-- Calls a function and returns its result. If it meets NaN in the scores of a part, the error says when.
+local function explained(plan, part, when, f)
+  local ok, found = pcall(f)
+  if not ok then anomaly.of_part(plan, part, when, found) end
+  return found
+end
+
+-- Calls a function and delays Ctrl-C until it has returned. An error of the function takes precedence.
+local function undivided(f)
+  local presses, was = core.interrupts(), core.defer_interrupt(true)
+  local ok, message = pcall(f)
+  core.defer_interrupt(was)
+  if not ok then error(message, 0) end
+  if not was and core.interrupts() > presses then error("interrupted", 0) end
+end
+
+---@class mr.fit.Validation
+local Validation = {}
+Validation.__index = Validation
+
+---@param plan mr.fit.Plan
+---@param run mr.Run  whose metrics choose epochs
+---@return mr.fit.Validation
+function M.new(plan, run)
+  local selection, held = plan.selection, plan.trainer and plan.trainer.held
+  return setmetatable({
+    _plan = plan, _run = run, _selection = selection, _snapshot = false, _epoch = false,
+    _objective = selection.data and objectives.of(plan, selection.data),
+    _batch = selection.data and held and held(plan.model, selection.data) or false,
+  }, Validation)
+end
+
+local function have_all_chosen(run)
+  for _, choice in ipairs(run.choices) do
+    if not choice._snapshot then return false end
+  end
+  return #run.choices > 0
+end
+
+---Copies the parameters before an epoch, unless every metric has chosen an epoch.
+function Validation:before()
+  if have_all_chosen(self._run) then
+    self._snapshot, self._epoch = false, false
+  else
+    self._snapshot = self._plan.learner:snapshot(self._snapshot or nil)
+    self._epoch = #self._run.history  -- set last: an interrupt before this line leaves the model as it is
+  end
+end
+
+-- A list of the loss, then the metrics, on the part that chooses the epoch.
+function Validation:_numbers()
+  local plan, selection, objective = self._plan, self._selection, self._objective
+  local batch = self._batch or dataset.whole_batch(selection.data)
+  local scores = objective.scores(batch)
+  local total, counted = objective:loss(scores, batch.lists, true)
+  local numbers = { counted > 0 and total:item() or 0 }
+  local found = candidates.is(selection.data) and selection.data:measure(plan.model, selection.measured)
+    or evaluate.measure_by(scores, batch.lists, selection.measured)
+  for i, each in ipairs(selection.measured) do numbers[i + 1] = found.mean[each.name] end
+  return numbers
+end
+
+function Validation:_validated(epoch)
+  local _ <close> = phase.begin "evaluation"
+  local _ <close> = random.scope(self._plan.seed, ("epoch %d validation"):format(epoch))
+  return explained(self._plan, self._selection.part, ("after epoch %d"):format(epoch), function()
+    return tensors.no_grad(function() return self:_numbers() end)
+  end)
+end
+
+---Validates an epoch if validation is due, and lets the metrics choose.
+---@param entry mr.Epoch
+function Validation:after(entry)
+  local plan, selection, epoch = self._plan, self._selection, entry.epoch
+  if not selection.data or epoch % selection.every ~= 0 and epoch ~= plan.epochs then return end
+  local function find() return self:_validated(epoch) end
+  local numbers = plan.group and plan.group:of_first(find, #selection.measured + 1) or find()
+  entry.valid_loss = numbers[1]
+  for i, each in ipairs(selection.measured) do entry.metrics[each.name] = numbers[i + 1] end
+  undivided(function()
+    for _, choice in ipairs(self._run.choices) do choices.see(choice, entry, plan.learner) end
+  end)
+end
+
+---Returns true if no metric found a better epoch in the last `patience` validations.
+---@return boolean
+function Validation:exhausted()
+  local patience, history = self._selection.patience, self._run.history
+  if not patience or not history[#history].valid_loss then return false end
+  for _, choice in ipairs(self._run.choices) do
+    if choices.waited(choice, history) < patience then return false end
+  end
+  return true
+end
+
+local function tested(plan)
+  local _ <close> = phase.begin "evaluation"
+  local _ <close> = random.scope(plan.seed, "test")
+  local found = explained(plan, "test", "after the last epoch", function()
+    return M.evaluated(plan.model, plan.test, plan.selection.on_test)
+  end)
+  local facts = new_users.facts(plan, plan.test)
+  found.new_to_training, found._novelty = facts.new_to_training, facts.novelty
+  return found
+end
+
+---Gives the model the parameters of the epoch that the first metric chose, evaluates test and returns the evaluation.
+---Each metric is measured at the epoch that it chose. After Ctrl-C test is not evaluated, because there were fewer
+---epochs than the script asked for, and the last epoch is the last complete one.
+---@param interrupted boolean
+---@return mr.Evaluation?
+function Validation:finish(interrupted)
+  local plan, run, selection = self._plan, self._run, self._selection
+  if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end
+  local has_model = not plan.trainer or #run.history > 0  -- trees without a round give no scores
+  local tests = plan.test and not interrupted and #selection.on_test > 0 and has_model
+  local last = #run.choices > 1 and plan.learner:snapshot()
+  local function plain(name) return selection.plain[name] or name end
+  for _, choice in ipairs(run.choices) do choices.keep_last(choice, run.history, last) end
+  local others = {}  -- by plain names, because candidates of valid and test may correct differently
+  for i = #run.choices, 1, -1 do
+    local choice = run.choices[i]
+    if choice._snapshot then plan.learner:restore(choice._snapshot) end
+    others[plain(choice.metric.name)] = tests and i > 1 and tested(plan) or nil
+  end
+  if not tests then return nil end
+  local test = tested(plan)
+  for _, name in ipairs(test.names) do
+    if others[plain(name)] then evaluate.take(test, others[plain(name)], name) end
+  end
+  return test
+end
+
+return M
