@@ -8,8 +8,8 @@
 //   A variable, if any, is the cost's parameter.
 //
 // To add a loss, write the class and its row in MR_PAIR_FORMS, a function in stdlib/moonrank/losses/pairwise.lua, and
-// the expected values in tests/stdlib/moonrank/losses/pairs_spec.lua. The row makes the kernels of both devices, the
-// CPU's loops, the functions for Lua and the tests in tests/kernels.
+// the expected values in tests/stdlib/moonrank/losses/pairs_spec.lua, and update the fingerprints (README.md). The row
+// makes the kernels of both devices, the CPU's loops, the functions for Lua and the tests in tests/kernels.
 #pragma once
 
 #include "kernels/core/hd.h"

@@ -29,7 +29,7 @@ struct PairLoss {
   std::vector<Tensor> tables = {};  // memory that `swaps` points to
 };
 
-/// The names of the functions for Lua that a cost of pairs has, and of its parameter there.
+/// The names in Lua of the loss that a cost of pairs makes, and of its parameter.
 template <class Form>
 struct PairNames;
 #define MR_PAIR_NAMES(name, Form, parameter_name, formula)                           \
