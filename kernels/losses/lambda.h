@@ -1,8 +1,8 @@
-// Pairwise losses: over pairs of rows with grades y_i > y_j, |Delta M_ij| log(1 + exp(-a (s_i - s_j))), where Delta
-// M_ij is the change of an exact metric by the swap of the two at the current scores (LambdaRank; Burges 2010), or 1
-// (RankNet). Delta counts as a constant, so the derivative by s_i is that of Li, Urbano & Hanjalic (2021, Eqs. 8 to
-// 10), -a |Delta M_ij| sigma(a (s_j - s_i)). Other forms of a pair take the logistic one's place (pair_forms.h), other
-// weights that of Delta M (pair_weights.h).
+// Pairwise losses: the sum over pairs of rows with grades y_i > y_j of |Delta M_ij| log(1 + exp(-a (s_i - s_j))). Delta
+// M_ij is the change of an exact metric if rows i and j swap their current ranks (LambdaRank; Burges 2010), or 1
+// (RankNet). Delta M_ij has no gradient, so the derivative by s_i is -a |Delta M_ij| sigma(a (s_j - s_i)) (Li, Urbano &
+// Hanjalic 2021, Eqs. 8 to 10). Other costs than the logistic one are in pair_forms.h, other weights than Delta M_ij in
+// pair_weights.h.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace mr {
 
-/// Every pair of unequal grades counts 1.
+/// Every pair of unequal grades has the weight 1.
 struct PairSwaps {
   struct Row {
     double level, inverse_rank;
@@ -41,7 +41,8 @@ MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, co
   return j.level < i.level;
 }
 
-/// One value per list, and its derivative by every score (null: not asked for). `rows` and `spare` have a slot per row.
+/// One value per list, and its derivative by every score unless `derivative` is null. `rows` and `spare` have a slot
+/// per row.
 template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;
@@ -64,7 +65,7 @@ struct LambdaLoss {
   MR_HD Real wrong_by(int64_t i, int64_t j) const { return score_difference(scores[j], scores[i], gain); }
 
  private:
-  /// Every row walks its own partners: each pair is met twice, and no lane writes another's slot.
+  /// Every row visits all its partners. Each pair is computed twice, and no lane writes to the slot of another row.
   template <class Group, class Delta>
   MR_HD void add_up(const Group& group, int64_t list, Delta delta) const {
     const int64_t at = of.lists.begin(list), n = of.lists.size(list);
@@ -87,10 +88,10 @@ struct LambdaLoss {
       const Row other = rows[j];
       if (!are_pair<Swaps>(i, row, j, other)) continue;
       const double weight = delta(row, other);
-      if (weight == 0) continue;  // also of an infinite loss
-      const Real t = wrong_by(i, j);
-      sum += weight * form.value(t);
-      slope -= weight * form.slope(t);
+      if (weight == 0) continue;  // the cost may be infinite
+      const auto pair = form(PlainMath<Real>{}, wrong_by(i, j), weight);
+      sum += pair.value;
+      slope -= pair.slope;
     }
     return sum;
   }
@@ -103,7 +104,7 @@ struct LambdaLoss {
     for (int64_t slot = 0; slot < better; ++slot) {
       const int64_t i = at + of.better(list, slot);
       const Row other = rows[i];
-      if (are_pair<Swaps>(i, other, j, row)) slope += delta(other, row) * form.slope(wrong_by(i, j));
+      if (are_pair<Swaps>(i, other, j, row)) slope += form(PlainMath<Real>{}, wrong_by(i, j), delta(other, row)).slope;
     }
     return slope;
   }

@@ -1,8 +1,10 @@
-// The CPU's pairwise losses: every pair is met once, and one target's pairs go through the vector loop together.
+// Pairwise losses on the CPU. Every pair is computed once, and the pairs of one better row go through a vector loop
+// together.
 #include <algorithm>
 #include <vector>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/losses/pair_form_sums.h"
 #include "kernels/losses/rows.h"
 #include "kernels/smooth/pair_pieces.h"
 
@@ -10,7 +12,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// One thread's arrays: the rows of a list that are worse than another one.
+/// Arrays of one thread, with an entry for each row of a list that is worse than another row.
 template <class Row>
 struct Worse {
   std::vector<int64_t> at;
@@ -24,24 +26,6 @@ struct Worse {
     rows.clear();
   }
 };
-
-/// The vector loop of a form: as PairLoops::logistic.
-double pair_terms(const LogisticPair&, const double* s, const double* w, int64_t n, double s_i, double gain,
-                  double* slopes, double* value) {
-  return pair_loops<double>().logistic(s, w, n, s_i, gain, slopes, value);
-}
-double pair_terms(const SigmoidPair&, const double* s, const double* w, int64_t n, double s_i, double gain,
-                  double* slopes, double* value) {
-  return pair_loops<double>().sigmoid(s, w, n, s_i, gain, slopes, value);
-}
-double pair_terms(const TanhPair&, const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
-                  double* value) {
-  return pair_loops<double>().tanh_logistic(s, w, n, s_i, gain, slopes, value);
-}
-double pair_terms(const HingePair& form, const double* s, const double* w, int64_t n, double s_i, double gain,
-                  double* slopes, double* value) {
-  return pair_loops<double>().hinge(s, w, n, s_i, gain, form.margin, slopes, value);
-}
 
 template <class Real, class Swaps, class Form>
 class LambdaLossByTarget {
@@ -77,16 +61,18 @@ class LambdaLossByTarget {
     for (int64_t k = at; w_.derivative.data != nullptr && k < end; ++k) w_.derivative[k] = 0;
   }
 
-  /// The value. A row that is better than some and worse than others gets its derivative in two parts.
+  /// Returns the value of the list. The derivative of a row has two parts: pairs in which it is better, and pairs in
+  /// which it is worse.
   template <class Delta>
   double add_up(int64_t list, Worse& worse, const Delta& delta) const {
+    const auto sum = pair_form_loops().of(w_.form);
     double value = 0;
     for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
       if (!weigh(i, worse, delta)) continue;
-      const double slope = pair_terms(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i],
-                                      w_.gain, worse.slopes.data(), &value);
+      const double slope = sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i], w_.gain,
+                               worse.slopes.data(), &value);
       if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.gain * slope);
     }
     for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
@@ -97,7 +83,7 @@ class LambdaLossByTarget {
 
   static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
 
-  /// Fills in what the pairs of row i weigh; whether any weighs something.
+  /// Fills in the weights of the pairs of row `at`. Returns true if a weight is not 0.
   template <class Delta>
   bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
     const Row& i = w_.rows[at];
@@ -110,7 +96,7 @@ class LambdaLossByTarget {
     return heaviest > 0;
   }
 
-  /// The best rows are nobody's worse ones.
+  /// Rows with the best grade are never the worse row of a pair.
   static constexpr bool only_worse = !requires { Swaps::every_pair; };
   const LambdaLoss<Real, Swaps, Form>& w_;
 };

@@ -1,14 +1,13 @@
-// Second derivatives of the pairwise losses (lambda.h) by every score alone, for Newton steps of trees (LambdaMART;
-// Burges 2010, section 7): a pair's a^2 |Delta M_ij| times its form's curvature at t = a (s_j - s_i), sigma(t) (1 -
-// sigma(t)) of logistic ones, counts for both of its rows. Delta counts as a constant, as it does in the first
-// derivative.
+// Second derivative of a pairwise loss (lambda.h) by each score alone, for Newton steps of trees (LambdaMART; Burges
+// 2010, section 7). Each pair adds a^2 |Delta M_ij| c(t) to both of its rows, where t = a (s_j - s_i) and c is the
+// curvature of the pair's cost (pair_forms.h). Delta M_ij has no gradient.
 #pragma once
 
 #include "kernels/losses/lambda.h"
 
 namespace mr {
 
-/// `rows` and `spare` have a slot per row; curvature likewise.
+/// `rows`, `spare` and `curvature` have a slot per row.
 template <class Swaps, class Form>
 struct LambdaCurvature {
   using Row = typename Swaps::Row;

@@ -1,5 +1,5 @@
-// Listwise losses: a list's scores as a distribution over its rows, or over their orders. Nothing overflows; an
-// infinite score has the limit of large ones.
+// Listwise losses take a list's scores as a distribution over its rows, or over orders of its rows. Nothing overflows.
+// The result for an infinite score is the limit for large scores.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace mr {
 
-/// a - b, where equal ones differ by 0 even when both are infinite.
+/// a - b, or 0 if a and b are equal, even if both are infinite.
 MR_HD inline double difference(double a, double b) { return a == b ? 0.0 : a - b; }
 
 /// Targets of ListNet (Cao et al. 2007): softmax of the grades.
@@ -35,7 +35,7 @@ struct Grades {
   MR_HD double operator()(float grade) const { return grade; }
 };
 
-/// - sum of target log softmax(f), and its derivative by every score (null: not asked for).
+/// - sum of target log softmax(f), and its derivative by every score unless `derivative` is null.
 template <class Real, class Targets>
 struct TargetCrossEntropy {
   Span<const Real> scores;
@@ -66,9 +66,9 @@ using ListNetLoss = TargetCrossEntropy<Real, SoftmaxOfGrades>;
 template <class Real>
 using SoftmaxCrossEntropyLoss = TargetCrossEntropy<Real, Grades>;
 
-/// ListMLE (Xia et al. 2008): - log of how likely the order by grade is under Plackett and Luce's model. `by_grade`:
-/// the rows of every list in that order. With `top_heavy`, position k of n weighs (2^(n-k) - 1) / (2^(n-1) - 1)
-/// (p-ListMLE, Lan et al. 2014). `tops` and `totals` have a slot per row.
+/// ListMLE (Xia et al. 2008): - log of the probability of the order by grade in Plackett and Luce's model. `by_grade`
+/// has the rows of every list in that order. With `top_heavy` (p-ListMLE, Lan et al. 2014), position k of n weighs
+/// (2^(n-k) - 1) / (2^(n-1) - 1). `tops` and `totals` have a slot per row.
 template <class Real>
 struct ListMleLoss {
   Span<const Real> scores;
@@ -97,7 +97,8 @@ struct ListMleLoss {
     return (portable::exp2(static_cast<double>(-k)) - last) / (1 - last);
   }
 
-  /// The value; keeps for every position the largest score from there on, and the sum of e^(score - largest).
+  /// Returns the value. Stores for every position the largest score from that position on, and the sum of e^(score -
+  /// largest).
   MR_HD double from_the_last(int64_t list, int64_t at, int64_t n) const {
     double top = -HUGE_VAL, total = 0, value = 0;
     for (int64_t k = n - 1; k >= 0; --k) {
@@ -115,7 +116,8 @@ struct ListMleLoss {
     return value;
   }
 
-  /// By f at position i: e^f times the sum over k <= i of weight / sum of e^score from k on, less the weight.
+  /// The derivative by f at position i: e^f times the sum over k <= i of weight_k / (sum of e^score from k on), minus
+  /// weight_i.
   MR_HD void from_the_first(int64_t list, int64_t at, int64_t n) const {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// The loops of neural_sums.h that are over a block of rows or columns, each a lane that adds up one by one; inside
-// namespace MR_SIMD, included by neural_sums_loops.h only.
+// The loops of neural_sums.h over a block of rows or columns. Each row or column is a lane and sums one entry after
+// another. Inside namespace MR_SIMD; included by neural_sums_loops.h only.
 #pragma once
 
 #include "kernels/core/functions.h"

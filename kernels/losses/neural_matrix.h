@@ -1,6 +1,6 @@
-// The CPU's relaxed permutation matrix (neural_sort.h): the entries of a list that is not too long are kept while the
-// list is worked on, by rows and, since those have roundings of their own, by columns; of longer lists each is made
-// anew. Both ways are the same bits.
+// The relaxed permutation matrix (neural_sort.h) on the CPU. If a list is not too long, the entries of its matrix are
+// kept while the list is computed: once by rows and once by columns, because the two differ in rounding. For longer
+// lists, an entry is computed whenever it is read. Both ways give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace mr::cpu {
 
-/// Up to so many rows entries are kept: 16 MB.
+/// The longest list whose entries are kept, in 16 MB.
 constexpr int64_t most_rows_kept = 1024;
 
 class VectorMatrix {
  public:
-  /// `rows` and `columns`: room for entries, or null.
+  /// `rows` and `columns` are memory for entries, or null.
   VectorMatrix(double* rows, double* columns, int64_t stride) : rows_(rows), columns_(columns), stride_(stride) {}
 
   template <class Group>
@@ -93,12 +93,13 @@ class VectorMatrix {
   int64_t stride_;
 };
 
-/// One thread's numbers of a list.
+/// Memory of one thread for a list.
 struct NeuralScratch {
   std::vector<double> vectors, rows, columns;
   auto in_use() { return Kept(vectors, rows, columns); }
 
-  /// Room for `slots` vectors of n numbers, 0 past the n-th, and for their matrix; how far vectors are apart.
+  /// Makes room for `slots` vectors of n numbers, padded with 0, and for their matrix. Returns the distance between
+  /// vectors.
   int64_t resize(int64_t slots, int64_t n) {
     const int64_t stride = filled_up(n, NeuralSumLoops::block);
     vectors.resize(static_cast<size_t>(slots * stride));

@@ -1,5 +1,5 @@
-// NeuralNDCG (Pobrotyn & Bialobrzeski 2021): - nDCG of a relaxed permutation matrix, - sum over k, j of d(k) P_kj G_j
-// over the ideal DCG. The derivative goes back through every iteration of the scaling.
+// NeuralNDCG (Pobrotyn & Bialobrzeski 2021): - nDCG of a relaxed permutation matrix P, which is - (sum over k, j of
+// d(k) P_kj G_j) / (ideal DCG). The derivative goes back through every iteration of the scaling.
 #pragma once
 
 #include "kernels/core/view.h"
@@ -9,8 +9,8 @@
 
 namespace mr {
 
-/// One value per list, and its derivative by every score (null: not asked for). `spare` has `slots(iterations)` per
-/// row, without derivative `slots(1)`; on the CPU, whose threads have their own, nothing.
+/// One value per list, and its derivative by every score unless `derivative` is null. `spare` has `slots(iterations)`
+/// numbers per row, or `slots(1)` without derivative. It is empty on the CPU, whose threads have memory of their own.
 template <class Real>
 struct NeuralNdcgLoss {
   Span<const Real> scores;
@@ -32,10 +32,10 @@ struct NeuralNdcgLoss {
     of_list(group, list, PlainMatrix{}, spare.data + slots(kept()) * lists.begin(list), n);
   }
 
-  /// How many iterations are kept.
+  /// The number of iterations whose scalings are kept.
   MR_HD int64_t kept() const { return derivative.data != nullptr ? iterations : 1; }
 
-  /// In `memory` for `slots(kept())` vectors that are `stride` apart.
+  /// Computes one list. `memory` holds `slots(kept())` vectors that are `stride` apart.
   template <class Matrix, class Group>
   MR_HD void of_list(const Group& group, int64_t list, const Matrix& matrix, double* memory, int64_t stride) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
@@ -65,8 +65,8 @@ struct NeuralNdcgLoss {
   }
 
  private:
-  /// The vectors of a list. Of sums that rows and columns were divided by, `rows` and `columns` have what the value
-  /// changes with them; `slope` what it changes with f_j other than by A_j, `by_away` with A_j / tau.
+  /// The vectors of a list. `rows` and `columns` have the derivatives of the value by the sums that rows and columns
+  /// were divided by, `by_away` those by A_j / tau, and `slope` those by f_j with A_j held constant.
   template <class Matrix>
   struct OfList {
     const NeuralSort<Matrix>& x;
@@ -84,9 +84,10 @@ struct NeuralNdcgLoss {
           by_away(memory + 7 * x.stride),
           stepped(memory + 8 * x.stride) {}
 
-    /// From the last iteration back. `b` has sum over j of K_kj v_j G_j. What an entry of the matrix changes, less the
-    /// mean over its row that softmax takes off, adds up to sums that are made here anyway: the mean is - rows of the
-    /// zeroth iteration, the sum over a column is that of the same.
+    /// Goes back from the last iteration to the first. `b` has the sum over j of K_kj v_j G_j. The derivative of
+    /// softmax subtracts from the derivative by an entry the mean over its row. No further sums are needed for this:
+    /// the mean is
+    /// `-rows` of iteration 0, and the sum over a column follows from the sums of that iteration.
     template <class Group>
     MR_HD void go_back(const Group& group, int64_t last) const {
       group.each(x.n, [&](int64_t k) {

@@ -1,8 +1,10 @@
-// The relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by Sinkhorn's iterations. Row k says which
-// rows of the list have rank k, K_kj = softmax over j of ((n + 1 - 2k) f_j - A_j) / tau, A_j = sum over l of |f_j -
-// f_l|; scaling makes its columns add up to 1, too: P_kj = u_k K_kj v_j. How the entries of K are read is the matrix's
-// matter: PlainMatrix makes each anew from f_j, A_j and the normaliser of row k, so that none is stored; the CPU has
-// its own (neural_matrix.h). O(iterations n^2) time; memory per row `slots(iterations)` numbers.
+// The relaxed permutation matrix of NeuralSort (Grover et al. 2019), scaled by Sinkhorn's iterations.
+//
+// K_kj says how much row j of the list has rank k: K_kj = softmax over j of ((n + 1 - 2k) f_j - A_j) / tau, with A_j =
+// sum over l of |f_j - f_l|. Rows of K sum to 1. Scaling makes its columns sum to 1, too: P_kj = u_k K_kj v_j.
+// `Matrix` computes the entries of K. PlainMatrix stores none and computes each from f_j, A_j and the normaliser of row
+// k whenever it is read. The CPU uses VectorMatrix (neural_matrix.h). Time O(iterations n^2), memory
+// `slots(iterations)` numbers per row.
 #pragma once
 
 #include <cmath>
@@ -12,8 +14,8 @@
 
 namespace mr {
 
-/// NeuralSort of one list. With `keeps` the scalings of every iteration are kept, otherwise those of the last two.
-/// Vectors of n numbers are `stride` apart.
+/// NeuralSort of one list. The scalings of every iteration are kept if `keeps`, otherwise only those of the last two
+/// iterations. Vectors of n numbers are `stride` apart.
 template <class Matrix>
 struct NeuralSort : NeuralVectors {
   Matrix matrix;
@@ -31,7 +33,7 @@ struct NeuralSort : NeuralVectors {
         keeps(keeps_all),
         kept(memory + 4 * apart) {}
 
-  /// Scalings of rows and of columns.
+  /// The scalings of rows (u) and of columns (v) after an iteration.
   MR_HD double* u(int64_t iteration) const { return slot(iteration, 0); }
   MR_HD double* v(int64_t iteration) const { return slot(iteration, 1); }
 
@@ -44,8 +46,8 @@ struct NeuralSort : NeuralVectors {
     matrix.template over_columns<count>(group, *this, weights, then);
   }
 
-  /// Fills in all of the matrix before it is scaled. An infinite score stands so far beyond the finite ones that
-  /// nothing of it is left at other ranks.
+  /// Fills in the matrix before it is scaled. An infinite score is replaced by one so far beyond the finite scores that
+  /// its row has no share of other ranks.
   template <class Group, class Real>
   MR_HD void prepare(const Group& group, const Real* scores) const {
     const auto finite_or = [&](int64_t i, double other) {
@@ -66,13 +68,13 @@ struct NeuralSort : NeuralVectors {
     matrix.prepare(group, *this);
   }
 
-  /// Scales columns and rows in turn until all columns add up to 1 within `tolerance`; the number of the last
-  /// iteration.
+  /// Scales columns and rows in turn until the sum of every column is 1 within `tolerance`. Returns the number of the
+  /// last iteration.
   template <class Group>
   MR_HD int64_t scale(const Group& group, int64_t iterations, double tolerance) const {
     for (int64_t t = 1; t <= iterations; ++t) {
       over_columns<1>(group, {u(t - 1)}, [&](int64_t j, const double(&sums)[1]) { v(t)[j] = 1 / sums[0]; });
-      // 1 / v(t)_j is what column j adds up to before v_j
+      // 1 / v(t)_j is the sum of column j before it is scaled by v_j
       const double off = group.max(n, 0.0, [&](int64_t j) { return std::fabs(v(t - 1)[j] / v(t)[j] - 1); });
       if (t > 1 && off < tolerance) return t - 1;
       over_rows(group, v(t), [&](int64_t k, double sum) { u(t)[k] = 1 / sum; });
@@ -81,12 +83,11 @@ struct NeuralSort : NeuralVectors {
   }
 
  private:
-  /// Scores up to so many times tau are taken as they are: the roundings of their sums stay small beside tau.
+  /// Scores up to this many times tau are used unchanged: rounding errors of their sums are small compared with tau.
   static constexpr double most = 0x1p20;
 
-  /// Scores of the same matrix that begin at 0, where those given are so large that the digits of their sums say
-  /// nothing of their differences: no two neighbours are further apart than `beyond`, at which nothing of either is
-  /// left at the other's rank.
+  /// Replaces scores that are too large for the precision of their sums by scores that begin at 0 and give the same
+  /// matrix. Gaps between neighbours are cut to `beyond`, at which a row has no share of the other's rank.
   template <class Group, class Real>
   MR_HD void draw_near(const Group& group, const Real* scores, double beyond) const {
     double *const gaps = away, *const sums = normaliser;  // filled in later

@@ -7,7 +7,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// `n` of them at `from`, then `after` up to 64 bytes.
+/// Loads `n` numbers from `from` and pads them with `after` to 64 bytes.
 struct Rest {
   double values[Lanes<double>::width];
   Rest(const double* from, int64_t n, double after) {
@@ -16,7 +16,7 @@ struct Rest {
   }
 };
 
-/// e^t; what is e to less than -350 adds nothing, and is beyond the range of `exponential`.
+/// e^t. It is 0 for t < -350, which is out of the range of `exponential` and adds nothing to a sum.
 inline Lanes<double>::Vector entry_of(Lanes<double>::Vector t) {
   using V = Lanes<double>::Vector;
   constexpr double beyond = -350;
@@ -41,7 +41,7 @@ void add_up(const double* x, double a, const double* b, double c, const double* 
   for (int64_t i = 0; i < whole; i += L::width) add(x + i, b + i, [&](int w) { return weights[w] + i; });
   if (whole < n) {
     const int64_t left = n - whole;
-    // past the end an entry is e^0, and weighs nothing
+    // entries past the end are e^0 with weight 0
     const Rest x_rest(x + whole, left, 0), b_rest(b + whole, left, -c);
     double rest[count][L::width] = {};
     for (int w = 0; w < count; ++w)

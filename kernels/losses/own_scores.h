@@ -1,4 +1,4 @@
-// Losses that smooth a metric by each relevant row's own score in place of its rank: CLiMF and TFMAP.
+// Losses that replace the rank of a relevant row in a metric by the sigmoid of its score: CLiMF and TFMAP.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 namespace mr {
 
 /// CLiMF (Shi et al. 2012): - sum over relevant i of (log sigma(f_i) + sum over relevant j /= i of log(1 - sigma(f_j -
-/// f_i))). Each relevant row's terms are its own, and those where it is the other one.
+/// f_i))). A relevant row i has terms of its own and terms as the other row of a pair.
 struct Climf {
   MR_HD static double term(double f) { return softplus(-f); }
   MR_HD static double term_slope(double f) { return -sigmoid(-f); }
   MR_HD static double pair(double, double by) { return softplus(by); }
-  /// By f_i, of the pairs (i, j) and (j, i); by = f_j - f_i.
+  /// The derivative of the pairs (i, j) and (j, i) by f_i, where by = f_j - f_i.
   MR_HD static double pair_slope(double, double, double by) { return sigmoid(-by) - sigmoid(by); }
   MR_HD static double over(double) { return 1; }
 };
 
-/// TFMAP (Shi et al. 2012): - (1/P) sum over relevant i of sigma(f_i) sum over relevant j, i among them, of sigma(f_j -
+/// TFMAP (Shi et al. 2012): - (1/P) sum over relevant i of sigma(f_i) sum over relevant j, including i, of sigma(f_j -
 /// f_i).
 struct Tfmap {
   MR_HD static double term(double f) { return -0.5 * sigmoid(f); }
@@ -35,7 +35,7 @@ struct Tfmap {
   MR_HD static double over(double relevant) { return relevant; }
 };
 
-/// One value per list, and its derivative by every score (null: not asked for). O(relevant rows squared).
+/// One value per list, and its derivative by every score unless `derivative` is null. Time O(P^2) for P relevant rows.
 template <class Real, class Form>
 struct OwnScoreLoss {
   Span<const Real> scores;

@@ -1,5 +1,15 @@
-// Costs of a pair of rows and their slopes. They are functions of t = a (s_j - s_i), which is positive if a better row
-// i and a worse row j are in the wrong order.
+// Costs of a pair of rows. Each cost is a function of t = a (s_j - s_i), which is positive if a better row i and a
+// worse row j are in the wrong order. One formula serves single numbers on both processors and vectors on the CPU.
+//
+// A cost is a class with these members:
+//   operator()(math, t, weight): the cost at t and its slope there, both times the weight. `math` computes softplus,
+//     sigmoid and tanh: PlainMath below for numbers, LaneMath in pair_form_sums_loops.h for vectors.
+//   curvature(t): the second derivative, for trees. A cost that only LambdaRank's option `pair` takes has none.
+//   A variable, if any, is the cost's parameter.
+//
+// To add a loss, write the class and its row in MR_PAIR_FORMS, a function in stdlib/moonrank/losses/pairwise.lua, and
+// the expected values in tests/stdlib/moonrank/losses/pairs_spec.lua, and update the fingerprints (README.md). The row
+// makes the kernels of both devices, the CPU's loops, the functions for Lua and the tests in tests/kernels.
 #pragma once
 
 #include "kernels/core/hd.h"
@@ -7,17 +17,42 @@
 
 namespace mr {
 
+/// The value of a function and its slope.
+template <class Number>
+struct ValueAndSlope {
+  Number value, slope;
+};
+
+/// Functions of single numbers. A weight is double even where the numbers are float.
+template <class Real>
+struct PlainMath {
+  using Number = Real;
+  using Weight = double;
+  static MR_HD Number number(double x) { return static_cast<Real>(x); }
+  /// log(1 + e^t).
+  static MR_HD ValueAndSlope<Real> softplus(Real t) { return {mr::softplus(t), mr::sigmoid(t)}; }
+  /// 1 / (1 + e^-t) times a weight.
+  static MR_HD ValueAndSlope<double> sigmoid(Real t, double weight) {
+    return {weight * mr::sigmoid(t), weight * (mr::sigmoid(t) * mr::sigmoid(-t))};
+  }
+  static MR_HD ValueAndSlope<Real> tanh(Real t) {
+    // 1 - tanh(t)^2, without cancellation
+    const Real e = portable::exp(-2 * std::fabs(t));
+    return {portable::tanh(t), 4 * e / ((1 + e) * (1 + e))};
+  }
+};
+
+/// A pair's cost and slope, both times its weight.
+template <class Math>
+using PairTerms = ValueAndSlope<typename Math::Weight>;
+
 /// log(1 + e^t) (RankNet; Burges et al. 2005).
 struct LogisticPair {
-  template <class Real>
-  MR_HD Real value(Real t) const {
-    return softplus(t);
+  template <class Math>
+  MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
+    const auto of = Math::softplus(t);
+    return {weight * of.value, weight * of.slope};
   }
-  template <class Real>
-  MR_HD Real slope(Real t) const {
-    return sigmoid(t);
-  }
-  /// The second derivative.
   MR_HD static double curvature(double t) {
     const double s = sigmoid(t);
     return s * (1 - s);
@@ -26,50 +61,51 @@ struct LogisticPair {
 
 /// sigma(t), a smooth count of wrongly ordered pairs.
 struct SigmoidPair {
-  template <class Real>
-  MR_HD Real value(Real t) const {
-    return sigmoid(t);
-  }
-  template <class Real>
-  MR_HD Real slope(Real t) const {
-    return sigmoid(t) * sigmoid(-t);
+  template <class Math>
+  MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
+    const auto of = Math::sigmoid(t, weight);  // weighted inside, which saves a product
+    return {of.value, of.slope};
   }
 };
 
 /// max(0, margin + t) (RankSVM; Joachims 2002).
 struct HingePair {
   double margin = 1;
-  template <class Real>
-  MR_HD Real value(Real t) const {
-    const Real by = static_cast<Real>(margin) + t;
-    return by > 0 ? by : Real(0);
-  }
-  template <class Real>
-  MR_HD Real slope(Real t) const {
-    return static_cast<Real>(margin) + t > 0 ? Real(1) : Real(0);
+  template <class Math>
+  MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
+    const typename Math::Number by = Math::number(margin) + t;
+    const typename Math::Weight none{};
+    return {by > 0 ? weight * by : none, by > 0 ? weight : none};
   }
   /// 1 where there is a slope, as in XGBoost's binary:hinge: the second derivative is 0, with which no step is taken.
-  MR_HD double curvature(double t) const { return slope(t); }
+  MR_HD double curvature(double t) const { return (*this)(PlainMath<double>{}, t, 1).slope; }
 };
 
 /// log(1 + e^tanh(t)) (DirectRanker; Köppel et al. 2019).
 struct TanhPair {
-  template <class Real>
-  MR_HD Real value(Real t) const {
-    return softplus(portable::tanh(t));
-  }
-  template <class Real>
-  MR_HD Real slope(Real t) const {
-    // 1 - tanh(t)^2, without cancellation
-    const Real e = portable::exp(-2 * std::fabs(t));
-    return sigmoid(portable::tanh(t)) * (4 * e / ((1 + e) * (1 + e)));
+  template <class Math>
+  MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
+    const auto inner = Math::tanh(t);
+    const auto outer = Math::softplus(inner.value);
+    return {weight * outer.value, weight * (outer.slope * inner.slope)};
   }
   /// Gauss-Newton curvature: that of the logistic cost times the square of tanh's slope. The exact second derivative is
   /// negative where tanh bends.
   MR_HD static double curvature(double t) {
-    const double e = portable::exp(-2 * std::fabs(t)), steep = 4 * e / ((1 + e) * (1 + e));
-    return LogisticPair::curvature(portable::tanh(t)) * steep * steep;
+    const auto inner = PlainMath<double>::tanh(t);
+    return LogisticPair::curvature(inner.value) * inner.slope * inner.slope;
   }
 };
 
 }  // namespace mr
+
+/// One row per cost.
+/// LOSS(name, Form, parameter, formula): a loss in which every pair of unequal grades has the weight 1. Lua gets
+///   core.<name>_loss and core.<name>_curvature. `parameter` is the variable of Form, or else the factor a.
+/// CHANGE(name, Form): LambdaRank's option `pair` takes this name. Its default "logistic" is LogisticPair.
+#define MR_PAIR_FORMS(LOSS, CHANGE)                                            \
+  LOSS(ranknet, LogisticPair, gain, "log(1 + exp(-gain (s_i - s_j)))")         \
+  LOSS(direct_ranker, TanhPair, gain, "log(1 + exp(-tanh(gain (s_i - s_j))))") \
+  LOSS(hinge, HingePair, margin, "max(0, margin - (s_i - s_j))")               \
+  CHANGE(sigmoid, SigmoidPair)
+#define MR_NO_PAIR_FORM(...)

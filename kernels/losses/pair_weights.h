@@ -17,8 +17,9 @@ struct PairRow {
   double level, inverse_rank;
 };
 
-/// Every unordered pair with the target 1, 1/2 or 0 of its cross entropy (Burges et al. 2005): of equal grades both
-/// orders count 1/2. Of unequal ones each counts `upsample`, the list's own where there is one. `better`: every row.
+/// Weights of the cross entropies of all unordered pairs, whose targets are 1, 1/2 and 0 (Burges et al. 2005). With
+/// equal grades, both orders of a pair weigh 1/2. With unequal grades, the pair weighs `upsample`, or the list's entry
+/// of `upsample_of`. Every row is in `better`.
 struct TargetPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
@@ -43,7 +44,8 @@ struct TargetPairs {
 
 constexpr double log2_of_e = 1.44269504088896340736;
 
-/// NDCG-Loss1: G_i / D(r_i), in base 2, over all j but i; 0 where all grades are equal. `better`: rows that gain.
+/// NDCG-Loss1: a pair weighs G_i / D(r_i), in base 2, for every row j /= i. The weight is 0 if all grades of the list
+/// are equal. Rows with a gain above 0 are in `better`.
 struct GainPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
@@ -70,8 +72,8 @@ struct GainPairs {
   }
 };
 
-/// NDCG-Loss2: |1/D(d) - 1/D(d + 1)| |G_i - G_j| with d the distance of the two ranks, times mu; and NDCG-Loss2++: that
-/// plus |1/D(r_i) - 1/D(r_j)| |G_i - G_j|. In base 2.
+/// NDCG-Loss2: a pair weighs mu |1/D(d) - 1/D(d + 1)| |G_i - G_j|, in base 2, where d is the distance of the two ranks.
+/// NDCG-Loss2++ (`with_swaps`) adds |1/D(r_i) - 1/D(r_j)| |G_i - G_j|.
 struct DistancePairs {
   struct Row {
     double level, inverse_rank, share, rank;
@@ -107,8 +109,8 @@ struct DistancePairs {
   }
 };
 
-/// The change of a metric that is a sum over rows of a gain times a discount of the rank, over a norm of the list, all
-/// read from tables: |gain_i - gain_j| |discount(r_i) - discount(r_j)| / norm.
+/// The change of a metric that is declared by tables: the sum over rows of gain times discount of the rank, divided by
+/// the list's norm. A pair weighs |gain_i - gain_j| |discount(r_i) - discount(r_j)| / norm.
 struct TableSwaps {
   struct Row {
     double level, inverse_rank, gain, share;

@@ -1,4 +1,4 @@
-// The relaxed permutation matrix of a list (neural_sort.h), no entry of which is stored.
+// The relaxed permutation matrix of a list (neural_sort.h) without stored entries.
 #pragma once
 
 #include <cmath>
@@ -10,14 +10,14 @@
 
 namespace mr {
 
-/// The vectors that make up a list's matrix: scores, A_j / tau, logarithms of the sums of rows before they are divided,
-/// and (n - 1 - 2k) / tau, ranks k counted from 0.
+/// The vectors that determine the matrix of a list: f has scores, away A_j / tau, normaliser the logarithms of the sums
+/// of rows before they are divided, steps (n - 1 - 2k) / tau for ranks k from 0.
 struct NeuralVectors {
   int64_t n;
   double tau;
   double *f, *away, *normaliser, *steps;
 
-  /// In `memory`, `apart` numbers from each other.
+  /// Puts the vectors into `memory`, `apart` numbers from each other.
   MR_HD NeuralVectors(int64_t rows, double temperature, double* memory, int64_t apart)
       : n(rows),
         tau(temperature),
@@ -29,7 +29,7 @@ struct NeuralVectors {
   MR_HD double logit(int64_t k, int64_t j) const { return steps[k] * f[j] - away[j]; }
 };
 
-/// Every entry made anew wherever it is read.
+/// Computes an entry whenever it is read.
 struct PlainMatrix {
   /// Fills in `away` and `normaliser`.
   template <class Group>
@@ -47,7 +47,7 @@ struct PlainMatrix {
     });
   }
 
-  /// then(k, sums) for every row k, sums[w] = sum over j of K_kj weights[w][j].
+  /// Calls then(k, sums) for every row k, with sums[w] = sum over j of K_kj weights[w][j].
   template <int count, class Group, class Then>
   MR_HD void over_rows(const Group& group, const NeuralVectors& x, const double* const (&weights)[count],
                        Then then) const {
@@ -58,7 +58,7 @@ struct PlainMatrix {
     });
   }
 
-  /// then(j, sums) for every column j, sums[w] = sum over k of K_kj weights[w][k].
+  /// Calls then(j, sums) for every column j, with sums[w] = sum over k of K_kj weights[w][k].
   template <int count, class Group, class Then>
   MR_HD void over_columns(const Group& group, const NeuralVectors& x, const double* const (&weights)[count],
                           Then then) const {
@@ -69,7 +69,7 @@ struct PlainMatrix {
     });
   }
 
-  /// then(j, sum over l of sign(f_j - f_l) (by_j + by_l)) for every j.
+  /// Calls then(j, sum over l of sign(f_j - f_l) (by_j + by_l)) for every j.
   template <class Group, class Then>
   MR_HD void over_signs(const Group& group, const NeuralVectors& x, const double* by, Then then) const {
     group.each(x.n, [&](int64_t j) {

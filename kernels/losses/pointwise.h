@@ -1,4 +1,4 @@
-// Pointwise losses: each row is compared with its own grade; a list's value is the mean over its rows, 0 without rows.
+// Pointwise losses compare each row with its own grade. A list's value is the mean over its rows, or 0 without rows.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ struct SquaredHinge {
   MR_HD double slope(double f, double y) const { return y >= threshold ? -2 * short_by(f) : 2 * short_by(-f); }
 };
 
-/// One value per list, and its derivative by every score (null: not asked for).
+/// One value per list, and its derivative by every score unless `derivative` is null.
 template <class Real, class Form>
 struct PointwiseLoss {
   Form form;
@@ -61,8 +61,8 @@ using BinaryCrossEntropyLoss = PointwiseLoss<Real, BinaryCrossEntropy>;
 template <class Real>
 using SquaredHingeLoss = PointwiseLoss<Real, SquaredHinge>;
 
-/// Cumulative logits (McCullagh 1980): the sum over levels k of the binary cross entropy of sigma(f - threshold_k) and
-/// whether the grade is k or more. Derivatives also by the thresholds, one row of them per list.
+/// Cumulative logits (McCullagh 1980): the sum over levels k of the binary cross entropy of sigma(f - threshold_k)
+/// against 1 if the grade is at least k, else 0. There is also a derivative by the thresholds: one row of it per list.
 template <class Real>
 struct OrdinalLoss {
   Span<const Real> thresholds;

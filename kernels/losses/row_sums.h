@@ -1,4 +1,4 @@
-// The CPU's inner loops of losses over rows, compiled once per instruction set. Arrays are filled up to a multiple of
+// The CPU's inner loops of losses over rows, compiled once per instruction set. Arrays are padded to a multiple of
 // `row_padding` with - infinity, which adds nothing.
 #pragma once
 
@@ -15,14 +15,16 @@ struct RowLoops {
   double (*exponentials)(const double* x, double top, int64_t n, double* powers);
   /// slopes[i] = sigma(t_i); the result is the sum of log(1 + e^t_i). Any t but NaN.
   double (*logistic)(const double* t, int64_t n, double* slopes);
-  /// The sum of x one by one, where integers add up in any order.
+  /// The sum of x, with the rounding of a sum from the first to the last entry. Sums of integers are exact in any
+  /// order.
   double (*sum)(const double* x, int64_t n);
-  /// The largest of x, - infinity of none.
+  /// The largest of x, or - infinity if n is 0.
   double (*largest)(const double* x, int64_t n);
-  /// The sum, one by one, of targets_i (log_total - (x_i - top)) where targets_i > 0; the terms are left in `terms`.
+  /// The sum, from the first to the last entry, of targets_i (log_total - (x_i - top)) over targets_i > 0. The terms
+  /// stay in `terms`.
   double (*cross_entropy)(const double* x, const double* targets, double top, double log_total, int64_t n,
                           double* terms);
-  /// slopes[i] = mass powers_i / total - targets_i; may be `powers`.
+  /// slopes[i] = mass powers_i / total - targets_i. `slopes` may be `powers`.
   void (*cross_entropy_slopes)(const double* powers, const double* targets, double mass, double total, int64_t n,
                                double* slopes);
   /// x[i] /= total.
@@ -31,11 +33,13 @@ struct RowLoops {
   /// smooth_rank.h's.
   void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
 
-  // The next functions compute what a relevant row of score g adds to rows of scores f, bit for bit as own_scores.h:
+  // The next functions add the terms of a relevant row with score g to rows with scores f. Their results have the same
+  // bits as those of own_scores.h.
 
-  /// Climf's pair to sums, its slope to slopes.
+  /// Adds Climf's value of a pair to sums and its slope to slopes.
   void (*climf)(const double* f, double g, int64_t n, double* sums, double* slopes);
-  /// Tfmap's; sigma_i = sigma(f_i), curve_i = - sigma(f_i) sigma(- f_i), sigma_g = sigma(g).
+  /// Adds Tfmap's value of a pair to sums and its slope to slopes, where sigma_i = sigma(f_i), curve_i = - sigma(f_i)
+  /// sigma(- f_i), sigma_g = sigma(g).
   void (*tfmap)(const double* f, const double* sigma, const double* curve, double g, double sigma_g, int64_t n,
                 double* sums, double* slopes);
 };

@@ -1,14 +1,15 @@
 // The loops of row_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by row_sums_*.cpp only.
+#include "kernels/core/lane_sums.h"
 #include "kernels/core/logarithms.h"
+#include "kernels/core/logistic_lanes.h"
 #include "kernels/losses/row_sums.h"
-#include "kernels/smooth/logistic_loops.h"
 
 namespace mr::cpu::MR_SIMD {
 namespace {
 
 inline double row_exponentials(const double* x, double top, int64_t n, double* powers) {
   using L = Lanes<double>;
-  constexpr double beyond = -350;  // the end of `exponential`'s range; what is e to this adds nothing
+  constexpr double beyond = -350;  // the end of `exponential`'s range; e to this adds nothing
   Parts<double> total = {};
   for (int64_t i = 0; i < n; i += L::count) {
     const L::Vector at = L::load(x + i), t = at == top ? L::Vector{} : at - top;  // infinities may be equal
@@ -23,7 +24,7 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
   using L = Lanes<double>;
   Parts<double> total = {};
   for (int64_t i = 0; i < n; i += L::count) {
-    const Logistic of(L::load(t + i), L::all(1));
+    const Softplus of(L::load(t + i));
     total[i / L::count % L::parts] += of.value;
     L::store(slopes + i, of.slope);
   }

@@ -1,5 +1,6 @@
-// The kernels of losses. Pairwise: one for every form of a pair that counts 1, for every other weight of pairs, and for
-// every form of swap differences that a metric has (kernels/ranking/rows.h). Pointwise, listwise and sampled: one each.
+// The kernels of losses. A pairwise loss has one kernel for each combination of weight and cost: weight 1 with the
+// costs of MR_PAIR_FORMS, LambdaLoss and all pairs with the logistic cost, changes of metrics (kernels/ranking/rows.h)
+// with the costs of LambdaRank. Every other loss has one kernel.
 #pragma once
 
 #include <tuple>
@@ -26,12 +27,14 @@ template <class Real, class... Swaps>
 struct LambdaKernelsOf<Real, std::variant<Swaps...>> {
   template <class Work>
   using Kernel = void (*)(int64_t count, const Work& work);
-  std::tuple<Kernel<LambdaLoss<Real, PairSwaps>>, Kernel<LambdaLoss<Real, PairSwaps, HingePair>>,
-             Kernel<LambdaLoss<Real, PairSwaps, TanhPair>>, Kernel<LambdaLoss<Real, TargetPairs>>,
-             Kernel<LambdaLoss<Real, GainPairs>>, Kernel<LambdaLoss<Real, DistancePairs>>,
-             Kernel<LambdaLoss<Real, TableSwaps>>, Kernel<LambdaLoss<Real, TableSwaps, SigmoidPair>>,
-             Kernel<LambdaLoss<Real, Swaps>>..., Kernel<LambdaLoss<Real, Swaps, SigmoidPair>>...>
+#define MR_LOSS(name, Form, ...) , Kernel<LambdaLoss<Real, PairSwaps, Form>>
+#define MR_CHANGE(name, Form) , Kernel<LambdaLoss<Real, TableSwaps, Form>>, Kernel<LambdaLoss<Real, Swaps, Form>>...
+  std::tuple<Kernel<LambdaLoss<Real, TargetPairs>>, Kernel<LambdaLoss<Real, GainPairs>>,
+             Kernel<LambdaLoss<Real, DistancePairs>>, Kernel<LambdaLoss<Real, TableSwaps>>,
+             Kernel<LambdaLoss<Real, Swaps>>... MR_PAIR_FORMS(MR_LOSS, MR_CHANGE)>
       all;
+#undef MR_LOSS
+#undef MR_CHANGE
 
   template <class Each, class Form = LogisticPair>
   Kernel<LambdaLoss<Real, Each, Form>> of() const {

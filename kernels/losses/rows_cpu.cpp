@@ -1,5 +1,5 @@
-// The CPU's pointwise and listwise losses: exponentials by vectors, else the plain forms; those that are more than
-// linear in a list's rows answer Ctrl-C inside a list.
+// Pointwise and listwise losses on the CPU. Some compute exponentials by vectors, the others run the plain form. Losses
+// whose time grows faster than the rows of a list check for Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
 #include "kernels/losses/neural_matrix.h"
 #include "kernels/losses/rows.h"
@@ -28,7 +28,7 @@ void soft_rank(int64_t count, const SoftRankLoss<Real>& work) {
   parallel_each(count, 1, [&](int64_t list) { VectorSoftRank<Real>{work}(SerialGroup{}, list); });
 }
 
-/// `Form` is derived from the plain form, and holds no more.
+/// `Form` is derived from the plain form and has no further members.
 template <class Form, class Plain>
 void by_vectors(int64_t count, const Plain& work) {
   Backend::lists(count, Form{work});

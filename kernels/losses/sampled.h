@@ -1,4 +1,4 @@
-// Losses over pairs of a relevant row and one that is drawn among a list's other rows (samplers.h).
+// Losses over pairs of a relevant row and a row that is sampled from the rest of the list (samplers.h).
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace mr {
 
-/// One value per list, the sum over relevant rows of the mean over their `draws`, and its derivative by every score
-/// (null: not asked for), or where `curved` the second by each score alone. `drawn` and `slopes` have `draws` slots per
-/// relevant row.
+/// One value per list: the sum over relevant rows of the mean over their `draws`. With it comes the derivative by every
+/// score unless `derivative` is null, or the second derivative by each score alone if `curved`. `drawn` and `slopes`
+/// have `draws` slots per relevant row.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;
@@ -18,7 +18,7 @@ struct SampledLoss {
   Ragged lists;
   Chosen relevant;
   RandomKey key;
-  int64_t rows_before;  // in the batch whose share these lists are
+  int64_t rows_before;  // in the batch of which these lists are a part
   int64_t draws;
   Span<int64_t> drawn;
   Span<double> slopes;
@@ -41,7 +41,7 @@ struct SampledLoss {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
     if (derivative.data == nullptr) return;
     group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
-    // by one lane, in the order of the draws: several may have drawn the same row
+    // one lane sums in the order of the draws, because several draws may give the same row
     group.each(1, [&](int64_t) {
       for (int64_t k = 0; k < pairs; ++k) {
         if (drawn[first + k] < 0) continue;

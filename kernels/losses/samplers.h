@@ -1,5 +1,5 @@
-// How a row is drawn among a list's other rows, for a relevant one, and what the pair costs. What is drawn depends on
-// the key, the row and the number of the draw only. Other rows are those that are not relevant.
+// Samplers draw, for a relevant row, one of the rows of its list that are not relevant ("other rows"), and compute the
+// cost of the pair. A draw depends only on the key, the relevant row and the number of the draw.
 #pragma once
 
 #include <cmath>
@@ -14,25 +14,25 @@
 
 namespace mr {
 
-/// A pair's value, its slope and curvature (pair_forms.h) by the scores' difference; `other`: the drawn row's position
-/// in the list, -1: none.
+/// A pair's cost, its slope and its curvature (pair_forms.h). `other` is the drawn row's position in the list, or -1 if
+/// no row was drawn.
 struct DrawnPair {
   int64_t other = -1;
   double value = 0, slope = 0, curvature = 0;
 };
 
-/// Input of a sampler for one relevant row: the number of other rows, the row's draws, and how wrong a pair is.
+/// Input of a sampler for one relevant row.
 template <class Real>
 struct RowDraws {
   Span<const Real> scores;
   Chosen relevant;
   RandomKey key;
   int64_t list, at, others, row;
-  uint64_t number;  // of the row in the whole batch, of which these lists may be a share
+  uint64_t number;  // of the row in the whole batch, of which these lists may be a part
 
   /// Position of the k-th row that is not relevant.
   MR_HD int64_t other(int64_t k) const {
-    int64_t low = 0, high = relevant.size(list);  // relevant rows before it
+    int64_t low = 0, high = relevant.size(list);  // bounds of the number of relevant rows before it
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       if (relevant(list, middle) - middle <= k) {
@@ -43,7 +43,7 @@ struct RowDraws {
     }
     return k + low;
   }
-  /// The position of a draw, all others alike.
+  /// The position of a draw in which all other rows are equally likely.
   MR_HD int64_t position(uint64_t draw) const {
     return other(static_cast<int64_t>(bounded(philox(key, number, draw).low(), static_cast<uint64_t>(others))));
   }
@@ -56,7 +56,7 @@ struct RowDraws {
   }
 };
 
-/// BPR (Rendle et al. 2009): - log sigma(s_i - s_j) of a row drawn alike.
+/// BPR (Rendle et al. 2009): - log sigma(s_i - s_j), where all other rows j are equally likely.
 struct UniformSampler {
   template <class Real>
   MR_HD DrawnPair operator()(const RowDraws<Real>& of, int64_t number) const {
@@ -64,8 +64,9 @@ struct UniformSampler {
   }
 };
 
-/// LambdaFM's dynamic sampling (Yuan et al. 2016): of `candidates` rows drawn alike, the one at rank r by score (from
-/// 0; of equal ones the one drawn first) with probability proportional to exp(-r / (candidates rho)).
+/// LambdaFM's dynamic sampling (Yuan et al. 2016): draws `candidates` rows with equal probabilities and takes the row
+/// at rank r by score with probability proportional to exp(-r / (candidates rho)). Ranks count from 0. Among rows with
+/// equal scores, the one that was drawn first comes first.
 struct RankedSampler {
   static constexpr int64_t most = 128;
   int64_t candidates;
@@ -87,7 +88,7 @@ struct RankedSampler {
  private:
   template <class Real>
   MR_HD int64_t at_rank(const RowDraws<Real>& of, uint64_t first, int64_t rank) const {
-    int64_t best[most];  // of those drawn so far the best, no more than rank + 1, by score
+    int64_t best[most];  // the best rows drawn so far, at most rank + 1, by descending score
     int64_t held = 0;
     for (int64_t c = 0; c < candidates; ++c) {
       const int64_t drawn = of.position(first + static_cast<uint64_t>(c));
@@ -102,8 +103,9 @@ struct RankedSampler {
   }
 };
 
-/// WARP (Weston et al. 2011): rows are drawn alike, at most `trials` times (0: as often as there are others), until one
-/// is within the margin; found at draw k, the pair's hinge loss weighs L(others / k), L(n) = 1 + 1/2 + ... + 1/n.
+/// WARP (Weston et al. 2011): draws rows with equal probabilities until one has a hinge loss above 0, at most `trials`
+/// times, or as often as there are other rows if `trials` is 0. If draw k succeeds, the hinge loss is multiplied by
+/// L(others / k), where L(n) = 1 + 1/2 + ... + 1/n.
 struct WarpSampler {
   double margin;
   int64_t trials;
@@ -116,9 +118,10 @@ struct WarpSampler {
     for (int64_t k = 1; k <= most; ++k) {
       const int64_t other = of.position(static_cast<uint64_t>(number * most + k - 1));
       const double t = of.wrong_by(other);
-      if (hinge.slope(t) == 0) continue;
+      const auto pair = hinge(PlainMath<double>{}, t, 1);
+      if (pair.slope == 0) continue;
       const double weight = harmonic[of.others / k];
-      return {other, weight > 0 ? weight * hinge.value(t) : 0, weight, weight * hinge.curvature(t)};
+      return {other, weight > 0 ? weight * pair.value : 0, weight, weight * hinge.curvature(t)};
     }
     return {};
   }

@@ -1,4 +1,4 @@
-// A list's loss times the slope of its bound; derivatives by its scores times what the loss is worth.
+// A list's loss times the slope of its bound.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// Their product; 0 where the slope is, also of an infinite loss or derivative.
+/// value * slope. It is 0 if the slope is 0, even if the value is infinite.
 template <class Real>
 struct TimesSlope {
   Span<const Real> value, slope;

@@ -1,5 +1,6 @@
-// SoftRank's nDCG (Taylor et al. 2008): scores are normal around what the model says, so that a row has a distribution
-// of ranks; the loss is - nDCG with the expected discount of each row. Cubic in the list's rows.
+// SoftRank's nDCG (Taylor et al. 2008): the score of a row is normally distributed around the model's score, so that
+// the rank of a row has a distribution. The loss is - nDCG with the expected discount of each row. Time is cubic in the
+// list's rows.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,7 @@
 
 namespace mr {
 
-/// Phi(z), to 1e-15: by the series of the error function, whose terms are all of one sign.
+/// Phi(z), accurate to 1e-15, by a series of the error function in which all terms have one sign.
 MR_HD inline double normal_below(double z) {
   if (z > 8.5) return 1;
   if (z < -8.5) return 0;
@@ -27,7 +28,7 @@ MR_HD inline double normal_below(double z) {
 }
 MR_HD inline double normal_density(double z) { return portable::exp(-0.5 * z * z) * 0.39894228040143267794; }
 
-/// One value per list, and its derivative by every score (null: not asked for). `spare` has five slots per row.
+/// One value per list, and its derivative by every score unless `derivative` is null. `spare` has five slots per row.
 template <class Real>
 struct SoftRankLoss {
   Span<const Real> scores;
@@ -61,11 +62,11 @@ struct SoftRankLoss {
   }
 
  private:
-  /// The expected discount of row j; adds what its derivative is by every score, times - `weight`.
+  /// Returns the expected discount of row j. Adds its derivative by every score, times -weight, to the derivative.
   template <class Group>
   MR_HD double of_row(const Group& group, int64_t at, int64_t n, int64_t j, double weight) const {
     const double* const discounts = spare.data + 5 * at;
-    double* const beats = spare.data + 5 * at + n;  // how likely row i is above row j
+    double* const beats = spare.data + 5 * at + n;  // probability that row i is above row j
     double* now = beats + n;
     double* next = now + n;
     double* const slopes = next + n;
@@ -96,8 +97,8 @@ struct SoftRankLoss {
     return expected;
   }
 
-  /// The change of the expected discount when a row that was certainly below is certainly above. It is a sum over the
-  /// ranks without that row, which are computed from the end where they do not cancel.
+  /// The change of the expected discount if a row moves from certainly below to certainly above. It is a sum over the
+  /// distribution of ranks without that row. The distribution is computed from the end at which no digits cancel.
   static MR_HD double worth(const double* ranks, const double* discounts, int64_t n, double up) {
     double without = 0, sum = 0;
     const auto step = [&](int64_t r) { return discounts[r + 1] - discounts[r]; };

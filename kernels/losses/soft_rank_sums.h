@@ -1,4 +1,5 @@
-// The CPU's inner loops of SoftRank (soft_rank.h), compiled once per instruction set: the same bits as its plain form.
+// The CPU's inner loops of SoftRank (soft_rank.h), compiled once per instruction set. Their results have the same bits
+// as those of soft_rank.h.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +9,19 @@
 namespace mr::cpu {
 
 struct SoftRankLoops {
-  /// Arrays of rows are so many entries longer than said, with anything in them.
+  /// Arrays of rows have this many further entries, with any values.
   static constexpr int64_t padding = 8;
-  /// Rows of `worth` together; `up` and `changes` have a multiple of it.
+  /// Rows that `worth` computes together. The lengths of `up` and `changes` are multiples of it.
   static constexpr int64_t block = 32;
 
   /// below[i] = Phi(z_i), density[i] = its derivative.
   void (*normal)(const double* z, int64_t n, double* below, double* density);
-  /// The distribution of a row's rank, ranks[0 .. rows - 1], where another row is above it with probability `up`; then
-  /// it has one rank more. Before the first and after the last stands 0.
+  /// Adds another row to the distribution of a row's rank, ranks[0 .. rows - 1]. The other row is above with
+  /// probability `up`. The distribution gets one more rank. ranks[-1] and the entry after the last rank are 0.
   void (*one_more)(double* ranks, int64_t rows, double up);
-  /// changes[i] = what the expected discount changes where the row that is above with probability up_i was certainly
-  /// below and is certainly above; steps[r] = discount r + 1 - discount r, `count` rows. All of up are at most 1/2
-  /// where they are `likely_below`, else at least that.
+  /// changes[i] = the change of the expected discount if row i, which is above with probability up_i, moves from
+  /// certainly below to certainly above. steps[r] = discount r + 1 - discount r. There are `count` rows. Every up_i is
+  /// at most 1/2 if `likely_below`, else at least 1/2.
   void (*worth)(const double* ranks, const double* steps, int64_t n, const double* up, int64_t count, bool likely_below,
                 double* changes);
 };

@@ -1,5 +1,6 @@
 // The loops of soft_rank_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by
-// soft_rank_sums_*.cpp only. Rows are the lanes, and what runs over ranks or terms is in the plain form's order.
+// soft_rank_sums_*.cpp only. Each lane is a row. Sums over ranks or terms run in
+// the order of soft_rank.h.
 #include "kernels/core/functions.h"
 #include "kernels/core/lanes.h"
 #include "kernels/losses/soft_rank_sums.h"
@@ -17,10 +18,10 @@ inline bool any(Flags flags) {
   return found != 0;
 }
 
-/// The series of the error function for |z| <= 8.5, each lane up to its last term.
+/// The series of the error function for |z| <= 8.5. Each lane ends with its own last term.
 template <int vectors>
 void error_series(const double* z, double* sums) {
-  constexpr int unseen = 4;  // terms between looks at whether a lane goes on: one that has ended stays as it is
+  constexpr int unseen = 4;  // terms between checks for lanes that go on. A lane that has ended does not change.
   Row squares[vectors], term[vectors], sum[vectors];
   for (int v = 0; v < vectors; ++v) {
     const Row at = Numbers::load(z + v * Numbers::count);
@@ -58,12 +59,12 @@ inline void normal(const double* z, int64_t n, double* below, double* density) {
 inline void one_more(double* ranks, int64_t rows, double up) {
   constexpr int64_t step = Numbers::count;
   const double stays = 1 - up;
-  // from the end, so that what is read is not written yet
+  // from the end, so that an entry is read before it is overwritten
   for (int64_t r = rows / step * step; r >= 0; r -= step)
     Numbers::store(ranks + r, Numbers::load(ranks + r) * stays + Numbers::load(ranks + r - 1) * up);
 }
 
-/// without = (rank - passed without) / kept, rank by rank from the end where it does not cancel; `by` is 1 or -1.
+/// without = (rank - passed without) / kept, rank after rank, from the end at which no digits cancel. `by` is 1 or -1.
 template <int vectors>
 void worth_of(const double* ranks, const double* steps, int64_t n, int64_t by, const double* passed, const double* kept,
               double* changes) {

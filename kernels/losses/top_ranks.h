@@ -1,5 +1,5 @@
-// Top-N-Rank (Liang et al. 2018): - DCG over the rows that rank among the first N now, their ranks made differentiable
-// by a sum over all rows of how much each is above.
+// Top-N-Rank (Liang et al. 2018): - DCG over the rows that are now among the first N. Their ranks become
+// differentiable: a rank is a sum over all rows of how far the row is above.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 
 namespace mr {
 
-/// How much row j is above row i, by = f_j - f_i: max(0, by).
+/// How far row j is above row i, where by = f_j - f_i: max(0, by).
 struct ReluAbove {
   MR_HD static double value(double by) { return by > 0 ? by : 0; }
   MR_HD static double slope(double by) { return by > 0 ? 1 : 0; }
 };
 
-/// sigma(by), as in smooth ranks.
+/// How far row j is above row i, where by = f_j - f_i: sigma(by), as in smooth ranks.
 struct SigmoidAbove {
   MR_HD static double value(double by) { return sigmoid(by); }
   MR_HD static double slope(double by) { return logistic_kernel(by); }
 };
 
-/// One value per list, and its derivative by every score (null: not asked for). Which rows are the first counts as
-/// known. `slopes` has a slot per row. O(N rows).
+/// One value per list, and its derivative by every score unless `derivative` is null. The choice of the first N rows
+/// has no gradient. `slopes` has a slot per row. Time O(N rows).
 template <class Real, class Above>
 struct TopRanksLoss {
   Span<const Real> scores;
@@ -58,7 +58,7 @@ struct TopRanksLoss {
     return score_difference(static_cast<double>(scores[j]), static_cast<double>(scores[i]), 1.0);
   }
 
-  /// The discount of row i; adds what its derivative is by every score, times - `gain`.
+  /// Returns the discount of row i. Adds its derivative by every score, times -gain, to `slopes`.
   template <class Group>
   MR_HD double of_row(const Group& group, int64_t at, int64_t n, int64_t i, double gain) const {
     const double above = group.sum(n, [&](int64_t j) { return j == i ? 0.0 : Above::value(by(at + j, at + i)); });

@@ -12,11 +12,11 @@
 
 namespace mr::cpu {
 
-/// One thread's arrays of a list, of `row_padding` or more rows.
+/// Arrays of one thread for a list, with `row_padding` or more entries.
 struct RowScratch {
   std::vector<double> x, a, b;
   auto in_use() { return Kept(x, a, b); }
-  /// Fills up all of them for n rows, x with - infinity; how long they are.
+  /// Resizes all arrays for n rows and pads x with - infinity. Returns their length.
   int64_t resize(int64_t n) {
     const int64_t size = (n + row_padding - 1) / row_padding * row_padding;
     x.assign(static_cast<size_t>(size), -std::numeric_limits<double>::infinity());
@@ -41,7 +41,7 @@ struct VectorCrossEntropy : TargetCrossEntropy<Real, Targets> {
     std::copy_n(w.scores.data + at, n, my.x.begin());
     const RowLoops& loops = row_loops();
     double top = loops.largest(my.x.data(), size);
-    if (top == -HUGE_VAL) {  // as equal finite scores; what fills up the list stays below them
+    if (top == -HUGE_VAL) {  // like equal finite scores; the padding stays below them
       std::fill_n(my.x.begin(), n, 0.0);
       top = 0;
     }
@@ -56,7 +56,7 @@ struct VectorCrossEntropy : TargetCrossEntropy<Real, Targets> {
   }
 
  private:
-  /// Fills in b; the sum.
+  /// Fills in b. Returns the sum.
   double targets(RowScratch& my, int64_t at, int64_t n, int64_t size) const {
     const float* const y = this->relevance.data + at;
     std::copy_n(y, n, my.x.begin());

@@ -1,4 +1,5 @@
-// CLiMF and TFMAP by the CPU's vector loops (row_sums.h): the relevant rows side by side, each sum in its own order.
+// CLiMF and TFMAP by the CPU's vector loops (row_sums.h). Each lane is a relevant row and sums in the order of the
+// plain form.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +49,7 @@ struct VectorOwnScores : OwnScoreLoss<Real, Form> {
     }
     for (int64_t other = 0; other < p; ++other) {
       check_interrupt();
-      const double sum = my.sums[other], slope = my.slopes[other];  // a row is no pair with itself
+      const double sum = my.sums[other], slope = my.slopes[other];  // a row does not pair with itself
       if constexpr (std::is_same_v<Form, Tfmap>)
         row_loops().tfmap(my.f.data(), my.sigma.data(), my.curve.data(), my.f[other], my.sigma[other], p,
                           my.sums.data(), my.slopes.data());

@@ -50,7 +50,7 @@ struct VectorSoftRank : SoftRankLoss<Real> {
     double* of_ranks() { return ranks.data() + SoftRankLoops::padding; }
   };
 
-  /// The expected discount of row j; adds what its derivative is by every score, times - `weight`.
+  /// Returns the expected discount of row j. Adds its derivative by every score, times -weight, to the derivative.
   double of_row(Scratch& my, int64_t at, int64_t n, int64_t j, double weight) const {
     for (int64_t i = 0; i < n; ++i) my.z[i] = this->z(at, i, j);
     soft_rank_loops().normal(my.z.data(), n, my.above.data(), my.density.data());

@@ -1,4 +1,5 @@
-// The CPU's inner loops over pairs without exponentials (pair_ratio.h), compiled once per instruction set.
+// The CPU's inner loops over pairs of rows for smooth ranks, compiled once per instruction set. They need one
+// exponential per row and none per pair (pair_ratio.h).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 namespace mr::cpu {
 
-/// Lanes that every array of sources is filled up to, with e = 0 and weight 0, which adds nothing.
+/// Arrays of sources are padded to a multiple of this, with e = 0 and weight 0, which add nothing.
 constexpr int64_t pair_padding = 16;
 
-/// In all of them e are n sources (n a multiple of pair_padding) and t are m targets.
+/// e has n sources, where n is a multiple of pair_padding, and t has m targets.
 template <class Real>
 struct PairLoops {
   /// Least and largest of n scores, n >= 1.
@@ -32,19 +33,6 @@ struct PairLoops {
                             double* sums);
   /// values[j] = sigma(t_j) and slopes[j] = k(t_j), for any t but NaN; n is a multiple of pair_padding.
   void (*sigmoids)(const double* t, int64_t n, double* values, double* slopes);
-  /// With t_j = gain (s_j - s_i): value += sum_j w_j log(1 + e^t_j) and slopes[j] += w_j sigma(t_j), which sum up to
-  /// the result. Any scores but NaN; where w_j is 0 nothing is added. n is a multiple of pair_padding.
-  double (*logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
-                     double* value);
-  /// Like `logistic`, for w_j sigma(t_j).
-  double (*sigmoid)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
-                    double* value);
-  /// Like `logistic`, for w_j log(1 + e^tanh(t_j)).
-  double (*tanh_logistic)(const double* s, const double* w, int64_t n, double s_i, double gain, double* slopes,
-                          double* value);
-  /// Like `logistic`, for w_j max(0, margin + t_j).
-  double (*hinge)(const double* s, const double* w, int64_t n, double s_i, double gain, double margin, double* slopes,
-                  double* value);
   /// sloped_discount of n ranks.
   void (*discounts)(const Real* ranks, int64_t n, double* values, double* slopes);
 };

@@ -1,10 +1,10 @@
 // The loops of pairs.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by pairs_*.cpp only.
-// A division takes as long as all the rest, so two sources share one: with u = t + a + b,
+// A division takes as long as all other operations together, so two sources share one division: with u = t + a + b,
 // (t + a)(t + b) = t u + a b, and a/(t+a) + b/(t+b) = (t (a + b) + 2 a b) / (t u + a b).
 #include "kernels/core/exponential_lanes.h"
 #include "kernels/core/lane_sums.h"
+#include "kernels/core/logistic_lanes.h"
 #include "kernels/ranking/discount.h"
-#include "kernels/smooth/logistic_loops.h"
 #include "kernels/smooth/pairs.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -20,7 +20,7 @@ struct Count {
   constexpr operator int() const { return n; }
 };
 
-/// Two vectors of sources, at j and `Lanes::width` further on; the second is 0 where n ends before it.
+/// Two vectors of sources, at j and at j + Lanes::width. The second is 0 if n ends before it.
 template <class Real>
 struct TwoSources {
   typename Lanes<Real>::Vector a, b;
@@ -29,7 +29,7 @@ struct TwoSources {
   }
 };
 
-/// Sums of `targets` targets, in the lanes of all parts.
+/// Sums for several targets, each in the lanes of all parts of a vector sum.
 template <class Real, int targets>
 struct LaneSums {
   using L = Lanes<Real>;
@@ -56,7 +56,8 @@ void for_tiles(int64_t first, int64_t last, F one) {
   for (; first < last; ++first) one(first, Count<1>());
 }
 
-/// sums[i] = sum over blocks of the sources of what `block_sum(first source, length, first target, tile, sums)` adds.
+/// Calls block_sum(first source, length, first target, tile, sums) for every block of sources and tile of targets,
+/// which adds to the sums.
 template <class F>
 void sum_over_blocks(int64_t n, int64_t m, double* sums, F block_sum) {
   fill(sums, m, 0.0);
@@ -81,7 +82,7 @@ void rank_sums(const Real* e, int64_t n, const Real* t, int64_t m, double* sums)
   });
 }
 
-/// k of one target and two sources.
+/// The kernel k of one target and each of two sources.
 template <class V>
 struct TwoKernels {
   V a, b;
@@ -140,8 +141,8 @@ void kernel_differences(const Real* e, const Real* w, int64_t n, const Real* t, 
   });
 }
 
-/// One over prod_j (1 + e_j / t_i), which takes a division per target; two lanes' worth of targets at a time, and of
-/// the sources every other one in a product of its own, so that multiplications do not wait for each other.
+/// Computes 1 / prod_j (1 + e_j / t_i), with one division per target. It takes 2 * Lanes::width targets at a time, and
+/// even and odd sources have separate products, so that multiplications do not wait for each other.
 template <class Real>
 void products(const Real* e, int64_t n, const Real* t, int64_t m, double* out) {
   using L = Lanes<Real>;
@@ -184,6 +185,15 @@ void ratio_differences(const Real* e, const Real* w, int64_t n, const Real* t, c
   });
 }
 
+inline void sigmoids(const double* t, int64_t n, double* values, double* slopes) {
+  using L = Lanes<double>;
+  for (int64_t j = 0; j < n; j += L::count) {
+    const Sigmoid of(L::load(t + j), L::all(1));
+    L::store(values + j, of.value);
+    L::store(slopes + j, of.slope);
+  }
+}
+
 template <class Real>
 void discounts(const Real* __restrict__ ranks, int64_t n, double* __restrict__ values, double* __restrict__ slopes) {
   for (int64_t i = 0; i < n; ++i) {
@@ -203,10 +213,6 @@ PairLoops<Real> pairs() {
           .products = &products<Real>,
           .ratio_differences = &ratio_differences<Real>,
           .sigmoids = &sigmoids,
-          .logistic = &logistic,
-          .sigmoid = &sigmoid,
-          .tanh_logistic = &tanh_logistic,
-          .hinge = &hinge,
           .discounts = &discounts<Real>};
 }
 

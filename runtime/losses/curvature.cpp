@@ -1,4 +1,4 @@
-// Second derivatives of pairwise losses, on the CPU, where trees are grown.
+// Second derivatives of pairwise losses. They are computed on the CPU, where trees are grown.
 #include "kernels/core/threads.h"
 #include "kernels/losses/lambda_curvature.h"
 #include "kernels/ranking/rows.h"
@@ -35,7 +35,7 @@ Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
   return out;
 }
 
-/// Scores where and as they are computed with.
+/// The scores as float64 on the CPU.
 Tensor taken(const Tensor& scores, const Lists& lists) {
   check_scores("curvature", scores, lists);
   return scores.data().to(Device::cpu).to(Dtype::float64);
@@ -52,19 +52,10 @@ Tensor declared_lambda_curvature(const Tensor& scores, const Lists& lists, const
   return curvature_of(here, declared_pairs(here, lists, gains, discounts, norms, gain));
 }
 
-Tensor ranknet_curvature(const Tensor& scores, const Lists& lists, double gain) {
+template <class Form>
+Tensor pair_curvature(const Tensor& scores, const Lists& lists, double parameter) {
   const Tensor here = taken(scores, lists);
-  return curvature_of(here, equal_weights(here, lists, gain, LogisticPair{}));
-}
-
-Tensor direct_ranker_curvature(const Tensor& scores, const Lists& lists, double gain) {
-  const Tensor here = taken(scores, lists);
-  return curvature_of(here, equal_weights(here, lists, gain, TanhPair{}));
-}
-
-Tensor hinge_curvature(const Tensor& scores, const Lists& lists, double margin) {
-  const Tensor here = taken(scores, lists);
-  return curvature_of(here, hinge_pairs(here, lists, margin));
+  return curvature_of(here, equal_weights<Form>(here, lists, parameter));
 }
 
 Tensor ranknet_all_pairs_curvature(const Tensor& scores, const Lists& lists, double gain, double upsample,
@@ -85,22 +76,25 @@ Tensor ndcg_loss_2_curvature(const Tensor& scores, const Lists& lists, double ga
 
 }  // namespace
 
+#define MR_LOSS(name, Form, parameter, formula)                                    \
+  lua::op<&pair_curvature<Form>>(#name "_curvature", "scores, lists, " #parameter, \
+                                 "Second derivatives of " #name "_loss by each score alone; float64, on the CPU."),
+
 extern const lua::OpTable curvature_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&lambda_curvature>("lambda_curvature", "scores, lists, metric, gain",
                                 "Second derivatives of LambdaRank's loss by each score alone; float64, on the CPU."),
      lua::op<&declared_lambda_curvature>("declared_lambda_curvature", "scores, lists, gains, discounts, norms, gain",
-                                         "The same of declared_lambda_loss."),
-     lua::op<&ranknet_curvature>("ranknet_curvature", "scores, lists, gain", "The same of ranknet_loss."),
-     lua::op<&direct_ranker_curvature>("direct_ranker_curvature", "scores, lists, gain",
-                                       "The same of direct_ranker_loss, by Gauss and Newton."),
-     lua::op<&hinge_curvature>("hinge_curvature", "scores, lists, margin",
-                               "The same of hinge_loss, where pairs with a slope count 1."),
+                                         "Second derivatives of declared_lambda_loss by each score alone."),
      lua::op<&ranknet_all_pairs_curvature>("ranknet_all_pairs_curvature", "scores, lists, gain, upsample, upsample_of?",
-                                           "The same of ranknet_all_pairs_loss."),
-     lua::op<&ndcg_loss_1_curvature>("ndcg_loss_1_curvature", "scores, lists, gain", "The same of ndcg_loss_1."),
+                                           "Second derivatives of ranknet_all_pairs_loss by each score alone."),
+     lua::op<&ndcg_loss_1_curvature>("ndcg_loss_1_curvature", "scores, lists, gain",
+                                     "Second derivatives of ndcg_loss_1 by each score alone."),
      lua::op<&ndcg_loss_2_curvature>("ndcg_loss_2_curvature", "scores, lists, gain, mu, with_swaps",
-                                     "The same of ndcg_loss_2.")}};
+                                     "Second derivatives of ndcg_loss_2 by each score alone."),
+     MR_PAIR_FORMS(MR_LOSS, MR_NO_PAIR_FORM)}};
+
+#undef MR_LOSS
 
 }  // namespace mr

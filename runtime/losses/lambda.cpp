@@ -38,12 +38,17 @@ Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, For
   return recorded(name, scores, lists, out);
 }
 
-/// use(form) of a pair's cost that is called this.
+/// Calls use(form) with the cost that LambdaRank's option `pair` names.
 template <class Use>
 Tensor with_pair_form(const std::string& pair, Use use) {
   if (pair == "logistic") return use(LogisticPair{});
-  if (pair == "sigmoid") return use(SigmoidPair{});
-  throw ArgumentError("pair", "'" + pair + "', expected 'logistic' or 'sigmoid'");
+  std::string expected = "'logistic'";
+#define MR_CHANGE(name, Form)            \
+  if (pair == #name) return use(Form{}); \
+  expected += " or '" #name "'";
+  MR_PAIR_FORMS(MR_NO_PAIR_FORM, MR_CHANGE)
+#undef MR_CHANGE
+  throw ArgumentError("pair", "'" + pair + "', expected " + expected);
 }
 
 Tensor lambda_loss(const Tensor& scores, const Lists& lists, const Metric& metric, double gain,
@@ -63,16 +68,9 @@ Tensor declared_lambda_loss(const Tensor& scores, const Lists& lists, const Tens
   });
 }
 
-Tensor ranknet_loss(const Tensor& scores, const Lists& lists, double gain) {
-  return loss_of("ranknet_loss", scores, equal_weights(scores.data(), lists, gain, LogisticPair{}));
-}
-
-Tensor direct_ranker_loss(const Tensor& scores, const Lists& lists, double gain) {
-  return loss_of("direct_ranker_loss", scores, equal_weights(scores.data(), lists, gain, TanhPair{}));
-}
-
-Tensor hinge_loss(const Tensor& scores, const Lists& lists, double margin) {
-  return loss_of("hinge_loss", scores, hinge_pairs(scores.data(), lists, margin));
+template <class Form>
+Tensor pair_loss(const Tensor& scores, const Lists& lists, double parameter) {
+  return loss_of(PairNames<Form>::loss, scores, equal_weights<Form>(scores.data(), lists, parameter));
 }
 
 Tensor ranknet_all_pairs_loss(const Tensor& scores, const Lists& lists, double gain, double upsample,
@@ -84,7 +82,7 @@ struct EqualPairs {
   auto operator<=>(const EqualPairs&) const = default;
 };
 
-/// Unordered pairs of equal grades.
+/// The number of unordered pairs of rows with equal grades.
 double equal_pairs_of(const float* grades, int64_t n) {
   std::vector<float> sorted(grades, grades + n);
   std::sort(sorted.begin(), sorted.end());
@@ -110,27 +108,30 @@ Tensor ndcg_loss_2(const Tensor& scores, const Lists& lists, double gain, double
 
 }  // namespace
 
+#define MR_LOSS(name, Form, parameter, formula)                          \
+  lua::op<&pair_loss<Form>>(#name "_loss", "scores, lists, " #parameter, \
+                            "Sum per list over pairs of rows with grades y_i > y_j of " formula "."),
+
 extern const lua::OpTable lambda_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&lambda_loss>("lambda_loss", "scores, lists, metric, gain, pair",
-                           "LambdaRank's loss per list, for the change of a metric by each swap; pairs cost "
-                           "'logistic' or 'sigmoid'."),
+    {lua::op<&lambda_loss>(
+         "lambda_loss", "scores, lists, metric, gain, pair",
+         "LambdaRank's loss per list. A pair weighs the change of the metric if its rows swap ranks; `pair` "
+         "names its cost."),
      lua::op<&declared_lambda_loss>("declared_lambda_loss", "scores, lists, gains, discounts, norms, gain, pair",
-                                    "LambdaRank's loss per list, for a metric with a gain per row, a discount of ranks "
-                                    "1, 3/2, 2, ... and a norm per "
-                                    "list."),
-     lua::op<&ranknet_loss>("ranknet_loss", "scores, lists, gain", "RankNet's loss per list."),
-     lua::op<&direct_ranker_loss>("direct_ranker_loss", "scores, lists, gain",
-                                  "RankNet's loss per list of the hyperbolic tangent of score differences."),
-     lua::op<&hinge_loss>("hinge_loss", "scores, lists, margin", "The hinge loss of pairs, summed per list."),
-     lua::op<&ranknet_all_pairs_loss>("ranknet_all_pairs_loss", "scores, lists, gain, upsample, upsample_of?",
-                                      "RankNet's loss per list over all pairs, targets 1, 1/2 and 0; those of unequal "
-                                      "grades count `upsample` times, "
-                                      "or as `upsample_of` says for each list."),
-     lua::op<&equal_pairs>("equal_pairs", "lists", "How many pairs of rows of equal grades each list has, float64."),
+                                    "LambdaRank's loss per list, for a metric with a gain per row, a discount for the "
+                                    "ranks 1, 3/2, 2, ... and a norm per list."),
+     lua::op<&ranknet_all_pairs_loss>(
+         "ranknet_all_pairs_loss", "scores, lists, gain, upsample, upsample_of?",
+         "RankNet's loss per list over all pairs, with targets 1, 1/2 and 0. A pair of unequal "
+         "grades counts `upsample` times, or as often as the list's entry of `upsample_of` says."),
+     lua::op<&equal_pairs>("equal_pairs", "lists", "Number of pairs of rows with equal grades in each list, float64."),
      lua::op<&ndcg_loss_1>("ndcg_loss_1", "scores, lists, gain", "LambdaLoss's NDCG-Loss1 per list."),
      lua::op<&ndcg_loss_2>("ndcg_loss_2", "scores, lists, gain, mu, with_swaps",
-                           "LambdaLoss's NDCG-Loss2 per list; with swaps, NDCG-Loss2++.")}};
+                           "LambdaLoss's NDCG-Loss2 per list, or NDCG-Loss2++ if `with_swaps`."),
+     MR_PAIR_FORMS(MR_LOSS, MR_NO_PAIR_FORM)}};
+
+#undef MR_LOSS
 
 }  // namespace mr

@@ -64,6 +64,6 @@ extern const lua::OpTable list_loss_functions{
     nullptr,
     {lua::op<&times_slope>(
         "times_slope", "value, slope",
-        "Their product, 0 where the slope is, also of an infinite value; the slope is a constant.")}};
+        "value * slope, or 0 if the slope is 0, even if the value is infinite. The slope has no gradient.")}};
 
 }  // namespace mr

@@ -6,14 +6,14 @@
 
 namespace mr {
 
-/// One score per row, none NaN.
+/// Raises unless there is one score per row and none is NaN.
 void check_scores(const char* operation, const Tensor& scores, const Lists& lists);
 
-/// The value, and beside it the derivative by the scores where that is asked for.
+/// The value of a loss, and its derivative by the scores if that is asked for.
 struct LossAndSlope {
   Tensor value, derivative;
 
-  /// Room for both, as the scores are.
+  /// Allocates both with the type and device of the scores.
   LossAndSlope(const Tensor& scores, const Lists& lists, bool with_derivative);
 
   template <class Real>
@@ -22,10 +22,10 @@ struct LossAndSlope {
   }
 };
 
-/// The derivative of each list's value, times the derivative by that value.
+/// Multiplies the derivative of each list's value by `upstream`, the derivative by that value.
 Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor& upstream);
 
-/// The value with a node that multiplies the derivative.
+/// Returns the value with a node for the backward pass, which multiplies the derivative.
 Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, const LossAndSlope& made);
 
 }  // namespace mr

@@ -43,7 +43,7 @@ struct ByGradeOn {
   auto operator<=>(const ByGradeOn&) const = default;
 };
 
-/// The rows of a list by grade, of equal ones the lower row first.
+/// The rows of a list by descending grade. Among rows with equal grades, the lower row comes first.
 std::vector<int32_t> rows_by_grade(const float* grades, int64_t n) {
   std::vector<int32_t> rows(static_cast<size_t>(n));
   std::iota(rows.begin(), rows.end(), 0);
@@ -86,10 +86,10 @@ Tensor listmle_loss(const Tensor& scores, const Lists& lists, bool top_heavy) {
 extern const lua::OpTable listwise_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&listnet_loss>("listnet_loss", "scores, lists", "ListNet's loss per list: the top one form."),
+    {lua::op<&listnet_loss>("listnet_loss", "scores, lists", "ListNet's loss per list, with top-one probabilities."),
      lua::op<&softmax_cross_entropy_loss>("softmax_cross_entropy_loss", "scores, lists",
                                           "Cross entropy of grades and the softmax of scores, per list."),
      lua::op<&listmle_loss>("listmle_loss", "scores, lists, top_heavy",
-                            "ListMLE's loss per list; p-ListMLE's where the top weighs more.")}};
+                            "ListMLE's loss per list, or p-ListMLE's if `top_heavy`.")}};
 
 }  // namespace mr

@@ -10,7 +10,7 @@ struct Discounts {
   auto operator<=>(const Discounts&) const = default;
 };
 
-/// 1 / D of ranks 1 .. as many as the longest list has rows and one.
+/// 1 / D of the ranks from 1 to one more than the longest list has rows.
 const Tensor& discounts_of(const Lists& lists, Device device) {
   return lists.cached<Tensor>(Discounts{device}, [&] {
     std::vector<double> d;
@@ -27,18 +27,13 @@ MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric&
   check::positive("gain", gain);
   check_complete(metric);
   if (metric.definition->swaps == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "': what a swap of two rows changes is not known");
+    throw ArgumentError("metric", "'" + metric.name + "', expected a metric for which the change by a swap is known");
   if (metric.definition->loss_needs_top && !metric.top)
     throw ArgumentError("metric", "of '" + metric.name + "' the largest grade must be given, as in mr.metrics." +
                                       metric.definition->name + "{top = 4}");
   Ranking ranking = rank_rows(scores, lists, Ties::stable, metric.threshold());
   OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
   return {std::move(ranking), std::move(swaps), gain};
-}
-
-PairLoss<PairSwaps, HingePair> hinge_pairs(const Tensor& scores, const Lists& lists, double margin) {
-  check::positive("margin", margin);
-  return equal_weights(scores, lists, 1, HingePair{margin});
 }
 
 PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,8 +17,8 @@
 
 namespace mr {
 
-/// The ranking without ties at the scores, as swaps see it, and what a pair weighs and costs. `better`: the rows that
-/// are the better one of a pair, those of the ranking's threshold unless others are given.
+/// The ranking of the rows without ties, and the weight (Swaps) and cost (Form) of a pair. `better` has the rows that
+/// can be the better row of a pair; without it, these are the rows that reach the ranking's threshold.
 template <class Swaps, class Form = LogisticPair>
 struct PairLoss {
   Ranking ranking;
@@ -25,8 +26,19 @@ struct PairLoss {
   double gain;
   Form form = {};
   std::optional<Chosen> better = {};
-  std::vector<Tensor> tables = {};  // that `swaps` looks at
+  std::vector<Tensor> tables = {};  // memory that `swaps` points to
 };
+
+/// The names in Lua of the loss that a cost of pairs makes, and of its parameter.
+template <class Form>
+struct PairNames;
+#define MR_PAIR_NAMES(name, Form, parameter_name, formula)                           \
+  template <>                                                                        \
+  struct PairNames<Form> {                                                           \
+    static constexpr const char *loss = #name "_loss", *parameter = #parameter_name; \
+  };
+MR_PAIR_FORMS(MR_PAIR_NAMES, MR_NO_PAIR_FORM)
+#undef MR_PAIR_NAMES
 
 /// Returns `pairs` with another cost per pair, `form`.
 template <class Form, class Swaps>
@@ -35,13 +47,13 @@ PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
           std::move(pairs.better),  std::move(pairs.tables)};
 }
 
-/// The ranking and the pair weights of a metric. The type of its swaps is known only at run time.
+/// The ranking and the pair weights of a metric. Only at run time it is known which type `swaps` has.
 struct MetricPairs {
   Ranking ranking;
   OwnedSwaps swaps;
   double gain;
 
-  /// use(pairs) of the form that they have.
+  /// Calls use(pairs) with the pairs as a PairLoss.
   template <class Use>
   auto visit(Use use) && {
     return std::visit(
@@ -52,17 +64,22 @@ struct MetricPairs {
   }
 };
 
-// Each raises where an argument is wrong. `scores` are those to rank by, on their device.
+// The next functions raise ArgumentError if an argument is wrong. Rows are ranked by `scores`, on the device of
+// `scores`.
 
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain);
 
-/// All pairs of rows with unequal grades, all with the same weight.
+/// All pairs of rows with unequal grades, each with the weight 1. `parameter` is the member of Form, or the factor of
+/// score differences if Form has no member.
 template <class Form>
-PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double gain, Form form) {
-  check::positive("gain", gain);
-  return {rank_rows(scores, lists, Ties::stable, any_gain()), PairSwaps{}, gain, form};
+PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double parameter) {
+  check::positive(PairNames<Form>::parameter, parameter);
+  Ranking ranking = rank_rows(scores, lists, Ties::stable, any_gain());
+  if constexpr (std::is_empty_v<Form>)
+    return {std::move(ranking), PairSwaps{}, parameter};
+  else
+    return {std::move(ranking), PairSwaps{}, 1, Form{parameter}};
 }
-PairLoss<PairSwaps, HingePair> hinge_pairs(const Tensor& scores, const Lists& lists, double margin);
 PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,
                                 const std::optional<Tensor>& upsample_of);
 /// Pairs weighted by a metric that is given by a gain per row, a discount for the ranks 1, 3/2, 2,

@@ -8,7 +8,7 @@
 namespace mr {
 namespace {
 
-/// Runs the kernel that `kernel` picks from the table, with a form that says what a row costs.
+/// Runs the kernel that `kernel` picks from the table. `form` computes the cost of a row.
 template <class Pick, class Form>
 Tensor pointwise(const char* name, const Tensor& scores, const Lists& lists, Pick kernel, Form form) {
   check_scores(name, scores, lists);

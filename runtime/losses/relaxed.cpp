@@ -40,8 +40,9 @@ Tensor soft_rank_loss(const Tensor& scores, const Lists& lists, double sd, int64
   for (size_t l = 0; l < lists.sizes().size(); ++l) {
     if (lists.sizes()[l] > longest)
       throw ArgumentError("lists", "list " + std::to_string(l + 1) + " has " + std::to_string(lists.sizes()[l]) +
-                                       " rows, and `longest` is " + std::to_string(longest) +
-                                       ": the time of a list grows with the cube of its rows");
+                                       " rows, expected at most " + std::to_string(longest) +
+                                       " (`longest`). The time of a list grows with the cube of its rows. Leave out "
+                                       "such lists or raise `longest`");
   }
   const LossAndSlope made(scores, lists, recording({scores}));
   const Device device = scores.device();

@@ -15,11 +15,11 @@ struct Draws {
   int64_t each;
   int64_t seed;
   std::string stream;
-  int64_t rows_before;  // these lists in the batch whose share they are
+  int64_t rows_before;  // rows of the batch before these lists, which are a part of it
 };
 
-/// Runs the kernel that `kernel` picks from the table; the value, or where `curved` second derivatives by each score
-/// alone.
+/// Runs the kernel that `kernel` picks from the table. Returns the value, or the second derivatives by each score alone
+/// if `curved`.
 template <bool curved, class Pick, class Sampler>
 Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
                const Sampler& sampler) {
@@ -31,7 +31,7 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
   const ChosenRows& relevant = lists.relevant_rows(static_cast<float>(draws.relevant), device);
   if (relevant.total > std::numeric_limits<int32_t>::max() / draws.each)
     throw ArgumentError("draws", std::to_string(draws.each) + " for each of " + std::to_string(relevant.total) +
-                                     " relevant rows are too many");
+                                     " relevant rows are too many, expected fewer draws or smaller batches");
   const Tensor drawn = Tensor::empty({relevant.total * draws.each}, Dtype::int64, device);
   const Tensor slopes = Tensor::empty({relevant.total * draws.each}, Dtype::float64, device);
   with_real(scores.dtype(), [&]<class Real>() {
@@ -90,7 +90,7 @@ template <bool curved>
 Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
             int64_t seed, const std::string& stream, int64_t rows_before) {
   check::positive("margin", margin);
-  constexpr int64_t most = 1'000'000;  // one row's draws do not look for Ctrl-C
+  constexpr int64_t most = 1'000'000;  // Ctrl-C has to wait for the draws of one row
   if (trials < 0 || trials > most)
     throw ArgumentError("trials", std::to_string(trials) + ", expected 0 to " + std::to_string(most));
   return sampled<curved>(
@@ -105,18 +105,19 @@ extern const lua::OpTable sampled_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&bpr<false>>("bpr_loss", "scores, lists, relevant, draws, seed, stream, rows_before",
-                          "BPR's loss per list, other rows drawn alike."),
+                          "BPR's loss per list. All other rows are equally likely to be drawn."),
      lua::op<&bpr<true>>("bpr_curvature", "scores, lists, relevant, draws, seed, stream, rows_before",
-                         "Second derivatives of bpr_loss by each score alone, of the same draws."),
+                         "Second derivatives of bpr_loss by each score alone, for the same draws."),
      lua::op<&lambdafm<false>>("lambdafm_loss",
                                "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
-                               "BPR's loss per list, other rows drawn by their rank among candidates."),
+                               "BPR's loss per list. Other rows are drawn by their rank among candidates."),
      lua::op<&lambdafm<true>>("lambdafm_curvature",
                               "scores, lists, relevant, draws, candidates, rho, seed, stream, rows_before",
-                              "The same of lambdafm_loss."),
+                              "Second derivatives of lambdafm_loss by each score alone, for the same draws."),
      lua::op<&warp<false>>("warp_loss", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
-                           "WARP's loss per list; trials 0: as many as there are other rows."),
-     lua::op<&warp<true>>("warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
-                          "The same of warp_loss, where a pair with a slope counts its weight.")}};
+                           "WARP's loss per list. `trials` = 0 allows as many trials as there are other rows."),
+     lua::op<&warp<true>>(
+         "warp_curvature", "scores, lists, relevant, draws, margin, trials, seed, stream, rows_before",
+         "Second derivatives of warp_loss by each score alone; a pair with a loss above 0 counts its weight.")}};
 
 }  // namespace mr

@@ -38,6 +38,6 @@ extern const lua::OpTable top_ranks_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&top_n_rank_loss>("top_n_rank_loss", "scores, lists, n, relu",
-                               "Top-N-Rank's loss per list: negative DCG of the rows that are the first n now.")}};
+                               "Top-N-Rank's loss per list: negative DCG of the rows that are now the first n.")}};
 
 }  // namespace mr

@@ -314,9 +314,8 @@ end
 
 -- Rows of the longest list of a loss: as its time allows. Other losses take time that grows nearly linearly with the rows.
 local over_pairs, of_matrices = 4000, 300
-local longest = { direct_ranker = over_pairs, hinge = over_pairs, lambdarank = over_pairs, ndcg_loss_1 = over_pairs,
-  ndcg_loss_2 = over_pairs, ndcg_loss_2pp = over_pairs, ranknet = over_pairs, ranknet_all_pairs = over_pairs,
-  neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices }
+local longest = { neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices }
+for name in pairs(require "moonrank.losses.pairwise") do longest[name] = over_pairs end
 
 -- Long lists with ten relevant rows each, whose distributions are exact, and short graded ones.
 local under_bounds = {}

@@ -81,8 +81,10 @@ function M.lambdarank(options)
     curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil }, o)
 end
 
--- A loss over pairs of unequal grades, made of two functions of the core. Its bounds are those of the number of wrongly ordered pairs.
+-- A loss over pairs of unequal grades by a row of MR_PAIR_FORMS (kernels/losses/pair_forms.h), or by two functions of the core. Its bounds
+-- are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
+  values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
     values = function(scores, lists) return values(scores, lists, o[option]) end,
@@ -99,7 +101,7 @@ end
 ---Example: `mr.losses.ranknet{bound = "minmax"}(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0`
 function M.ranknet(options)
   local o = counted_pair_options:read("mr.losses.ranknet", options)
-  return of_pairs("ranknet", o, "steepness", core.ranknet_loss, core.ranknet_curvature)
+  return of_pairs("ranknet", o, "steepness")
 end
 
 ---Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1).
@@ -112,7 +114,7 @@ end
 ---Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
 function M.direct_ranker(options)
   local o = counted_pair_options:read("mr.losses.direct_ranker", options)
-  return of_pairs("direct_ranker", o, "steepness", core.direct_ranker_loss, core.direct_ranker_curvature)
+  return of_pairs("direct_ranker", o, "steepness")
 end
 
 local hinge_options = declare("mr.losses.HingeOptions", {
@@ -127,7 +129,7 @@ local hinge_options = declare("mr.losses.HingeOptions", {
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
 function M.hinge(options)
   local o = hinge_options:read("mr.losses.hinge", options)
-  return of_pairs("hinge", o, "margin", core.hinge_loss, core.hinge_curvature)
+  return of_pairs("hinge", o, "margin")
 end
 
 local function is_upsample(value)

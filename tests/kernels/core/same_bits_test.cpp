@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/bounds/characteristic_cpu.h"
+#include "kernels/losses/pair_form_sums.h"
 #include "kernels/models/training_cpu.h"
 #include "kernels/smooth/box.h"
 #include "kernels/smooth/pairs.h"
@@ -53,7 +54,7 @@ TEMPLATE_TEST_CASE("loops over pairs give the same bits under AVX2 and AVX-512",
       loops.exponentials(e.data(), size, 1.3, 0.1);
       loops.exponentials(t.data(), 16, 1.3, 0.1);
       for (int64_t j = n; j < size; ++j) e[j] = w[j] = 0;
-      std::vector<double> slopes(size), value(1), rank(m), kernel(m), difference(m), product(m), ratio(m);
+      std::vector<double> rank(m), kernel(m), difference(m), product(m), ratio(m);
       std::vector<double> totals(size, 1.0);
       std::vector<Real> ends(2);
       loops.range(w.data(), n, &ends[0], &ends[1]);
@@ -62,19 +63,36 @@ TEMPLATE_TEST_CASE("loops over pairs give the same bits under AVX2 and AVX-512",
       loops.kernel_differences(e.data(), w.data(), size, t.data(), v.data(), m, difference.data());
       loops.products(e.data(), size, t.data(), m, product.data());
       loops.ratio_differences(e.data(), w.data(), size, t.data(), v.data(), m, ratio.data());
-      auto s = random<double>(size, "s", -400, 400), weights = random<double>(size, "weights", 0, 1);
-      for (int64_t j = n; j < size; ++j) weights[j] = 0;
-      const double slope = loops.logistic(s.data(), weights.data(), size, 0.3, 1.1, slopes.data(), value.data());
-      const double tanh = loops.tanh_logistic(s.data(), weights.data(), size, 0.3, 0.02, slopes.data(), value.data());
-      const double hinge = loops.hinge(s.data(), weights.data(), size, 0.3, 1.1, 9, slopes.data(), value.data());
-      const double sigmoid = loops.sigmoid(s.data(), weights.data(), size, 0.3, 0.9, slopes.data(), value.data());
       std::string bits;
       append(bits, e);
       append(bits, totals);
       append(bits, ends);
+      for (const auto* of : {&rank, &kernel, &difference, &product, &ratio}) append(bits, *of);
+      return bits;
+    });
+  }
+}
+
+TEST_CASE("loops over the pairs of a row give the same bits under AVX2 and AVX-512") {
+  if (!both_here()) return;
+  for (const int64_t n : sizes) {
+    CAPTURE(n);
+    const int64_t size = (n + cpu::pair_padding - 1) / cpu::pair_padding * cpu::pair_padding;
+    check_same_bits<cpu::PairFormLoops>([&](const cpu::PairFormLoops& loops) {
+      const auto s = random<double>(size, "s", -400, 400);
+      auto weights = random<double>(size, "weights", 0, 1);
+      for (int64_t j = n; j < size; ++j) weights[j] = 0;
+      std::vector<double> slopes(size), sums(1);
+      const auto add = [&](const auto& form, auto loop) {
+        for (const double gain : {1.1, 0.02})
+          sums.push_back(loop(form, s.data(), weights.data(), size, 0.3, gain, slopes.data(), &sums[0]));
+      };
+#define MR_ADD(name, Form, ...) add(Form{}, loops.name);
+      MR_PAIR_FORMS(MR_ADD, MR_ADD)
+#undef MR_ADD
+      std::string bits;
       append(bits, slopes);
-      append(bits, std::vector<double>{slope, tanh, hinge, sigmoid});
-      for (const auto* of : {&value, &rank, &kernel, &difference, &product, &ratio}) append(bits, *of);
+      append(bits, sums);
       return bits;
     });
   }

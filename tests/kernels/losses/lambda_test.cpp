@@ -9,9 +9,9 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
+#include "kernels/losses/pair_form_sums.h"
 #include "kernels/losses/rows.h"
 #include "kernels/ranking/rows.h"
-#include "kernels/smooth/pairs.h"
 #include "kernels/tensor/normal.h"
 #include "tests/support/spans.h"
 #include "tests/support/swap_forms.h"
@@ -131,11 +131,16 @@ TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "
                           results<double>(lists, scores, swaps, true, form, every));
   };
   same(PairSwaps{}, HingePair{0.75}, false);
-  same(PairSwaps{}, TanhPair{}, false);
+#define MR_LOSS(name, Form, ...) same(PairSwaps{}, Form{}, false);
+  MR_PAIR_FORMS(MR_LOSS, MR_NO_PAIR_FORM)
+#undef MR_LOSS
   const std::vector<test::SwapForm> forms = test::swap_forms(tables);
   for (const test::SwapForm& form : forms) {
     test::with_swaps(form, [&]<class Swaps>(const Swaps& swaps) {
-      if constexpr (!std::is_same_v<Swaps, PairSwaps>) same(swaps, SigmoidPair{}, false);
+#define MR_CHANGE(name, Form) \
+  if constexpr (!std::is_same_v<Swaps, PairSwaps>) same(swaps, Form{}, false);
+      MR_PAIR_FORMS(MR_NO_PAIR_FORM, MR_CHANGE)
+#undef MR_CHANGE
     });
   }
   const std::vector<double> own{2, 3, 4.5};
@@ -164,7 +169,7 @@ TEST_CASE("the vector loop of pairwise losses", "[kernels]") {
     s[each] = differences[each];
     w[each] = 0.25;
     double value = 1;
-    const double slope = cpu::pair_loops<double>().logistic(s.data(), w.data(), n, 0, 1, slopes.data(), &value);
+    const double slope = cpu::pair_form_loops().ranknet({}, s.data(), w.data(), n, 0, 1, slopes.data(), &value);
     CAPTURE(s[each]);
     const long double t = s[each], e = std::exp(-std::fabs(t));
     const auto expected = static_cast<double>((t > 0 ? t : 0) + std::log1p(e));
@@ -185,7 +190,7 @@ TEST_CASE("the vector loop of pairwise losses keeps the digits of small losses",
     std::vector<double> s(16, t), w(16, 0.0), slopes(16, 0.0);
     w[3] = 1;
     double value = 0;
-    cpu::pair_loops<double>().logistic(s.data(), w.data(), 16, 0, 1, slopes.data(), &value);
+    cpu::pair_form_loops().ranknet({}, s.data(), w.data(), 16, 0, 1, slopes.data(), &value);
     CHECK(value == Approx(std::log1p(std::exp(t))).epsilon(2e-15).margin(0));
   }
 }

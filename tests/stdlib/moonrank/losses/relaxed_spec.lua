@@ -206,7 +206,7 @@ describe("relaxed losses", function()
 
   it("say what they do not take", function()
     local long = mr.lists{ { 1, 0 }, { 1, 0, 0 } }
-    raises(function() mr.losses.soft_rank{ longest = 2 }(mr.zeros{ 5 }, long) end, "list 2 has 3 rows, and `longest` is 2")
+    raises(function() mr.losses.soft_rank{ longest = 2 }(mr.zeros{ 5 }, long) end, "list 2 has 3 rows", "2 (`longest`)")
     for _, value in ipairs{ 0, -1, 0 / 0, infinity } do
       raises(function() mr.losses.soft_rank{ sd = value } end, "soft_rank: sd is")
       raises(function() mr.losses.neural_ndcg{ tau = value } end, "neural_ndcg: tau is")
