@@ -1,4 +1,5 @@
--- The folder of a study beside its store: the lock, the output of workers, and a folder for each trial that keeps a checkpoint.
+-- The folder of a study beside its store. It has the lock, the output of workers, and a folder for each trial that keeps a
+-- checkpoint.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,7 +8,7 @@ local M = {}
 local fit_file = "fit.safetensors"
 
 ---Returns the folder of a study and creates it. Links to the same store give the same folder.
----@param store string  its path
+---@param store string  path of the store
 ---@param name string   of the study
 ---@return string
 function M.of_study(store, name)
@@ -48,27 +49,28 @@ function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
     if #core.list_folder(of_trial) > 0 then
-      check.fail("mr.sweep: %s holds checkpoints of trials, and %s has no study '%s' to go with them: remove the folder or move it away",
-        folder, store.path, name)
+      check.fail("mr.sweep: %s has checkpoints of trials, but %s has no study '%s'. Remove the folder or move it away", folder,
+        store.path, name)
     end
   end
 end
 
----Removes the checkpoint of mr.fit from the folder of a trial whose result is stored, and the folder itself. Files of the script stay.
+---Removes the checkpoint of mr.fit from the folder of a trial whose result is stored, and the folder
+---itself. Files of the script stay.
 ---@param folder string  of the trial
 function M.forget(folder)
   if not core.file_exists(folder) then return end
   for _, name in ipairs(core.list_folder(folder)) do
-    local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"  -- of a process that was killed while it wrote
+    local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"  -- left by a process that was killed while it wrote
     if name == fit_file or is_unfinished then os.remove(folder .. "/" .. name) end
   end
-  os.remove(folder)  -- does nothing where a file is left
+  os.remove(folder)  -- does nothing if a file is left
 end
 
 ---Removes files that are not needed at the end of a sweep. These include files of trials that ended
 ---just before an earlier run was killed.
 ---@param folder string  of the study
----@param is_over fun(number: integer): boolean  whether a trial does not go on
+---@param is_over fun(number: integer): boolean  whether a trial does not continue
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do
     if is_over(number) then M.forget(of_trial) else os.remove(of_trial) end

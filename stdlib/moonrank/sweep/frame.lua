@@ -1,5 +1,7 @@
--- Messages between a sweep and its workers, and parameters in the store: plain values as bytes and as JSON, never code.
+-- Plain values as bytes, for messages between a sweep and its workers, and as JSON, for parameters in the store. Neither
+-- form holds code.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 
 local M = {}
 
@@ -36,7 +38,7 @@ function M.pack(value)
   return table.concat(parts)
 end
 
-local deepest = 64  -- of nested tables; our own messages have a few
+local deepest = 64  -- nested tables
 
 local function read(bytes, at, depth)
   local kind = bytes:sub(at, at)
@@ -46,7 +48,7 @@ local function read(bytes, at, depth)
   if kind == "i" then return ("<i8"):unpack(bytes, at) end
   if kind == "d" then return ("<d"):unpack(bytes, at) end
   if kind == "s" then return ("<s8"):unpack(bytes, at) end
-  if kind ~= "T" or depth == deepest then error("what came from the other process is no message", 0) end
+  if kind ~= "T" or depth == deepest then error("the bytes from the other process are not a message", 0) end
   local out, count, next_at = {}, ("<i8"):unpack(bytes, at)
   for _ = 1, count do
     local key, value_at = read(bytes, next_at, depth + 1)
@@ -61,7 +63,7 @@ end
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
-  if at ~= #bytes + 1 then error("what came from the other process is no message", 0) end
+  if at ~= #bytes + 1 then error("the bytes from the other process are not a message", 0) end
   return value
 end
 
@@ -82,10 +84,8 @@ end
 ---@return string
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
-  local names, parts = {}, {}
-  for name in pairs(values) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do parts[i] = json(name) .. ":" .. json(values[name]) end
+  local parts = {}
+  for i, name in ipairs(check.names(values)) do parts[i] = json(name) .. ":" .. json(values[name]) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
@@ -97,7 +97,8 @@ end
 function M.json_object(values)
   local shown = {}
   for name, value in pairs(values) do
-    shown[name] = type(value) == "number" and value - value ~= 0 and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
+    local is_infinite = type(value) == "number" and not check.is_finite(value)
+    shown[name] = is_infinite and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
   end
   return M.to_json(shown)
 end

@@ -1,9 +1,9 @@
--- Which GPU a worker uses: each its own, in rotation where there are more workers than GPUs.
+-- The GPU of each worker. Workers share GPUs in rotation if there are more workers than GPUs.
 local core = require "moonrank.core"
 
 local M = {}
 
--- The names of the GPUs that this process may use: CUDA_VISIBLE_DEVICES, or all that CUDA finds, by number.
+-- The names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, else the numbers of all GPUs.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end
@@ -17,7 +17,7 @@ end
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
 ---Returns variables for a worker's environment.
----@param worker integer  from 1, among those of this machine
+---@param worker integer  its number on this machine, from 1
 ---@return string[]
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end

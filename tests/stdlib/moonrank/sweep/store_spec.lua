@@ -119,7 +119,7 @@ it("a list that no field of the store can hold is a failed trial, not the end of
   local outcome = require("moonrank.sweep.outcome")
   local longest = require("moonrank.sweep.store").longest
   local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
-  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("and the store takes %d at most"):format(longest // 8))
+  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("the store takes at most %d"):format(longest // 8))
 end)
 
 it("a message with a text that no field can hold is none", function()
