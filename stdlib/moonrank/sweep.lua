@@ -185,7 +185,8 @@ local function run_study(o, call, study, fingerprint, context)
   local look = o.force and provenance.note or provenance.check
   look(opened, row, context, function(number) return plan:job(plan.trials[number]) end)
   if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
-  opened:set_planned(row, plan.planned)
+  row.planned = plan.planned
+  opened:set(row, "planned")
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
   if runners then

@@ -40,7 +40,7 @@ function M.note(store, study, fields)
   end
   if sum == sum_of(study) then return end
   study.forced = sum
-  store:set_forced(study)
+  store:set(study, "forced")
 end
 
 ---Returns the line below the tables of a study that was forced; nil if nothing changed.

@@ -272,7 +272,7 @@ end
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
-    self.store:set_script(self.study)
+    self.store:set(self.study, "script")
   end
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end

@@ -216,7 +216,7 @@ end)
 it("shows a table that is drawn anew on a terminal", function()
   local written, now = {}, 0
   local schedule = { planned = 10, counts = { done = 3, failed = 1 }, ended = function() return 4 end, trials = {},
-    left = function(_, running, workers) return #running == 0 and workers == 1 and 13.7 or nil end,
+    left = function(_, workers) return workers == 1 and 13.7 or nil end,
     best = { value = 0.5, number = 2, params = { lr = 0.25, loss = "ap" } } }
   local view = live.new("s", schedule, { terminal = true, width = 60, clock = function() return now end,
     out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
