@@ -1,4 +1,4 @@
--- Notes below the tables of a study on trials that are not shown, and on cells with unequal numbers of trials.
+-- Notes below the tables of a study about trials that are not shown, and about cells with unequal numbers of trials.
 local M = {}
 
 ---States of trials, in the order in which they are counted.
@@ -22,9 +22,9 @@ end
 
 ---Returns a line that says how many trials a table leaves out because of their states; nil if none.
 ---@param results mr.Results
----@param where string                 for messages
+---@param where string
 ---@param wanted? table<string, any>   only trials with these values
----@param states? string[]             of the trials that are shown (default: done)
+---@param states? string[]             states of the trials that are shown (default: done)
 ---@return string?
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
@@ -43,7 +43,7 @@ end
 ---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are
 ---equal.
 ---@param what string       "cells"
----@param counts integer[]  of trials, one or more for each
+---@param counts integer[]  of trials, one for each cell
 ---@return string?
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
 function M.spread(what, counts)
@@ -55,7 +55,7 @@ end
 ---Returns a line that says how many trials with the same parameters were averaged; nil if none
 ---were.
 ---@param trials integer
----@param cells integer   with parameters of their own
+---@param cells integer   number of different parameters
 ---@return string?
 ---Example: `require("moonrank.results.left_out").repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells`
 function M.repeated(trials, cells)

@@ -1,4 +1,4 @@
--- The studies of a store as text: how many trials are in which state, the best ones, and why others failed.
+-- The studies of a store as text: the number of trials in each state, the best trials, and why others failed.
 local core = require "moonrank.core"
 local conventions = require "moonrank.results.conventions"
 local left_out = require "moonrank.results.left_out"
@@ -36,7 +36,7 @@ local function best_text(results)
   return tostring(conventions.below(results, made, data, order))
 end
 
--- Why the first of those that failed did.
+-- Reasons why trials failed.
 local function failures_text(results)
   local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
   local lines = {}
