@@ -122,7 +122,6 @@ local function is_interrupted(run) return type(run) == "table" and rawget(run, "
 ---test. It also returns how many interrupted runs the other systems have, by name, and this as
 ---text.
 ---@param given table<string, any>
----@param names string[]
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}

@@ -26,7 +26,6 @@ end
 ---Returns one value per unit and system: the mean over the unit's lists in all parts, or NaN if
 ---none of them counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
----@param systems string[]
 ---@return string[] units
 ---@return table<string, mr.Tensor> values  by system
 ---@return integer lists  measurements, of all parts together
@@ -53,7 +52,6 @@ end
 
 ---Returns integers that stand for names, the same for a name everywhere. A name that is a
 ---written-out number stands for itself.
----@param names string[]
 ---@return mr.Tensor  float64
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -67,8 +65,6 @@ end
 
 ---Returns a line that says that measurements were averaged; nil if every unit was measured once.
 ---@param lists integer  measurements
----@param units integer
----@return string?
 ---Example: `require("moonrank.compare.repeated").note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first`
 function M.note(lists, units)
   if lists == units then return nil end

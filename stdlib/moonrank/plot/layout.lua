@@ -11,10 +11,6 @@ M.edge = 8
 M.swatch = 24
 
 ---Returns positions of entries of a legend, in rows from (x, y).
----@param entries table[]
----@param x number
----@param y number
----@param width number
 ---@return { entry: table, x: number, y: number }[] positions, integer rows
 function M.legend(entries, x, y, width)
   local positions, row, at = {}, 1, x
@@ -28,8 +24,6 @@ function M.legend(entries, x, y, width)
 end
 
 ---Returns the entries that have a name.
----@param panel table
----@return table[]
 function M.named(panel)
   local named = {}
   for _, entry in ipairs(panel.entries) do
@@ -40,10 +34,6 @@ end
 
 ---Moves heights until neighbours are `gap` apart and all lie within [top, bottom]; returns the largest move.
 ---@param items { y: number }[]  sorted by y afterwards
----@param gap number
----@param top number
----@param bottom number
----@return number
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
@@ -208,11 +198,7 @@ end
 
 ---Plans the surroundings of the box of a panel of `w` by `h` pixels: margins, ticks, kind of
 ---legend.
----@param panel table
----@param w number
----@param h number
 ---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown; how wide the box is, where that is known
----@return table
 function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6

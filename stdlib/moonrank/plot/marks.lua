@@ -92,10 +92,6 @@ local function check_list(where, name, list)
 end
 
 ---Returns an empty panel. Titles and labels become texts.
----@param where string
----@param kind string
----@param o table
----@return table
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end

@@ -8,9 +8,6 @@ local M = {}
 local quote, quote_line, number = text.quote, text.quote_line, text.number
 
 ---Returns a writer of script lines for a page of this size. Pixels count from the top left corner.
----@param width number
----@param height number
----@return table
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
@@ -86,11 +83,6 @@ local function swatch(page, entry, x, y)
 end
 
 ---Draws the entries of a legend in rows from (x, y).
----@param page table
----@param entries table[]
----@param x number
----@param y number
----@param width number
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)
@@ -198,11 +190,7 @@ local function plot_command(page, panel, box)
 end
 
 ---Draws a panel into a region of the page; `plan` comes from layout.measure.
----@param page table
----@param panel table
 ---@param region { x: number, y: number, w: number, h: number }
----@param plan table
----@param o table
 function M.draw(page, panel, region, plan, o)
   local box = { x = region.x + plan.left, y = region.y + plan.top, w = region.w - plan.left - plan.right,
     h = region.h - plan.top - plan.bottom }
@@ -230,7 +218,6 @@ end
 
 ---Draws a panel as text in the terminal, with gnuplot's own layout.
 ---@param page table  its size counts letters
----@param panel table
 function M.draw_text(page, panel)
   page.add("reset")
   if panel.title then page.add("set title %s", quote(panel.title)) end

@@ -40,10 +40,7 @@ local parallel_options = declare("mr.plot.Parallel", {
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
 ---Cuts a name in its middle, so that it is not wider than this many pixels.
----@param words string
 ---@param size number    of the font
----@param pixels number
----@return string
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
@@ -92,10 +89,6 @@ end
 
 ---Shortens names to at most this many pixels. If cutting them in the middle makes some equal, their
 ---common beginning and end are removed first.
----@param names string[]
----@param size number
----@param pixels number
----@return string[]
 ---Example: `require("moonrank.plot.parallel").cut_all({"my_long_loss_1_of_all", "my_long_loss_2_of_all"}, 11, 60)[2]   --> …2…`
 function M.cut_all(names, size, pixels)
   local shown, backwards, parts = {}, {}, {}

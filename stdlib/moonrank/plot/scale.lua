@@ -19,12 +19,9 @@ M.finite = finite
 
 ---Returns true if a number can be drawn on an axis.
 ---@param axis { log: boolean? }
----@param x number
----@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
 ---The row of an option that is {lowest, highest}, two numbers that can be drawn.
----@param name string
 ---@param shown string  the default in words
 ---@param what string   of what these are the lowest and the highest
 ---@return mr.options.Row
@@ -55,7 +52,6 @@ local function may_be_between(axis, name) return name == "y" and axis.hi - axis.
 
 ---Returns an axis over these values. `pad` is the share of the range that is left empty at both
 ---ends.
----@param where string
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -84,8 +80,6 @@ end
 
 ---Returns where a value lies on the axis: 0 at its beginning, 1 at its end.
 ---@param axis mr.plot.Axis
----@param x number
----@return number
 ---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
 function M.position(axis, x)
   local lo, hi = axis.lo, axis.hi
@@ -153,7 +147,6 @@ end
 
 ---Returns about `count` ticks on an axis, with their texts.
 ---@param axis mr.plot.Axis
----@param count integer
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
 function M.ticks(axis, count)

@@ -37,11 +37,6 @@ local band = declare("mr.plot.Band", {
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
 ---Returns true if the value is a tensor. A tensor without `dims` dimensions is an error.
----@param where string
----@param name string
----@param value any
----@param dims integer
----@return boolean
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
@@ -51,10 +46,6 @@ function M.is_tensor(where, name, value, dims)
 end
 
 ---Returns numbers from a table or a one-dimensional tensor.
----@param where string
----@param name string
----@param values any
----@return number[]
 function M.numbers(where, name, values)
   if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
   if type(values) ~= "table" then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values)) end
@@ -80,10 +71,7 @@ end
 
 ---Returns the series of a figure: the list given as `series`, or one series from the figure's own
 ---options, which are removed from `o`.
----@param where string
----@param o table
 ---@param declaration mr.options.Declaration  of one series
----@return table[]
 function M.list(where, o, declaration)
   local flat
   for _, row in ipairs(declaration.rows) do
@@ -107,9 +95,6 @@ function M.list(where, o, declaration)
 end
 
 ---Returns one series with its name and its colour.
----@param where string
----@param given table
----@param i integer
 ---@param declaration mr.options.Declaration
 ---@return table one, string who
 function M.one(where, given, i, declaration)
@@ -122,11 +107,7 @@ end
 
 ---Returns the points of a series: y, x (default 1, 2, ...), and the edges of its band, if it has
 ---one.
----@param where string
----@param given table
----@param i integer
 ---@param declaration mr.options.Declaration
----@return table
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
   if one.y == nil then check.fail("%s: %s has no y", where, who) end

@@ -15,9 +15,7 @@ local M = {}
 
 ---Returns true if an axis of these numbers is logarithmic: all are positive, and the largest is at
 ---least `times` the smallest.
----@param values number[]
 ---@param times? number  default 100
----@return boolean
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)
   local low, high = math.huge, 0
@@ -49,9 +47,6 @@ end
 
 ---Returns the axis of a parameter over some trials; nil if no trial has the parameter.
 ---@param space string   the description of the study's space
----@param name string
----@param column any[]
----@param rows integer[]
 ---@return mr.results.Axis?
 function M.of(space, name, column, rows)
   local values, numeric = {}, true

@@ -105,8 +105,6 @@ function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, c
 ---Returns the lines below a table of chosen combinations. They say which combinations were left
 ---out.
 ---@param said mr.results.Said
----@param over string[]
----@return string[]
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
   if said.lacking > 0 then
@@ -125,7 +123,6 @@ end
 
 ---Returns the rows of the combination with the best mean, and adds to `said`.
 ---@param said mr.results.Said
----@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
@@ -134,7 +131,6 @@ end
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
----@param rows integer[]
 ---@param on string       the column that chooses
 ---@param sign integer    -1 where less is better
 ---@return mr.Table
@@ -165,7 +161,6 @@ end
 ---Returns a table with the best trial of each group and every number that it returned.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
----@param rows integer[]
 ---@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some
 ---@return mr.Table
 function M.single(data, by, rows, best_of_rows)

@@ -37,8 +37,6 @@ end
 ---Returns the trials of a study in some states. Trials whose parameters cannot be read are left
 ---out, with a warning.
 ---@param store mr.sweep.Store
----@param study table
----@param states string[]
 ---@return mr.results.Columns
 function M.load(store, study, states)
   local marks = {}
@@ -78,7 +76,6 @@ function Columns:_read(sql, ...)
 end
 
 ---Returns the names of the numbers that trials returned, sorted.
----@return string[]
 function Columns:numbers()
   if not self._numbers then
     self._numbers = self._store:columns([[SELECT DISTINCT name FROM numbers WHERE trial IN (SELECT id FROM trials WHERE study = ?1)
@@ -137,9 +134,7 @@ local function is_one_of(value, values)
 end
 
 ---Returns rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
----@param where string
 ---@param wanted? table<string, any>
----@return integer[]
 function Columns:rows(where, wanted)
   local rows, tests = {}, {}
   for name, values in pairs(wanted or {}) do
@@ -166,9 +161,6 @@ end
 
 ---Groups rows by the values of some columns, in the order of these values. Rows that lack a value
 ---are left out.
----@param where string
----@param names string[]
----@param rows integer[]
 ---@return { key: any[], rows: integer[] }[]
 function Columns:groups(where, names, rows)
   local columns, root, groups = {}, {}, {}

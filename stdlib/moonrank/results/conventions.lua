@@ -89,7 +89,6 @@ end
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials
 ---@param columns string[]    names of columns
----@return string[]
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
@@ -112,9 +111,7 @@ end
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
----@param rows integer[]
 ---@param columns? string[]  names of columns (default: the table's)
----@param first? string
 ---@return mr.Table
 function M.below(results, made, data, rows, columns, first)
   local lines = { first }
@@ -135,10 +132,7 @@ local function differ(a, b)
 end
 
 ---Raises an error if two of these trials evaluated a column under different conventions.
----@param where string
 ---@param results mr.Results
----@param numbers integer[]
----@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil
   local names = names_of(results, column)

@@ -57,7 +57,6 @@ local function aggregate_of(aggregate)
 end
 
 ---Returns the numbers of a column at rows that have one. A value that is not a number is an error.
----@return number[]
 function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do

@@ -7,13 +7,10 @@ local make_table = require("moonrank.table").new
 local M = { states = left_out.states }
 
 ---Returns the name of the number by which a study compares trials.
----@param study table
----@return string
 function M.metric_of(study) return study.metric or "value" end
 
 ---Returns the number of trials in each state as text: "12 done, 1 failed".
 ---@param counts table<string, integer>
----@return string
 ---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
 function M.counts(counts)
   local parts = {}
@@ -48,11 +45,8 @@ local function failures_text(results)
 end
 
 ---Returns the studies of a store as text, with a note below if a copy is read.
----@param path string
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results
----@param note? string
----@return string
 function M.of(path, names, open, note)
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end

@@ -435,11 +435,9 @@ local left = {}  -- lines before and after trials of this process, by the code o
 
 ---Returns a text of everything that the trials of a study depend on. Values that trials of this
 ---process changed appear as they were before.
----@param run function
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
----@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief, formerly)
   local all, lines = lines_of(run, space, brief or false, formerly), { rule }
@@ -537,7 +535,6 @@ function M.changes(was, now, formerly)
 end
 
 ---Returns the options of mr.args in a study's text, by name as text.
----@param text string
 ---@return table<string, string>
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
 function M.options(text)
@@ -547,9 +544,7 @@ function M.options(text)
 end
 
 ---Returns a study's text with these values of options instead of its own.
----@param text string
 ---@param options table<string, string>
----@return string
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
@@ -557,10 +552,7 @@ end
 
 ---Returns a study's text with the further modules and files of `was`, and those that a trial
 ---loaded.
----@param now string
----@param was? string
 ---@param loaded? table<string, string>  of `loaded`
----@return string
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)

@@ -28,7 +28,6 @@ end
 
 ---Returns the name of a function's file and the SHA-256 of its text. Code that is not in a file gives
 ---the SHA-256 of the code.
----@param f function
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

@@ -10,7 +10,6 @@ local fit_file = "fit.safetensors"
 ---Returns the folder of a study and creates it. Links to the same store give the same folder.
 ---@param store string  path of the store
 ---@param name string   of the study
----@return string
 function M.of_study(store, name)
   local plain = name:gsub("[^%w_-]", "_")
   if plain ~= name then plain = plain .. "_" .. core.sha256(name):sub(1, 8) end
@@ -21,13 +20,10 @@ end
 
 ---Returns the folder of a trial.
 ---@param folder string  of the study
----@param number integer
----@return string
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
 ---Returns the file in which mr.fit{checkpoint = true} keeps its training.
 ---@param folder string  of the trial
----@return string
 function M.of_fit(folder) return folder .. "/" .. fit_file end
 
 -- The folders of trials by their numbers.
@@ -42,7 +38,6 @@ end
 
 ---Raises an error if the folder has checkpoints but the store does not have the study: trials would
 ---resume from the checkpoints of another study.
----@param folder string
 ---@param store mr.sweep.Store
 ---@param name string  of the study
 function M.check(folder, store, name)

@@ -14,7 +14,6 @@ local function sum_of(study) return math.type(study.forced) == "integer" and stu
 ---Returns true if a study continued although this field had changed.
 ---@param study table   its row
 ---@param field string  "space", "script", ...
----@return boolean
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
@@ -22,7 +21,6 @@ function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 ---decide whether it continues.
 ---@param store mr.sweep.Store
 ---@param study table  its row
----@return boolean
 function M.has_results(store, study)
   return store:columns([[SELECT count(*) AS n FROM trials WHERE study = ?1 AND (state IN ('done', 'pruned')
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
@@ -32,7 +30,6 @@ end
 ---change of the space is recorded.
 ---@param store mr.sweep.Store
 ---@param study table      its row
----@param fields string[]
 function M.note(store, study, fields)
   local sum, has_results = sum_of(study), M.has_results(store, study)
   for _, field in ipairs(fields) do
@@ -45,7 +42,6 @@ end
 
 ---Returns the line below the tables of a study that was forced; nil if nothing changed.
 ---@param study table  its row
----@return string?
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
 function M.line(study)
   local names = {}

@@ -29,8 +29,6 @@ put.table = function(parts, value)
 end
 
 ---Packs a value of tables, strings, numbers and booleans into bytes. Numbers are kept to the bit.
----@param value any
----@return string
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -58,8 +56,6 @@ local function read(bytes, at, depth)
 end
 
 ---Returns the value that `pack` wrote as these bytes. Malformed bytes are an error.
----@param bytes string
----@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
@@ -81,7 +77,6 @@ end
 ---Returns strings, finite numbers and booleans by name as JSON, sorted by name. Equal tables have
 ---equal texts.
 ---@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
   local parts = {}
@@ -92,7 +87,6 @@ end
 ---Returns a JSON object of these values. NaN and infinite numbers become texts, because JSON lacks
 ---such numbers.
 ---@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
   local shown = {}
@@ -104,7 +98,6 @@ function M.json_object(values)
 end
 
 ---Returns the table that `to_json` wrote as this text. Any other text is an error.
----@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

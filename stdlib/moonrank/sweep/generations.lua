@@ -10,14 +10,12 @@ M.default_shown = "the number of workers, or a sixth of all trials up to 10 wher
 ---Returns the number of the first trial of a trial's generation.
 ---@param number integer  of the trial
 ---@param length integer  number of trials in a generation
----@return integer
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
 ---Returns the trials with a number below `first`, by number.
 ---@generic T: { number: integer }
 ---@param trials T[]
----@param first integer
 ---@return T[]
 function M.before(trials, first)
   local seen = {}
@@ -42,9 +40,7 @@ function M.named(how)
 end
 
 ---Returns a name with its options as text. Equal options give equal texts.
----@param name string
 ---@param options table<string, any>
----@return string
 ---Example: `require "moonrank.sweep.generations".described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)`
 function M.described(name, options)
   local parts = {}

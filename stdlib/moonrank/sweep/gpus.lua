@@ -13,12 +13,10 @@ local function names()
 end
 
 ---Returns the default number of workers: one per GPU if GPUs compute, else one per core.
----@return integer
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
 ---Returns variables for a worker's environment.
 ---@param worker integer  its number on this machine, from 1
----@return string[]
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end
   local found = names()

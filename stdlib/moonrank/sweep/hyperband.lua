@@ -63,7 +63,6 @@ function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
 ---Returns the number of trials in one pass over all brackets.
----@return integer
 function Hyperband:count()
   local sum = 0
   for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
@@ -72,7 +71,6 @@ end
 
 ---Returns the bracket of a trial, which depends only on its number. Brackets follow one another,
 ---and after the last bracket the first comes again.
----@param number integer
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
@@ -93,7 +91,6 @@ end
 ---Returns the number of rungs that a trial has reached. The last rung does not count, because a trial
 ---ends by itself there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
----@return integer
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
   local count = 0
@@ -103,7 +100,6 @@ end
 
 ---Returns the step at which a trial pauses next; nil if it runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
----@return integer?
 function Hyperband:pause_at(trial)
   local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
@@ -143,7 +139,6 @@ end
 ---Decides in the bracket of a trial which paused trials continue and which trials are pruned. It
 ---depends only on the trials' reports, states and numbers, so earlier decisions stay the same.
 ---@param trials table<integer, table>   by number
----@param number integer
 ---@param planned integer                number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean
 ---@return table[] promoted, table[] pruned

@@ -55,7 +55,6 @@ end
 ---Returns one line: ended trials, elapsed time and time left, running and failed trials, the best
 ---trial. The most useful parts come first, because a terminal cuts off the end of a long line.
 ---@param running { trial: table }[]
----@param workers integer
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()

@@ -84,9 +84,7 @@ local kinds = {
 ---@field prunes boolean   whether trials of the sweep can be pruned
 
 ---Returns a worker's message; nil if it is invalid.
----@param bytes string
 ---@param busy mr.sweep.Busy|false  false if the worker runs no trial
----@return table?
 ---Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
 function M.read(bytes, busy)
   local ok, message = pcall(frame.unpack, bytes)

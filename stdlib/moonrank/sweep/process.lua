@@ -31,7 +31,6 @@ function Process:signal(name) core.signal_process(self.id, name) end
 
 ---Returns how the process ended. A process that does not end is killed; one that sent an invalid
 ---message is killed at once.
----@return string
 function Process:how()
   if self.channel:broken() then
     self:signal "kill"
@@ -48,8 +47,6 @@ function Process:how()
 end
 
 ---Returns runners of workers on this machine.
----@param count integer
----@param words string[]
 ---@param variables fun(slot: integer): string[]
 ---@return mr.sweep.Runner[]
 function M.runners(count, words, variables)

@@ -33,7 +33,6 @@ end
 ---Returns true if the trial should stop. It is called after each of the trial's reports.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; those from generation_of(trial.number) on do not count
----@return boolean
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
   local seen = {}
@@ -45,16 +44,12 @@ end
 
 ---Returns the first trial of this trial's generation. All trials before it must have ended when
 ---this one starts.
----@param number integer
----@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study has by default, if the pruner defines it.
----@return integer?
 function Pruner.count() end
 
 ---Returns the pruner with its options as text.
----@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end

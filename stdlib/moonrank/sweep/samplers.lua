@@ -24,11 +24,8 @@ Sampler.first = {}
 
 ---Returns random numbers in [0, 1) for a trial's parameter. They come from a counter, so they do
 ---not depend on earlier draws.
----@param seed integer
 ---@param number integer  of the trial
 ---@param name string     of the parameter
----@param count integer
----@return number[]
 function M.random(seed, number, name, count)
   local use = ("sweep trial %d parameter %s"):format(number, name)
   return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable()
@@ -78,21 +75,17 @@ end
 
 ---Returns the first trial of this trial's generation. All trials before it must have ended when
 ---this one is suggested. It is 1 if the sampler does not use results.
----@param number integer
----@return integer
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
 end
 
 ---Returns the number of trials that can be suggested; nil if it is infinite.
----@return integer?
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
 ---Returns the sampler with its options as text.
----@return string
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
   return generations.described(self.name, self._options) .. first

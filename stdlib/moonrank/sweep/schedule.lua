@@ -198,7 +198,6 @@ function Schedule:_first()
 end
 
 ---Returns the next trial to run and marks it in the store as begun; nil if none can run now.
----@return table?
 function Schedule:next()
   if self.lock and not self.lock:holds() then
     check.fail("mr.sweep: the folder %s was removed while the sweep ran, with its lock and checkpoints", self.folder)
@@ -214,8 +213,6 @@ end
 ---Returns the seconds until all trials have ended; nil until the first trial has finished. It is
 ---the mean time of the trials that finished in this run, times the number of trials left, divided
 ---by the workers.
----@param workers integer
----@return number?
 function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end

@@ -39,7 +39,6 @@ local function pragma(database, name)
 end
 
 ---Returns the version of the store in a database; 0 if the database has none yet.
----@return integer
 function M.version_of(database) return pragma(database, "user_version") end
 
 ---Updates a store to the last of these versions.
@@ -88,9 +87,6 @@ end
 ---Returns why this program must not read or write a database as a store, or nil. It checks in one
 ---transaction. A reader leaves out damaged rows.
 ---@param versions string[][]
----@param path string
----@param only_reads boolean
----@return string?
 function M.objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)
   local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)

@@ -118,7 +118,6 @@ local function names_below(entries)
 end
 
 ---Makes a space from a table: parameters by name, and conditions (`mr.when`) without a name.
----@param t table
 ---@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
@@ -130,7 +129,6 @@ function M.new(t)
 end
 
 ---Returns the names of all parameters, also of conditional ones, sorted.
----@return string[]
 function Space:names() return { table.unpack(self._names) } end
 
 ---Returns all parameters with their parts. Each comes before the parameters that depend on it.
@@ -199,7 +197,6 @@ function branches_size(branches)
 end
 
 ---Returns how many combinations a grid has; nil if they cannot be enumerated.
----@return integer?
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
@@ -279,7 +276,6 @@ end
 
 ---Returns the space as text, which is the same for equal spaces in any order of keys. Named values
 ---that are not plain data are compared by name only.
----@return string
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 

@@ -67,7 +67,6 @@ end
 
 ---Writes the store's current contents to a new file, whole or not at all. Others may write
 ---meanwhile.
----@param path string
 ---@param part? string  name of the file until it is whole
 function Store:copy(path, part)
   core.make_folder(path)
@@ -107,7 +106,6 @@ end
 
 ---Returns a text that says what is read instead of the store, and why; nil if the store itself is
 ---read.
----@return string?
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
@@ -115,7 +113,6 @@ Store.__close = Store.close
 
 ---Raises an error if the file is not a store, or is a store of a newer moonrank. A file without
 ---tables is accepted, because the process that made it may have been killed.
----@param path string
 ---@param versions? string[][]
 function M.look(path, versions)
   core.check_file(path)
@@ -124,13 +121,10 @@ function M.look(path, versions)
 end
 
 ---Returns true if a writer has opened the store exclusively, or was killed while it had.
----@param path string
----@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Writing creates a missing store and updates an older one. A newer store is an
 ---error. A file with other tables than a store's is an error, too, and is not changed.
----@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]  for tests; older versions are not read then
 ---@return mr.sweep.Store

@@ -10,9 +10,7 @@ local setting = require "moonrank.settings"
 local M = {}
 
 ---Returns settings as the text that a study stores.
----@param settings table
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
----@return string
 function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -46,7 +44,6 @@ end
 ---Returns the row of a study.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
----@return table
 function M.describe(o, in_worker)
   local script_name, whole = command.script_of(o.run)
   local text = code.of(o.run, o.space, in_worker)
@@ -169,8 +166,6 @@ end
 ---because the values of ended trials would stay those of the first metric.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
----@param force boolean
----@return table
 function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end

@@ -130,7 +130,6 @@ end
 ---@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]
 ---@param options mr.sweep.TpeOptions
----@param direction string
 ---@param random fun(entry: mr.sweep.Entry, count: integer): number[]
 ---@return table<string, any>
 function M.suggest(space, history, options, direction, random)

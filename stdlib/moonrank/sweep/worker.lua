@@ -33,7 +33,6 @@ function M.role()
 end
 
 ---Runs trials until none is left, then ends the process.
----@param channel any
 ---@param context mr.sweep.Context
 ---@param fingerprint string  of the study
 function M.serve(channel, context, fingerprint)
