@@ -5,7 +5,7 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Okabe and Ito's colours, distinct also for colour-blind readers; yellow last, because it is faint on white.
+-- The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last, because it is faint on white.
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
@@ -63,7 +63,7 @@ local function same_length(where, who, name, values, other_name, other)
   end
 end
 
--- Colour and dash: eight colours, then the same ones dashed, then dotted.
+-- The colour and the dash of series i: eight solid colours, then the colours dashed, then dotted.
 local function looks(one, i)
   local color = one.color or i
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
@@ -105,8 +105,7 @@ function M.one(where, given, i, declaration)
   return one, who
 end
 
----Returns the points of a series: y, x (default 1, 2, ...), and the edges of its band, if it has
----one.
+---Returns a series with its points: y, x (default 1, 2, ...), and the edges of its band.
 ---@param declaration mr.options.Declaration
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
@@ -120,7 +119,9 @@ function M.points(where, given, i, declaration)
     one.x = M.numbers(where, "x of " .. who, one.x)
     same_length(where, who, "x", one.x, "y", one.y)
   end
-  if (one.low == nil) ~= (one.high == nil) then check.fail("%s: %s has only one edge of its band, expected low and high", where, who) end
+  if (one.low == nil) ~= (one.high == nil) then
+    check.fail("%s: %s has only one edge of its band, expected low and high", where, who)
+  end
   for _, edge in ipairs{ "low", "high" } do
     if one[edge] ~= nil then
       one[edge] = M.numbers(where, edge .. " of " .. who, one[edge])

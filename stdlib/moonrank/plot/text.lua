@@ -12,7 +12,9 @@ function M.plain(text)
   if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
     check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
   end
-  if text:find("\xEF\xBF[\xBE\xBF]") then check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text) end
+  if text:find("\xEF\xBF[\xBE\xBF]") then
+    check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text)
+  end
   return text
 end
 
@@ -34,7 +36,7 @@ function M.number(x)
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
 end
 
--- Widths of DejaVu Sans, the widest of the usual sans fonts, in ems; what is reserved also holds Arial and Helvetica.
+-- Letters by width in DejaVu Sans, the widest of the usual fonts. Arial and Helvetica fit into the same space.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
 ---Estimates how many pixels wide a line of text is.
