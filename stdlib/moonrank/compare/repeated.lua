@@ -1,5 +1,6 @@
--- Repeated measurements: a user or query of several folds, seeds or lists is one unit of a test, whose value is the mean of its measurements.
--- Tests take pairs for independent. Measurements of one user are not, so that counting each of them makes p too small.
+-- Repeated measurements. A user or query of several folds, seeds or lists is one unit of a test, and its value is the mean of
+-- its measurements. Tests assume independent pairs, and measurements of one user are not independent: counting each of them
+-- would make p too small.
 local core = require "moonrank.core"
 
 local M = {}
@@ -14,7 +15,8 @@ local function no_sums(systems)
   return sums
 end
 
--- Adds a list's values to those of its unit, unless one of them is NaN: every system has the mean over the same lists.
+-- Adds a list's values to those of its unit, unless one of them is NaN, so that every system has the mean over the same
+-- lists.
 local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do
     if part.values[name][list] ~= part.values[name][list] then return end
