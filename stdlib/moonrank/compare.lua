@@ -99,7 +99,8 @@ local function ranked(evaluation, counted)
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
--- Raises an error if two evaluations ranked different things or have different users, because their lists are not pairs.
+-- Raises an error if two evaluations ranked different things or have different users, because their lists are not
+-- pairs.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then

@@ -1,5 +1,5 @@
--- Sweeps: many trials of one function over a space of parameters. A store keeps each result, and a later run continues where
--- an earlier one stopped.
+-- Sweeps: many trials of one function over a space of parameters. A store keeps each result, and a later run continues
+-- where an earlier one stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -76,8 +76,8 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "show the number of ended trials and the time left" },
 })
 
--- Sets the direction that the number's name has, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one
--- direction only.
+-- Sets the direction that the number's name has, unless the script gives one. A ranking metric ("valid_nrbp_loss") has
+-- one direction only.
 local function set_direction(o)
   o.assumed = not o.direction and not o.metric
   local own = o.metric and metrics.direction(o.metric)
@@ -101,8 +101,8 @@ local function options_in(text)
   return found
 end
 
--- Defaults of the sampler's and the pruner's options: the values with which the study began, or a generation for a study of
--- this size.
+-- Defaults of the sampler's and the pruner's options: the values with which the study began, or a generation for a
+-- study of this size.
 local function usual_options(o)
   local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
@@ -200,8 +200,8 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
--- Number of calls so far by the table `arg`, from which workers are started. A script that another script runs with its own
--- `arg` counts its calls from 1, because a worker runs that script alone.
+-- Number of calls so far by the table `arg`, from which workers are started. A script that another script runs with its
+-- own `arg` counts its calls from 1, because a worker runs that script alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
 -- Closed at the end of a sweep, also by an error. Otherwise later sweeps would be refused as sweeps inside a trial.
 local ends_running <const> = setmetatable({}, { __close = function() running = false end })

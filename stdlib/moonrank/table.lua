@@ -282,8 +282,8 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
--- Returns a text that Markdown shows verbatim, without HTML, links, code, emphasis or ends of cells. Addresses are links also
--- without brackets.
+-- Returns a text that Markdown shows verbatim, without HTML, links, code, emphasis or ends of cells. Addresses are
+-- links also without brackets.
 local function escape_markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
   text = text:gsub("%f[%w_]_+", with_backslashes)

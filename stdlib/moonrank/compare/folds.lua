@@ -1,4 +1,5 @@
--- Several runs of each system, such as one for each fold: their number, and one value for each user or query over all runs.
+-- Several runs of each system, such as one for each fold: their number, and one value for each user or query over all
+-- runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"

@@ -1,6 +1,6 @@
--- Repeated measurements. A user or query of several folds, seeds or lists is one unit of a test, and its value is the mean of
--- its measurements. Tests assume independent pairs, and measurements of one user are not independent: counting each of them
--- would make p too small.
+-- Repeated measurements. A user or query of several folds, seeds or lists is one unit of a test, and its value is the
+-- mean of its measurements. Tests assume independent pairs, and measurements of one user are not independent: counting
+-- each of them would make p too small.
 local core = require "moonrank.core"
 
 local M = {}

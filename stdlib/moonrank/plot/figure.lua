@@ -35,8 +35,8 @@ local function terminal_line(kind, width, height)
   return terminals[kind]:format(width, height)
 end
 
--- Corrects gnuplot's SVG. "]]>" in a label is not valid XML. SVG has no font "sans" and a separate attribute for bold; the
--- text of the figure cannot match this pattern, because its < is written &lt;.
+-- Corrects gnuplot's SVG. "]]>" in a label is not valid XML. SVG has no font "sans" and a separate attribute for bold;
+-- the text of the figure cannot match this pattern, because its < is written &lt;.
 local function corrected(svg)
   svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
@@ -61,9 +61,9 @@ local function shared_entries(o)
   return first
 end
 
--- The plans of all panels, what they show, and the margins by column and row. `box` is the width of the boxes, if it is known.
--- Panels in a column share left and right margins, and panels in a row share top and bottom margins, so that all boxes have
--- one size.
+-- The plans of all panels, what they show, and the margins by column and row. `box` is the width of the boxes, if it is
+-- known. Panels in a column share left and right margins, and panels in a row share top and bottom margins, so that all
+-- boxes have one size.
 local function plans_of(o, columns, w, h, shared, box)
   local several = #o.panels > 1
   local plans, shown = {}, {}

@@ -38,8 +38,8 @@ end
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
-  -- Items that touch form a block, which is centred on the items' own heights. A block that overlaps the block before is
-  -- merged with it.
+  -- Items that touch form a block, which is centred on the items' own heights. A block that overlaps the block before
+  -- is merged with it.
   local blocks = {}
   for _, item in ipairs(items) do
     local block = { first = item.y, wish = item.y, items = { item } }
@@ -65,8 +65,8 @@ function M.spread(items, gap, top, bottom)
   return moved
 end
 
--- Labels at the right edge of a box, before they are moved apart: names at ends of lines, and words of horizontal reference
--- lines.
+-- Labels at the right edge of a box, before they are moved apart: names at ends of lines, and words of horizontal
+-- reference lines.
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
@@ -135,8 +135,8 @@ local function widest(ticks, size)
   return most
 end
 
--- Every k-th tick, so that ticks that are `room` pixels apart are at least `least` pixels apart. The integers 1, 2, 3, ...
--- of a row of ticks are thinned to multiples of a round number.
+-- Every k-th tick, so that ticks that are `room` pixels apart are at least `least` pixels apart. The integers 1, 2, 3,
+-- ... of a row of ticks are thinned to multiples of a round number.
 local function thinned(ticks, room, least)
   local k = math.ceil(least / room)
   if k <= 1 then return ticks end
@@ -163,8 +163,8 @@ local function in_lines(ticks, pixels)
   return broken, most
 end
 
--- Ticks of the x axis that fit below a box of this width, the height of their texts, and how far rotated texts reach to the
--- left. Long names are rotated, and many names stand upright.
+-- Ticks of the x axis that fit below a box of this width, the height of their texts, and how far rotated texts reach to
+-- the left. Long names are rotated, and many names stand upright.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)

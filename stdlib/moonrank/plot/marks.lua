@@ -148,8 +148,8 @@ local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
 
--- The rows of a data block, with false for a gap, the single points between gaps, which a line would not show, and the last
--- point.
+-- The rows of a data block, with false for a gap, the single points between gaps, which a line would not show, and the
+-- last point.
 local function rows_of(panel, one, columns)
   local rows, alone, last, run = {}, {}, nil, 0
   local function close()
@@ -258,8 +258,8 @@ function M.scatter(given)
   return panel, o
 end
 
--- The corners of an empirical distribution function, from one end of the axis to the other. Of very many values, those on the
--- same quarter of a pixel are one step.
+-- The corners of an empirical distribution function, from one end of the axis to the other. Of very many values, those
+-- on the same quarter of a pixel are one step.
 local function steps(values, axis)
   local rows, n, seen = { { axis.lo, 0 } }, #values, 0
   local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end

@@ -5,7 +5,8 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
--- The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last, because it is faint on white.
+-- The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last, because it is faint on
+-- white.
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }

@@ -12,8 +12,8 @@ local function mean_of_rows(column, rows)
   return #values == #rows and mean(values) or nil
 end
 
--- The mean of a column over a combination's cells; nil if a trial has no number. Each cell counts once, with the mean of its
--- trials.
+-- The mean of a column over a combination's cells; nil if a trial has no number. Each cell counts once, with the mean
+-- of its trials.
 local function mean_of(column, combination)
   local values = {}
   for i, cell in ipairs(combination.cells) do
@@ -46,8 +46,8 @@ local function by_values(data, names, rows)
   return groups
 end
 
--- The combinations of parameters among some rows, the largest number of cells of a combination, and the number of values of
--- `over`. A combination has a cell for each value of `over` on which it was tried.
+-- The combinations of parameters among some rows, the largest number of cells of a combination, and the number of
+-- values of `over`. A combination has a cell for each value of `over` on which it was tried.
 local function combinations(data, names, over, rows)
   local groups, most = by_values(data, names, rows), 0
   for _, group in ipairs(groups) do

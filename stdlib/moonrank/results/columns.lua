@@ -122,8 +122,8 @@ function Columns:shown(where, name)
   return shown
 end
 
--- True if a value is among some values. Numbers are compared to nine digits, because a grid's 0.00099999999999 is printed as
--- 0.001.
+-- True if a value is among some values. Numbers are compared to nine digits, because a grid's 0.00099999999999 is
+-- printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do

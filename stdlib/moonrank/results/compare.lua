@@ -102,7 +102,8 @@ local function part_of(results, number, metric, by_position)
   return { units = units, values = { values = values } }
 end
 
--- The values of each user or query, averaged over the trials of a cell and over the user's lists, and the number of lists.
+-- The values of each user or query, averaged over the trials of a cell and over the user's lists, and the number of
+-- lists.
 local function units_of(results, numbers, metric, by_position)
   local parts = {}
   for i, number in ipairs(numbers) do parts[i] = part_of(results, number, metric, by_position) end

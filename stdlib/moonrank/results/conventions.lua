@@ -22,8 +22,8 @@ local function kept_of(results)
   return by_number
 end
 
--- The names under which the store may have the conventions of a column. The name of a metric without "valid_" or "test_" is
--- last. The column "value" is the study's metric.
+-- The names under which the store may have the conventions of a column. The name of a metric without "valid_" or
+-- "test_" is last. The column "value" is the study's metric.
 local function names_of(results, column)
   local numbers = results:columns():numbers()
   if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end

@@ -1,6 +1,6 @@
--- Regression trees over cells of parameters, and the shares of parameters in the variance of a tree's function (functional
--- analysis of variance: Hutter, Hoos and Leyton-Brown 2014). A tree is constant on boxes of cells, so that its means are sums
--- over boxes.
+-- Regression trees over cells of parameters, and the shares of parameters in the variance of a tree's function
+-- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). A tree is constant on boxes of cells, so that
+-- its means are sums over boxes.
 local M = {}
 
 ---@class mr.results.Dimension
@@ -23,8 +23,8 @@ local function whole_box(dimensions)
   return box
 end
 
--- The cells of a dimension that have trials of a node, and counts and sums by cell; nil if the dimension does not apply to
--- all trials of the node.
+-- The cells of a dimension that have trials of a node, and counts and sums by cell; nil if the dimension does not apply
+-- to all trials of the node.
 local function sums_of(grower, dimension, cells, nodes)
   local counts, sums, weighted, weight, codes = grower.counts, grower.sums, grower.weighted, grower.weight, dimension.codes
   if dimension.ordered and #nodes < #cells then
@@ -71,8 +71,8 @@ local function best_of(grower, counts, sums, order, total, sum)
   return best, at
 end
 
--- The cells left of a split. With an order, empty cells between neighbours are halved. Without an order, empty cells go to
--- the side with more trials.
+-- The cells left of a split. With an order, empty cells between neighbours are halved. Without an order, empty cells go
+-- to the side with more trials.
 local function left_cells(dimension, cells, order, at, counts, total)
   local left, set = 0, {}
   for i = 1, at do
@@ -177,7 +177,8 @@ local function share_of(weights, runs)
   return share
 end
 
--- The shares of leaves, by dimension and together, with centred values, and the mean and variance of the tree's function.
+-- The shares of leaves, by dimension and together, with centred values, and the mean and variance of the tree's
+-- function.
 local function measured(dimensions, leaves)
   local shares, mean, variance = {}, 0.0, 0.0
   for l, leaf in ipairs(leaves) do
@@ -215,8 +216,8 @@ local function one_way(weights, leaves, shares, j)
   return square
 end
 
--- Adds a value to all cells of two dimensions in some runs of each. The grid has differences in both directions, which are
--- summed later.
+-- Adds a value to all cells of two dimensions in some runs of each. The grid has differences in both directions, which
+-- are summed later.
 local function add_block(grid, stride, a, b, value)
   for r = 1, #a, 2 do
     local first, last = (a[r] - 1) * stride, a[r + 1] * stride

@@ -1,5 +1,5 @@
--- Importance of parameters: the shares of parameters and of pairs in the variance of a number over the space, by a forest of
--- regression trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
+-- Importance of parameters: the shares of parameters and of pairs in the variance of a number over the space, by a
+-- forest of regression trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
 local core = require "moonrank.core"
 local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
@@ -111,8 +111,8 @@ local function drawn(count, seed, tree)
   return weight
 end
 
--- The dimensions in a random order for a tree. The order decides between splits that explain equally much, of which small
--- nodes have many. It depends on the names of the dimensions only.
+-- The dimensions in a random order for a tree. The order decides between splits that explain equally much, of which
+-- small nodes have many. It depends on the names of the dimensions only.
 local function shuffled(dimensions, seed, tree)
   local key, order = {}, table.move(dimensions, 1, #dimensions, 1, {})
   for _, each in ipairs(dimensions) do
@@ -125,7 +125,8 @@ local function shuffled(dimensions, seed, tree)
   return order
 end
 
--- Numbers with mean 0 and mean square 1; nil if all are equal. A division by the largest number first keeps squares finite.
+-- Numbers with mean 0 and mean square 1; nil if all are equal. A division by the largest number first keeps squares
+-- finite.
 local function standardised(y)
   local most, mean, square, out = 0.0, 0.0, 0.0, {}
   for _, value in ipairs(y) do most = math.max(most, math.abs(value)) end

@@ -1,5 +1,5 @@
--- The values that trials returned for each list: scores, and the numbers of the lists' users or queries, which are stored
--- under the name "list".
+-- The values that trials returned for each list: scores, and the numbers of the lists' users or queries, which are
+-- stored under the name "list".
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metrics = require "moonrank.metrics.registry"

@@ -52,7 +52,7 @@ function M.numbers(where, name, x)
 end
 
 ---Returns the names of columns, sorted.
----@param option string  that has them
+---@param option string  the option with the columns
 ---@param columns table<string, any>
 function M.column_names(where, option, columns)
   for name in pairs(columns) do
@@ -63,11 +63,11 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----Returns the levels of a column of names in order of appearance, and each row's level by its
----number. NaN is not a level and stays NaN.
+---Returns the levels of a column of names in order of appearance, and for each row the index of its
+---level. NaN is not a level and stays NaN.
 ---@param name string  of the column
----@param count integer  of rows that it must have
----@param other string  what has as many
+---@param count integer  number of rows that the column must have
+---@param other string   name of the other column with this number of rows
 ---@return any[] levels
 ---@return any[] rows
 function M.levels(where, name, values, count, other)

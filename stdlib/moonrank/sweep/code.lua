@@ -56,8 +56,8 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- True if an expression continues from one line to the next: the last token of the one line or the first token of the other
--- is an operator.
+-- True if an expression continues from one line to the next: the last token of the one line or the first token of the
+-- other is an operator.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
@@ -71,8 +71,8 @@ end
 
 local constants_of_tokens = setmetatable({}, { __mode = "k" })
 
--- The declarations `local NAME <const> = ...` of a file, by name. They are no upvalues, because Lua compiles the values of
--- numbers, texts and booleans into the functions that name them.
+-- The declarations `local NAME <const> = ...` of a file, by name. They are no upvalues, because Lua compiles the values
+-- of numbers, texts and booleans into the functions that name them.
 local function constants_of(tokens)
   if constants_of_tokens[tokens] then return constants_of_tokens[tokens] end
   local found = {}
@@ -135,8 +135,8 @@ local function code_of(f)
   return digest(table.concat(parts, "\0\0")), variables, constants, fields
 end
 
--- The names of tables and functions of Lua and of the library, by value, and the functions that a script put in their place,
--- by name.
+-- The names of tables and functions of Lua and of the library, by value, and the functions that a script put in their
+-- place, by name.
 local function own_values()
   local replaced = {}
   local names = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }
@@ -222,8 +222,8 @@ function Walk:visit(path, value)
   return text
 end
 
--- The text of a table's key that is an object, or of its value, on its own. Keys within it that are objects count by their
--- type only, because in a graph each may lead back to all others.
+-- The text of a table's key that is an object, or of its value, on its own. Keys within it that are objects count by
+-- their type only, because in a graph each may lead back to all others.
 function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
   if self.is_inner then return self.own[value] or type(value) end
@@ -242,8 +242,8 @@ end
 
 local as_they_are = {}
 
--- Names to write instead of keys of a table. In the form of earlier versions, options of the library's objects have their
--- former names.
+-- Names to write instead of keys of a table. In the form of earlier versions, options of the library's objects have
+-- their former names.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
@@ -309,8 +309,8 @@ function Walk:userdata(_, x)
   return "value", core.safe_text(text)
 end
 
--- Describes a function. A function of the library, e.g. in a loss, counts by the functions that it captured, or with `all`
--- by all values that it captured.
+-- Describes a function. A function of the library, e.g. in a loss, counts by the functions that it captured, or with
+-- `all` by all values that it captured.
 function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
@@ -478,8 +478,8 @@ local function holders(path)
   return keys
 end
 
--- Differences between two texts of a study. Values that only have another path now are left out, and so are tables whose
--- difference is reported for a value in them.
+-- Differences between two texts of a study. Values that only have another path now are left out, and so are tables
+-- whose difference is reported for a value in them.
 local function differences(was, now)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)

@@ -1,5 +1,5 @@
--- The folder of a study beside its store. It has the lock, the output of workers, and a folder for each trial that keeps a
--- checkpoint.
+-- The folder of a study beside its store. It has the lock, the output of workers, and a folder for each trial that
+-- keeps a checkpoint.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

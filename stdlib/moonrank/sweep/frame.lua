@@ -1,5 +1,5 @@
--- Plain values as bytes, for messages between a sweep and its workers, and as JSON, for parameters in the store. Neither
--- form holds code.
+-- Plain values as bytes, for messages between a sweep and its workers, and as JSON, for parameters in the store.
+-- Neither form holds code.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -1,4 +1,4 @@
--- What samplers and pruners share. Trials come in generations and use the results of earlier generations only, so that
+-- Functions that samplers and pruners share. Trials come in generations and use the results of earlier generations only, so that
 -- a study does not depend on the number of workers.
 local check = require "moonrank.check"
 

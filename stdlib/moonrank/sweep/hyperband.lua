@@ -1,6 +1,6 @@
--- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A trial
--- pauses when it reaches a rung. When all trials of its bracket are there, the best continue to the next rung and the
--- others are pruned.
+-- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A
+-- trial pauses when it reaches a rung. When all trials of its bracket are there, the best continue to the next rung and
+-- the others are pruned.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"

@@ -1,5 +1,5 @@
--- Converts the result of a trial's function to the form of the store: numbers by name, values per list, and the value of
--- the metric.
+-- Converts the result of a trial's function to the form of the store: numbers by name, values per list, and the value
+-- of the metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -11,9 +11,9 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The result of mr.fit: the means on test, the chosen epoch, and the metrics of the chosen epoch on validation. If several
--- metrics chose an epoch each, each has the value of its own epoch. Also returns the history as reports, and the directions
--- of the metrics, which a script may have defined.
+-- The result of mr.fit: the means on test, the chosen epoch, and the metrics of the chosen epoch on validation. If
+-- several metrics chose an epoch each, each has the value of its own epoch. Also returns the history as reports, and
+-- the directions of the metrics, which a script may have defined.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
@@ -75,8 +75,9 @@ local function check_name(name)
   if not utf8.len(name) then error(("the result '%s' has a name that is not UTF-8"):format(core.safe_text(name)), 0) end
 end
 
--- Returns bytes and values by name. `per_list` is a tensor or list of numbers of the metric itself, or several by the names
--- of their metrics. The name "list" has the number of each list's user or query, which evaluations know themselves.
+-- Returns bytes and values by name. `per_list` is a tensor or list of numbers of the metric itself, or several by the
+-- names of their metrics. The name "list" has the number of each list's user or query, which evaluations know
+-- themselves.
 local function lists_of(per_list, metric)
   local lists = {}
   if per_list == nil then return lists, {} end
@@ -90,8 +91,8 @@ local function lists_of(per_list, metric)
   return lists, given
 end
 
--- Adds the conventions of an evaluation's metrics, or of the metric `own` under the name `name`, and how much of the lists
--- training never saw.
+-- Adds the conventions of an evaluation's metrics, or of the metric `own` under the name `name`, and how much of the
+-- lists training never saw.
 local function add_evaluation(found, evaluation, own, name)
   local new = rawget(evaluation, "_novelty")
   for _, metric in ipairs(evaluation.metrics) do

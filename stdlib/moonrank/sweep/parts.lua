@@ -1,5 +1,5 @@
--- Parts of a search space: the possible values of one parameter. A part has the values of a grid, a value for each number
--- in [0, 1), for samplers that draw, and a text that identifies it.
+-- Parts of a search space: the possible values of one parameter. A part has the values of a grid, a value for each
+-- number in [0, 1), for samplers that draw, and a text that identifies it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -1,5 +1,5 @@
--- The workers of a sweep, as the process that started them sees them. A free worker gets the next trial, and a worker that
--- ends is replaced.
+-- The workers of a sweep, as the process that started them sees them. A free worker gets the next trial, and a worker
+-- that ends is replaced.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"

@@ -1,5 +1,6 @@
--- Checks that a study's trials used the data that the script has now, and ran under this numerics version. A store keeps
--- the fingerprints of each trial's data. To compare them, the trial runs again up to mr.fit, with the current data.
+-- Checks that a study's trials used the data that the script has now, and ran under this numerics version. A store
+-- keeps the fingerprints of each trial's data. To compare them, the trial runs again up to mr.fit, with the current
+-- data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
@@ -11,8 +12,8 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- The first and the last trial for each set of data that trials used, and the number of trials without a record of their
--- data.
+-- The first and the last trial for each set of data that trials used, and the number of trials without a record of
+-- their data.
 local function different(kept)
   local known, groups, unknown = {}, {}, 0
   for _, number in ipairs(check.names(kept)) do
@@ -94,8 +95,8 @@ end
 
 local go_on = "another name or store begins another study, force = true continues this one"
 
--- Why a study may not continue with the data that the script has now; nil if it may. The second result is true if the data
--- are known to be different.
+-- Why a study may not continue with the data that the script has now; nil if it may. The second result is true if the
+-- data are known to be different.
 local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)

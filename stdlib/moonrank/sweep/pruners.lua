@@ -136,8 +136,8 @@ local function mean_score(self, trial)
   return sum / #trial.reports
 end
 
--- A report is the result of a fold, and its step is the fold's number. Stops a trial if its folds are worse than those of
--- the best trial by the signed-rank test.
+-- A report is the result of a fold, and its step is the fold's number. Stops a trial if its folds are worse than those
+-- of the best trial by the signed-rank test.
 function deciders.wilcoxon(self, trial, others)
   local o, best, best_mean = self._options, nil, nil
   for _, other in ipairs(others) do

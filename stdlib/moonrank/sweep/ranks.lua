@@ -1,6 +1,6 @@
--- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study. Every rank has one worker, which is
--- a process of its own, so that a trial that crashes does not end the job. The other ranks start their workers and forward
--- messages. They stay in mr.sweep until rank 0 ends.
+-- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study. Every rank has one worker,
+-- which is a process of its own, so that a trial that crashes does not end the job. The other ranks start their workers
+-- and forward messages. They stay in mr.sweep until rank 0 ends.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"

@@ -116,8 +116,8 @@ function makers.random(space, seed, options)
   return new("random", space, seed, no_options:read("sampler random", options), random_params)
 end
 
--- Each parameter, also a conditional one, has a dimension of the sequence with a random digital shift of its own. A shift
--- is added to every point modulo 2, so that points stay as even. The first point is the shifted origin.
+-- Each parameter, also a conditional one, has a dimension of the sequence with a random digital shift of its own. A
+-- shift is added to every point modulo 2, so that points stay as even. The first point is the shifted origin.
 function makers.sobol(space, seed, options)
   local o = no_options:read("sampler sobol", options)
   local shifts = {}

@@ -21,8 +21,8 @@ local function seed_of(study_seed, number)
   return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16)
 end
 
--- Prepares the grid of a space that changed. Points that the study already has keep their numbers, other points get free
--- numbers. Returns the last number.
+-- Prepares the grid of a space that changed. Points that the study already has keep their numbers, other points get
+-- free numbers. Returns the last number.
 local function free_points(self)
   self.taken, self.grid_at = {}, 0
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
@@ -101,8 +101,8 @@ function Schedule:_advance()
   end
 end
 
--- Pauses trials of an earlier run that reached a rung and have not ended, however they were stopped. Then trials continue
--- whose brackets are decided.
+-- Pauses trials of an earlier run that reached a rung and have not ended, however they were stopped. Then trials
+-- continue whose brackets are decided.
 function Schedule:_pause_all()
   for _, trial in pairs(self.trials) do
     if not self:is_final(trial) and self.halving:passed(trial) > 0 then trial.state = "paused" end
@@ -140,8 +140,8 @@ function Schedule:ended()
   return sum
 end
 
--- The first trial of a trial's generation. All trials before it have to end first. Under Hyperband the generation begins at
--- the bracket's first trial at the latest, because trials of a bracket wait for each other.
+-- The first trial of a trial's generation. All trials before it have to end first. Under Hyperband the generation
+-- begins at the bracket's first trial at the latest, because trials of a bracket wait for each other.
 function Schedule:_start_of(number)
   local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
   if not self.halving then return start end

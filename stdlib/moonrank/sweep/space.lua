@@ -1,5 +1,5 @@
--- The search space of a sweep: a table of parameters and conditions. A space enumerates, draws and describes combinations
--- of parameters.
+-- The search space of a sweep: a table of parameters and conditions. A space enumerates, draws and describes
+-- combinations of parameters.
 local check = require "moonrank.check"
 local parts = require "moonrank.sweep.parts"
 
@@ -97,8 +97,8 @@ local function check_distinct(a, b)
   end
 end
 
--- The set of names of some entries and of their conditions. Raises an error if two parameters of one name can apply at the
--- same time.
+-- The set of names of some entries and of their conditions. Raises an error if two parameters of one name can apply at
+-- the same time.
 local function names_below(entries)
   local all = {}
   for _, entry in ipairs(entries) do

@@ -195,7 +195,7 @@ function Store:trials(study)
   return trials
 end
 
--- What is written to a file that was removed or replaced would be lost.
+-- Results in a file that was removed or replaced would be lost.
 local function need_file(self)
   if self._database:moved() then
     check.fail("%s was removed, renamed or replaced while the sweep ran, so its results would be lost", self.path)

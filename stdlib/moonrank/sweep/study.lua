@@ -151,8 +151,8 @@ local function tell_options(store, was, now)
   return code.with_options(text, then_)
 end
 
--- True if the stored values of trials are of another metric than the values to come. A study without a metric uses the only
--- number of its trials.
+-- True if the stored values of trials are of another metric than the values to come. A study without a metric uses the
+-- only number of its trials.
 local function has_other_values(store, was, now)
   if was.metric == now.metric or not forced.has_results(store, was) then return false end
   local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1

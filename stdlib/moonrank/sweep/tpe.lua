@@ -1,5 +1,5 @@
--- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011) suggest parameters that are likely among the
--- good results and unlikely among the others, one parameter at a time.
+-- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011) suggest parameters that are likely among
+-- the good results and unlikely among the others, one parameter at a time.
 local core = require "moonrank.core"
 
 local M = {}
@@ -45,8 +45,8 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- The mean of the kernels at a value: their density, or for integers their probability of the interval that is rounded to
--- the value.
+-- The mean of the kernels at a value: their density, or for integers their probability of the interval that is rounded
+-- to the value.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)

@@ -1,5 +1,5 @@
--- A worker: this program started again on the same script. In a worker `mr.sweep` does not return. It runs the trials that
--- the parent sends.
+-- A worker: this program started again on the same script. In a worker `mr.sweep` does not return. It runs the trials
+-- that the parent sends.
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
 local phase = require "moonrank.phase"

@@ -147,10 +147,10 @@ it("refuses what it cannot tell apart", function()
   raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "factor loss has the level x only")
   raises(model{ y = { 1, "2" } }, "row 2 of y is a string")
   raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "covariate nsr has 1 rows, y has 2")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3 columns, only 2 can be told apart in 4 rows")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "only 2 of 3 columns are independent in 4 rows")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "no factor or covariate")
   raises(model{ y = { 0 / 0 } }, "no rows without NaN")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "factor nsr has two levels that are both written 1")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "factor nsr has two levels with the name 1")
   local both = { loss = two, bound = { "a", "b", "a", "b" } }
   local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
   raises(interacting({ "loss" }), "an interaction has 1 names, expected at least two")
