@@ -131,11 +131,10 @@ local kde_options = declare("mr.stats.KdeOptions", {
   { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
   { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
-  { "kernel", "string", default = "gaussian", choices = { "gaussian" }, help = "shape of the kernel" },
 })
 
----Computes a kernel density of values (Silverman 1986; the rules are its 3.31 and 3.30; "lscv"
----searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
+---Computes a density of values by Gaussian kernels (Silverman 1986; the rules are its 3.31 and 3.30;
+---"lscv" searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
 ---infinite ones, are errors. No values at all are an error, too, and so are all-equal values for a
 ---rule.
 ---@param x mr.Tensor|number[]
