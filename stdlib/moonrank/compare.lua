@@ -1,4 +1,4 @@
--- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
+-- Comparisons of systems, list by list: means, their intervals, and tests of differences.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -44,7 +44,7 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- The options, and the systems by name: all other fields, and those of the field `systems`.
+-- The options, and the systems by name, which are all other fields and those of the option `systems`.
 local function divided(options)
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
   local known, systems = {}, {}
@@ -68,7 +68,7 @@ local function read(path)
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path) or data.trec_run(path)
 end
 
--- A system as scores of named lists, or as an evaluation, with the fingerprint of the data that this is of, where it is known.
+-- A system as scores of named lists, or as an evaluation with the fingerprint of its data, if it is known.
 local function system_of(name, value, o)
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
@@ -78,28 +78,29 @@ local function system_of(name, value, o)
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
-      check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
+      check.fail("%s: '%s' is a tensor. Pass the dataset or the lists whose rows it scores as qrels", where, name)
     end
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
   if type(value) == "table" and rawget(value, "history") and rawget(value, "data") then
     if not rawget(value, "test") then
-      check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
+      check.fail("%s: the run '%s' was not tested. Pass mr.fit{test = ..., metrics = ...}", where, name)
     end
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
-    name, type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an "
+    .. "evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- A text that says which rows an evaluation ranked; with `counted` also how many items were left out.
+-- A text that says which rows an evaluation ranked, with `counted` also how many items were left out.
 local function ranked(evaluation, counted)
   local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
--- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
+-- Raises an error if two evaluations ranked different things or have different users, because their lists are not
+-- pairs.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
@@ -111,7 +112,6 @@ local function check_ranked(names, a, b, counted)
   end
 end
 
--- Raises where two evaluations are of rows of different lists.
 local function check_lists(names, a, b)
   local p, q = rawget(a, "_lists"), rawget(b, "_lists")
   if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
@@ -119,7 +119,7 @@ local function check_lists(names, a, b)
   end
 end
 
--- Raises where evaluations are of other data than each other, or than `o.qrels`.
+-- Raises an error if evaluations differ in their data, or in the data of `o.qrels`. Returns the first evaluated system.
 local function check_data(systems, names, o)
   local first
   for _, name in ipairs(names) do
@@ -145,7 +145,7 @@ local function check_data(systems, names, o)
   return first
 end
 
--- The metric of this name in an evaluation, {"ndcg", bound = "minmax"} or another.
+-- The metric of an evaluation by its name or its table, such as {"ndcg", bound = "minmax"}.
 local function metric_in(evaluation, name, system)
   local text = name
   if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
@@ -156,25 +156,28 @@ local function metric_in(evaluation, name, system)
   check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
 end
 
--- Raises where two systems were evaluated under different conventions, or where the options ask for another one than theirs.
+-- Raises an error if two systems were evaluated under different conventions, or if the options have another convention.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
-    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with the same "
-      .. "options", where, first, name, own.name, first, conventions.line{ metric }, name, conventions.line{ own })
+    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with "
+      .. "the same options", where, first, name, own.name, first, conventions.line{ metric }, name, conventions.line{ own })
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
-      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out", where, option,
-        tostring(o[option]), name, conventions.line{ own }, option)
+      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out", where,
+        option, tostring(o[option]), name, conventions.line{ own }, option)
     end
   end
 end
 
--- All metrics. Those of evaluations have the options that these were made with, which have to be the same in all; scores are measured by them.
+-- The metrics of the comparison. If there are evaluations, scores are measured by the metrics of the first one, and all
+-- evaluations must have the same options.
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
-  if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
+  if type(wanted) ~= "table" or #wanted == 0 then
+    check.fail("%s: metrics is missing. Pass a list, such as metrics = {\"map\", \"ndcg@10\"}", where)
+  end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
   for i, each in ipairs(wanted) do
@@ -188,18 +191,20 @@ local function metrics_of(o, systems, names, first)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, which takes the evaluation of all rows of the lists, not the scores of '%s'", where,
-          each.name, name)
+        check.fail("%s: '%s' is under a bound, which needs an evaluation of all rows of the lists, not the scores of '%s'",
+          where, each.name, name)
       end
     end
   end
   return metrics
 end
 
--- A system as messages call it.
-local function called(name, scores) return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "") end
+-- The name of a system in messages.
+local function called(name, scores)
+  return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "")
+end
 
--- The queries that count, of runs of which each has judged ones; and notes about the others.
+-- The compared queries, and notes about the others.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
   for _, name in ipairs(names) do
@@ -214,17 +219,17 @@ local function queries_of(o, systems, names, judgments)
   return retrieved.queries(runs, judgments, o.missing), notes
 end
 
--- The metrics of a run; relevant documents that it has none of in any query are those of other data.
+-- The evaluation of a run. A run without any relevant document is probably of other data.
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
-    check.fail("%s: %s has no relevant document in any of the %d queries, though some that are judged: is it of other data, "
-      .. "or of another part?", where, called(name, run), #queries)
+    check.fail("%s: %s has judged documents, but no relevant one in any of the %d queries. Check that it is of this data and "
+      .. "part", where, called(name, run), #queries)
   end
   return found
 end
 
--- Raises where scores cannot be beside an evaluation: it did not rank the rows of qrels.
+-- Raises an error if an evaluation did not rank the rows of qrels, because scores cannot be compared with it then.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -234,11 +239,12 @@ local function check_beside(o, system, name)
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
   if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
-    check.fail("%s: '%s' was evaluated on other lists than qrels. Give as qrels the lists that it was evaluated on", where, name)
+    check.fail("%s: '%s' was evaluated on other lists than qrels. Pass the lists that it was evaluated on as qrels", where,
+      name)
   end
 end
 
--- Values by metric and system, of the lists that count.
+-- Values of the compared lists by metric and system, notes, and names of the lists.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -258,7 +264,9 @@ local function values_of(o, systems, names, metrics, first)
   local place = {}
   if e then
     local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
-    if not ids then check.fail("%s: qrels is a file, expected the dataset or the lists that '%s' was tested on", where, first) end
+    if not ids then
+      check.fail("%s: qrels is a file, expected the dataset or the lists that '%s' was tested on", where, first)
+    end
     if #ids ~= e.count then check.fail("%s: '%s' has %d lists but qrels has %d", where, first, e.count, #ids) end
     for i, id in ipairs(ids) do place[id] = i end
     local both = {}
@@ -279,7 +287,7 @@ local function values_of(o, systems, names, metrics, first)
   return values, notes, queries
 end
 
--- The fold-th run of every system, measured: metrics, values by metric and system, notes, the names of the lists, what was ranked.
+-- The results of one run of every system.
 local function measured(o, given, names, fold)
   local own, systems = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o }), {}
   for _, name in ipairs(names) do
@@ -289,19 +297,19 @@ local function measured(o, given, names, fold)
   local metrics = metrics_of(own, systems, names, first)
   local values, notes, units = values_of(own, systems, names, metrics, first)
   local e = first and systems[first].evaluation
-  return { systems = systems, metrics = metrics, values = values, notes = notes, units = units, about = folds.about(systems, names),
-    lists = e and rawget(e, "_lists") or nil }
+  return { systems = systems, metrics = metrics, values = values, notes = notes, units = units,
+    about = folds.about(systems, names), lists = e and rawget(e, "_lists") or nil }
 end
 
--- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
+-- Tests every two systems and corrects the p-values together. A better system gets the letter of the worse one.
 local function test(comparison, metric, o)
   local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
   local made = {}
   for i = 1, #names - 1 do
     for j = i + 1, #names do
       local found = stats.permutation(values[names[i]], values[names[j]], { orders = o.orders, seed = o.seed })
-      made[#made + 1] = { metric = metric.name, system = names[i], other = names[j], difference = found.mean_difference, p = found.p,
-        n = found.n }
+      made[#made + 1] = { metric = metric.name, system = names[i], other = names[j], difference = found.mean_difference,
+        p = found.p, n = found.n }
       ps[#ps + 1] = found.p
     end
   end

@@ -71,7 +71,7 @@ function M.facets(options)
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
   local named, panels = {}, {}
   for key, value in pairs(options) do
-    if math.type(key) == nil then named[key] = value end
+    if type(key) ~= "number" then named[key] = value end
   end
   local o = facet_options:read(where, named)
   for i, each in ipairs(options) do
@@ -83,7 +83,7 @@ function M.facets(options)
   local columns = math.min(o.columns or (#panels == 2 or #panels == 4) and 2 or 3, #panels)
   local width, height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
   if math.max(width, height) > 10000 then
-    check.fail("%s: %d panels are %g x %g pixels, expected at most 10000. Give width and height", where, #panels, width,
+    check.fail("%s: %d panels are %g x %g pixels, expected at most 10000. Pass width and height", where, #panels, width,
       height)
   end
   return figure.new{ kind = "facets", panels = panels, columns = columns, title = o.title and tostring(o.title),

@@ -1,4 +1,4 @@
--- Results of a sweep, read from its store: tables, the best trials, comparisons, figures.
+-- Results of a sweep, read from its store: tables, best trials, comparisons and figures.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
@@ -15,7 +15,6 @@ local text = require "moonrank.results.text"
 
 local M = {}
 
--- Options of several methods.
 local directions = { "maximize", "minimize" }
 
 local direction_options = declare("mr.results.DirectionOptions", {
@@ -54,7 +53,8 @@ function M.results(path, name)
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
   if name == nil then
-    check.fail("mr.results: %s has %d studies%s; name one", path, #names, #names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
+    check.fail("mr.results: %s has %d studies%s. Name one", path, #names,
+      #names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
@@ -73,7 +73,7 @@ end
 
 ---Reads the store again, for a sweep that is still running.
 function Results:refresh()
-  if self._store:note() or stores.is_exclusive(self.path) then  -- what is open is an older copy, or was written since
+  if self._store:note() or stores.is_exclusive(self.path) then  -- the open file is a copy, which is older than the store
     local store = stores.open(self.path, "read")
     self._store:close()
     self._store = store
@@ -88,7 +88,7 @@ end
 ---@param path string
 function Results:copy(path)
   if type(path) ~= "string" or path == "" then check.fail("results:copy: path is %s, expected the name of a file", tostring(path)) end
-  if core.file_exists(path) then check.fail("results:copy: %s is there already", path) end
+  if core.file_exists(path) then check.fail("results:copy: %s exists already. Pass another path", path) end
   self._store:copy(path)
 end
 
@@ -96,9 +96,8 @@ end
 ---@return table<string, integer>
 function Results:counts()
   local counts = {}
-  for _, row in ipairs(self._store:rows("SELECT state, count(*) AS n FROM trials WHERE study = ?1 GROUP BY state", self.study.id)) do
-    counts[row.state] = row.n
-  end
+  local sql = "SELECT state, count(*) AS n FROM trials WHERE study = ?1 GROUP BY state"
+  for _, row in ipairs(self._store:rows(sql, self.study.id)) do counts[row.state] = row.n end
   return counts
 end
 
@@ -123,7 +122,7 @@ function Results:trials(options)
     local seen = {}
     for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
       for _, name in ipairs(more) do
-        if not seen[name] then names[#names + 1] = name end  -- a number may be called "value"
+        if not seen[name] then names[#names + 1] = name end  -- a returned number may have the name "value"
         seen[name] = true
       end
     end
@@ -157,18 +156,19 @@ local pivot_options = declare("mr.PivotOptions", {
 function Results:pivot(options)
   local o = pivot_options:read("results:pivot", options)
   if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows is missing") end
-  local data = self:columns()
-  local where = "results:pivot"
-  return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, left_out.note(self, where, o.where))
+  local data, where = self:columns(), "results:pivot"
+  local note = left_out.note(self, where, o.where)
+  return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, note)
 end
 
--- One trial with all that belongs to it.
+-- A trial with its parameters and numbers.
 local function trial_at(data, row)
-  local trial = record("trial", { number = data:column("results", "number")[row], params = {}, numbers = {},
-    value = data:column("results", "value")[row] }, nil, { "value", "seed", "wall" })
-  for _, name in ipairs(data.params) do trial.params[name] = data:column("results", name)[row] end
-  for _, name in ipairs(data:numbers()) do trial.numbers[name] = data:column("results", name)[row] end
-  trial.seed, trial.wall = data:column("results", "seed")[row], data:column("results", "wall")[row]
+  local function value(name) return data:column("results", name)[row] end
+  local trial = record("trial", { number = value "number", params = {}, numbers = {}, value = value "value" }, nil,
+    { "value", "seed", "wall" })
+  for _, name in ipairs(data.params) do trial.params[name] = value(name) end
+  for _, name in ipairs(data:numbers()) do trial.numbers[name] = value(name) end
+  trial.seed, trial.wall = value "seed", value "wall"
   return trial
 end
 
@@ -242,7 +242,7 @@ end
 ---Returns 1 if higher values of a column are better, and -1 if lower values are. The study's metric
 ---has the study's direction; other columns have the direction of their name.
 ---@param name string
----@param direction? string  for a column whose name says no direction
+---@param direction? string  required if the name's direction is not known
 ---@return integer
 function Results:sign(name, direction)
   if type(name) ~= "string" then
@@ -250,7 +250,8 @@ function Results:sign(name, direction)
   end
   local metric = text.metric_of(self.study)
   local counts = name == "value" or name == metric
-  local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction or metrics.usual_direction(name)
+  local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction
+    or metrics.usual_direction(name)
   check.choice("results", "direction", own or "maximize", directions)
   if not own then
     check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or direction = \"minimize\"", name)
@@ -259,13 +260,14 @@ function Results:sign(name, direction)
   return own == "minimize" and -1 or 1
 end
 
--- Warns once per study where an older version maximized a number of which less is better, e.g. "rmse".
+-- Warns once if an older version of the program maximized a number of which lower values are better, e.g. "rmse".
 function Results:_warn_direction(metric)
   local usual = metrics.usual_direction(metric)
   if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
   self._warned = true
-  check.warn(("results: the study '%s' maximizes '%s', and less of it is usually better. Pass "
-    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name), core.safe_text(metric)))
+  check.warn(("results: the study '%s' maximizes '%s', but lower values of it are usually better. Pass "
+    .. "results:best(nil, {direction = \"minimize\"}) for the lowest value"):format(core.safe_text(self.name),
+    core.safe_text(metric)))
 end
 
 ---Returns the data that a trial used: the fingerprints of mr.fit's train, valid and test, and of

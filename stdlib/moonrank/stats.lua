@@ -1,4 +1,5 @@
--- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves, distribution functions.
+-- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves and
+-- distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -16,7 +17,10 @@ local M = {}
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
 ---Example: `mr.stats.paired_t({1, 2, 3}, {0, 2, 2}).n   --> 3`
-function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.stats.paired_t", a), tensor("mr.stats.paired_t", b))) end
+function M.paired_t(a, b)
+  local where = "mr.stats.paired_t"
+  return record("paired_t", core.paired_t(tensor(where, a), tensor(where, b)))
+end
 
 ---Computes Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are
 ---dropped; tied differences share their mean rank. Up to 200 unequal pairs p is exact (every sign a
@@ -32,11 +36,14 @@ function M.paired_t(a, b) return record("paired_t", core.paired_t(tensor("mr.sta
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
-function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.stats.wilcoxon", a), tensor("mr.stats.wilcoxon", b))) end
+function M.wilcoxon(a, b)
+  local where = "mr.stats.wilcoxon"
+  return record("wilcoxon", core.wilcoxon(tensor(where, a), tensor(where, b)))
+end
 
 local permutation_options = declare("mr.stats.PermutationOptions", {
   { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
-    help = "random choices of signs, where there are more than 20 unequal pairs" },
+    help = "random choices of signs, if there are more than 20 unequal pairs" },
   { "seed", "integer", default = 1, help = "seed of the random signs" },
 })
 
@@ -71,7 +78,7 @@ end
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
--- The keys of p-values by growing p; NaN is a test that was not made.
+-- The keys of p-values by growing p, without NaN.
 local function keys_by_p(ps)
   local keys = {}
   for key, p in pairs(ps) do
@@ -124,11 +131,10 @@ local kde_options = declare("mr.stats.KdeOptions", {
   { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
   { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
-  { "kernel", "string", default = "gaussian", choices = { "gaussian" }, help = "shape of the kernel" },
 })
 
----Computes a kernel density of values (Silverman 1986; the rules are its 3.31 and 3.30; "lscv"
----searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
+---Computes a density of values by Gaussian kernels (Silverman 1986; the rules are its 3.31 and 3.30;
+---"lscv" searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
 ---infinite ones, are errors. No values at all are an error, too, and so are all-equal values for a
 ---rule.
 ---@param x mr.Tensor|number[]
@@ -142,7 +148,8 @@ function M.kde(x, options)
   if #values == 0 then check.fail("%s: x has no values, expected at least one", where) end
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule) return core.kde_bandwidth(values, rule) end)
   local at = input.points(where, o, -(-values):max():item() - 3 * h, values:max():item() + 3 * h)
-  return record("kde", { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values, skipped = skipped })
+  return record("kde", { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values,
+    skipped = skipped })
 end
 
 local curve_options = declare("mr.stats.CurveOptions", {
@@ -183,7 +190,7 @@ function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
   if o.least ~= nil and type(o.bandwidth) == "number" then
-    check.fail("%s: least has no effect beside a bandwidth that is a number", where)
+    check.fail("%s: least has no effect if bandwidth is a number. Pass one of them", where)
   end
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
@@ -225,10 +232,12 @@ function M.spline(x, y, options)
   local at = input.points(where, o, low, high)
   if o.range and (o.range[1] < low or o.range[2] > high) then check.fail("%s: range reaches beyond x", where) end
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
-  if df ~= df then check.fail("%s: x has values too near to each other for a curve between %g and %g", where, low, high) end
+  if df ~= df then
+    check.fail("%s: values of x are too near to each other for a curve between %g and %g", where, low, high)
+  end
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
-  return record("spline", { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda, at_edge = at_edge,
-    df = df, gcv = gcv, n = #a, skipped = skipped })
+  return record("spline", { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda,
+    at_edge = at_edge, df = df, gcv = gcv, n = #a, skipped = skipped })
 end
 
 ---Computes the empirical distribution function: the distinct values in order, and the share of
@@ -245,7 +254,7 @@ end
 ---@class mr.stats.EcdfRegion
 ---@field from number
 ---@field to number
----@field better "a"|"b"   whose distribution function is on the better side between the two
+---@field better "a"|"b"   the sample whose distribution function is on the better side
 
 local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
   { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
@@ -267,7 +276,9 @@ function M.ecdf_compare(a, b, options)
   local o = ecdf_compare_options:read(where, options)
   local found = core.ecdf_compare(tensor(where, a), tensor(where, b))
   local higher, regions = o.better == "higher", {}
-  for i, r in ipairs(found.regions) do regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" } end
+  for i, r in ipairs(found.regions) do
+    regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" }
+  end
   return record("ecdf_compare", { regions = regions, ks = found.ks, at = found.at, area_a = higher and found.below or found.above,
     area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped })
 end

@@ -1,4 +1,5 @@
--- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, continued where they stopped.
+-- Sweeps: many trials of one function over a space of parameters. A store keeps each result, and a later run continues
+-- where an earlier one stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -76,28 +77,33 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "show the number of ended trials and the time left" },
 })
 
--- Sets the direction from the registry of directions, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one direction only.
+-- Sets the direction that the number's name has, unless the script gives one. A ranking metric ("valid_nrbp_loss") has
+-- one direction only.
 local function set_direction(o)
-  o.assumed = not o.direction and not o.metric  -- the number's name is not known yet
+  o.assumed = not o.direction and not o.metric
   local own = o.metric and metrics.direction(o.metric)
   if not o.direction then o.direction = metrics.usual_direction(o.metric or "value") end
   if not o.direction then
-    check.fail("mr.sweep: direction is missing. '%s' is not a metric or another number whose direction is known. Pass "
-      .. "direction = \"maximize\" or direction = \"minimize\"", o.metric)
+    check.fail("mr.sweep: direction is missing, and that of '%s' is not known. Pass direction = \"maximize\" or "
+      .. "direction = \"minimize\"", o.metric)
   end
   if own and own ~= o.direction then
-    check.fail("mr.sweep: direction is '%s', but of %s %s is better", o.direction, o.metric, own == "minimize" and "less" or "more")
+    check.fail("mr.sweep: direction is '%s', but %s values of %s are better", o.direction,
+      own == "minimize" and "lower" or "higher", o.metric)
   end
 end
 
 -- Options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
 local function options_in(text)
   local found = {}
-  for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do found[name] = math.tointeger(tonumber(value)) or tonumber(value) or value end
+  for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do
+    found[name] = math.tointeger(tonumber(value)) or tonumber(value) or value
+  end
   return found
 end
 
--- Defaults of the sampler's and the pruner's options: those with which the study began, or those for a study of this size.
+-- Defaults of the sampler's and the pruner's options: the values with which the study began, or a generation for a
+-- study of this size.
 local function usual_options(o)
   local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
@@ -109,8 +115,8 @@ local function usual_options(o)
   end
   local _, ranks_there = core.launched()
   local workers = o.workers or (ranks_there > 1 and ranks_there or gpus.workers())
-  local usual = { generation = math.max(1, workers, math.min(10, (o.trials or o.space:count() or 60) // 6)), warmup = "auto" }
-  return { generation = usual.generation }, usual
+  local usual = { generation = math.max(1, workers, math.min(10, (o.trials or o.space:count() or 60) // 6)) }
+  return usual, usual
 end
 
 local function checked(options)
@@ -127,33 +133,35 @@ local function checked(options)
   if o.first ~= nil then o.sampler:begin_with(o.first) end
   if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
   if not o.trials and not o.sampler:count() then
-    check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)
+    check.fail("mr.sweep: trials is missing, and the sampler %s has no end. Pass trials = n", o.sampler.name)
   end
   return o
 end
 
--- Where workers run, and the seconds between polls; nothing where trials have to run in this process.
+-- The places where workers run, and the seconds between polls; nil if trials have to run in this process.
 local function runners_of(o)
   if ranks.rank() then return ranks.runners(o.silence) end
   local wanted = o.workers or gpus.workers()
   if wanted == 0 then return nil end
   local words, why = command.words(math.max(1, core.cores() // wanted))
   if words then return process.runners(wanted, words, gpus.variables) end
-  if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
+  if o.workers then
+    check.fail("mr.sweep: workers is %d, but %s. Pass workers = 0 to run trials in this process", wanted, why)
+  end
 end
 
--- Trials one after another in this process; returns whether Ctrl-C ended them.
+-- Runs trials one after another in this process. Returns true if Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
   while true do
     local trial = plan:next()
     if not trial then return false end
-    local running, began = { { trial = trial, spent = 0.0 } }, core.clock()
+    local running = { { trial = trial } }
     local others = plan:others(trial, known)
     known = known + #others
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
-      running[1].report, running[1].spent = report, core.clock() - began
+      running[1].report = report
       plan.store:publish()
       view:update(running, 1)
     end
@@ -166,25 +174,25 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
-  store.look(o.store)  -- raises where it is no store, before folders are made
+  store.look(o.store)  -- raises an error for a file that is not a store, before folders are made
   local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
   files.check(folder, opened, o.name)
   local row = studies.enter(opened, study, o.force)
-  local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner, retry = o.retry,
-    trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
+  local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner,
+    retry = o.retry, trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
   local look = o.force and provenance.note or provenance.check
   look(opened, row, context, function(number) return plan:job(plan.trials[number]) end)
   if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
-  opened:set_planned(row, plan.planned)
+  row.planned = plan.planned
+  opened:set(row, "planned")
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
   if runners then
-    interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call, fingerprint = fingerprint,
-      numerics = not o.mix_numerics and core.numerics() or nil,
-      metric = o.metric or "value" }
+    interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call,
+      fingerprint = fingerprint, numerics = not o.mix_numerics and core.numerics() or nil, metric = o.metric or "value" }
   else
     interrupted = run_here(o, plan, view, context)
   end
@@ -193,13 +201,13 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
--- Calls so far by the table `arg`: a worker is started from what it says. Where a script runs another one with words of its own, calls there count
--- from 1, as they do in a worker, which runs that one alone.
+-- Number of calls so far by the table `arg`, from which workers are started. A script that another script runs with its
+-- own `arg` counts its calls from 1, because a worker runs that script alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
--- Closed at the end of a sweep, also by an error: otherwise each later sweep would be refused as one inside a trial.
+-- Closed at the end of a sweep, also by an error. Otherwise later sweeps would be refused as sweeps inside a trial.
 local ends_running <const> = setmetatable({}, { __close = function() running = false end })
 
--- Script, words and number of this call.
+-- The name of this call: script, arguments and number.
 local function name_of_call()
   local line = rawget(_G, "arg") or calls_of
   calls_of[line] = (calls_of[line] or 0) + 1
@@ -259,24 +267,22 @@ end
 ---@return mr.Results
 function M.sweep(options)
   local o = checked(options)
-  if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
+  if running then check.fail("mr.sweep: a trial of another sweep called it. Run sweeps one after another") end
   if (ranks.rank() or 0) > 0 then ranks.serve(o.silence) end
   local call = name_of_call()
   local role = worker.role()
   local study = studies.describe(o, role and true or false)
   local fingerprint = studies.fingerprint(study)
-  local context = { run = o.run, space = o.space, metric = o.metric, direction = o.direction, assumed = o.assumed, pruner = o.pruner,
-    others = {} }
+  local context = { run = o.run, space = o.space, metric = o.metric, direction = o.direction, assumed = o.assumed,
+    pruner = o.pruner, others = {} }
   running = true
   local _ <close> = ends_running
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
-  local ok, message = true, nil
-  -- in a worker an earlier sweep of the script has ended: its results are there
-  if not role then
-    ok, message = pcall(run_study, o, call, study, fingerprint, context)
+  if not role then  -- in a worker, an earlier sweep of the script has ended already
+    local ok, message = pcall(run_study, o, call, study, fingerprint, context)
     code.settle(o.run, o.space, study.code)
+    if not ok then error(message, 0) end
   end
-  if not ok then error(message, 0) end
   return require("moonrank.results").results(o.store, o.name)
 end
 

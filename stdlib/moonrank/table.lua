@@ -1,4 +1,4 @@
--- Tables for people: aligned columns, numbers to the right.
+-- Tables that print with aligned columns, and their exports.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,49 +9,50 @@ local M = {}
 ---@class mr.Table
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks, NaN as "nan"
----@field mark table<string, "max"|"min"|number>  what is set in bold where the table goes out as HTML, LaTeX or Markdown
----@field within string[]  columns whose values divide the rows among which "max" and "min" are found
+---@field mark table<string, "max"|"min"|number>  which numbers of a column are bold in HTML, LaTeX and Markdown
+---@field within string[]  columns that divide the rows into groups, each with its own "max" and "min"
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
 
--- A number as a format writes it; raises, naming the column, where that is none for it.
 local function formatted(format, value, column)
   local ok, text = pcall(string.format, format, value)
-  if not ok then check.fail("mr.table: format %q of %s cannot write %s, expected one as '%%.4f'", format, column, tostring(value)) end
+  if not ok then
+    check.fail("mr.table: format %q of %s cannot write %s, expected one such as '%%.4f'", format, column, tostring(value))
+  end
   return text
 end
 
--- Raises where rows are no tables, or a format is none for its column's numbers.
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
     if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
     for key in next, row do
-      if math.type(key) ~= "integer" then check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key)) end
+      if math.type(key) ~= "integer" then
+        check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key))
+      end
     end
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
-    local kind = type(format)
-    if format ~= nil and kind ~= "string" then check.fail("mr.table: format of %s is a %s, expected a text", name, kind) end
+    if format ~= nil and type(format) ~= "string" then
+      check.fail("mr.table: format of %s is a %s, expected a text", name, type(format))
+    end
     for _, row in ipairs(format and o.rows or {}) do
       if type(row[c]) == "number" and row[c] == row[c] then formatted(format, row[c], name) end
     end
   end
 end
 
--- Raises where the names of an option are no columns, or a column is marked by what is no mark.
 local function check_columns(o)
   check.sequence("mr.table", "columns", o.columns)
-  for i = 1, #o.columns do
-    local kind = type(o.columns[i])
-    if kind ~= "string" then check.fail("mr.table: column %d is called by a %s, expected a text", i, kind) end
+  for i, name in ipairs(o.columns) do
+    if type(name) ~= "string" then check.fail("mr.table: the name of column %d is a %s, expected a text", i, type(name)) end
   end
   for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
   for name, mark in pairs(o.mark) do
     check.choice("mr.table", "mark", name, o.columns)
     if mark ~= "max" and mark ~= "min" and not check.is_finite(mark) then
-      check.fail("mr.table: mark of %s is %s, expected 'max', 'min', or a number, as 0.05 for p", name, tostring(mark))
+      check.fail("mr.table: mark of %s is %s, expected 'max', 'min' or a number, such as 0.05 for p", name, tostring(mark))
     end
   end
 end
@@ -92,12 +93,13 @@ local function cell(self, c, value)
   if value == nil then return "" end
   if type(value) == "number" then
     if value ~= value then return "nan" end
-    return format and formatted(format, value, self.columns[c]) or (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
+    if format then return formatted(format, value, self.columns[c]) end
+    return (math.type(value) == "integer" and "%d" or "%.4g"):format(value)
   end
   return tostring(value)
 end
 
--- The rows that have the same values in the columns of `within`.
+-- Groups of rows with equal values in the columns of `within`.
 local function groups(self)
   local of, list, at = {}, {}, {}
   for c, name in ipairs(self.columns) do at[name] = c end
@@ -114,30 +116,31 @@ local function groups(self)
   return list
 end
 
--- The text of the best number of a column among some rows, as it is printed, or nil.
-local function best_of(self, c, rows, better)
+local pick = { max = math.max, min = math.min }
+
+-- The printed text of the largest or smallest number of a column among some rows; nil if there are no numbers.
+local function best_of(self, c, rows, mark)
   local best
   for _, r in ipairs(rows) do
     local value = self.rows[r][c]
-    if type(value) == "number" and value == value and (best == nil or better(value, best)) then best = value end
+    if type(value) == "number" and value == value then best = best and pick[mark](value, best) or value end
   end
   return best and cell(self, c, best)
 end
 
-local orders = { max = function(a, b) return a > b end, min = function(a, b) return a < b end }
-
--- The cells that are marked: bold[row][column] is true.
+-- The marked cells: bold[row][column] is true.
 local function bold_cells(self)
   local bold, all = {}, next(self.mark) and groups(self) or {}
   for r in ipairs(self.rows) do bold[r] = {} end
   for c, name in ipairs(self.columns) do
     local mark = self.mark[name]
     for _, rows in ipairs(mark and all or {}) do
-      local best = orders[mark] and best_of(self, c, rows, orders[mark])
+      local best = pick[mark] and best_of(self, c, rows, mark)
       for _, r in ipairs(rows) do
         local value = self.rows[r][c]
-        local number = type(value) == "number"
-        bold[r][c] = number and (best and cell(self, c, value) == best or not orders[mark] and value < mark) or nil
+        if type(value) == "number" then
+          bold[r][c] = best and cell(self, c, value) == best or not pick[mark] and value < mark
+        end
       end
     end
   end
@@ -149,32 +152,35 @@ local function padded(text, width, right)
   return right and fill .. text or text .. fill
 end
 
+-- True if all values of a column are numbers.
+local function all_numbers(self, c)
+  for _, row in ipairs(self.rows) do
+    if row[c] ~= nil and type(row[c]) ~= "number" then return false end
+  end
+  return true
+end
+
 function Table:__tostring()
-  local heads, cells, widths, numeric, lines = {}, {}, {}, {}, {}
+  local cells, widths, numeric, lines = {}, {}, {}, {}  -- cells[c][0] is the head of the column
   for c, name in ipairs(self.columns) do
-    heads[c] = core.safe_text(name)
-    cells[c], widths[c], numeric[c] = {}, utf8.len(heads[c]), true
-    for r, row in ipairs(self.rows) do
-      cells[c][r] = core.safe_text(cell(self, c, row[c]))
-      widths[c] = math.max(widths[c], utf8.len(cells[c][r]))
-      if row[c] ~= nil and type(row[c]) ~= "number" then numeric[c] = false end
-    end
+    cells[c], widths[c], numeric[c] = { [0] = core.safe_text(name) }, 0, all_numbers(self, c)
+    for r, row in ipairs(self.rows) do cells[c][r] = core.safe_text(cell(self, c, row[c])) end
+    for r = 0, #self.rows do widths[c] = math.max(widths[c], utf8.len(cells[c][r])) end
   end
   local function line(value_of)
     local parts = {}
     for c = 1, #self.columns do parts[c] = padded(value_of(c), widths[c], numeric[c]) end
     lines[#lines + 1] = check.without_end_blanks(table.concat(parts, "  "))
   end
-  line(function(c) return heads[c] end)
-  line(function(c) return ("-"):rep(widths[c]) end)
-  for r = 1, #self.rows do
+  for r = 0, #self.rows do
     line(function(c) return cells[c][r] end)
+    if r == 0 then line(function(c) return ("-"):rep(widths[c]) end) end
   end
   for _, note in ipairs(self.notes) do lines[#lines + 1] = core.safe_text(note) end
   return table.concat(lines, "\n")
 end
 
--- Texts that a spreadsheet runs as a formula; a text that is a number stays a number.
+-- Texts that a spreadsheet runs as a formula, and texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
 ---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
@@ -245,17 +251,17 @@ function Table:to_json()
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
--- A text on one line, with control characters escaped.
+-- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- The notes, each in a form with one %s.
+-- The notes, each in a form with a %s.
 local function noted(self, form, escape)
   local lines = {}
   for i, note in ipairs(self.notes) do lines[i] = form:format(escape(on_one_line(note))) end
   return table.concat(lines)
 end
 
--- Lines of the table with other separators of cells; numbers as printed, what is marked in the form `bold`.
+-- Lines of the table with these separators, and with marked numbers in the form `bold`.
 local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
     local parts = {}
@@ -272,19 +278,12 @@ local function marked(self, first, between, last, escape, bold)
   return lines
 end
 
--- True if all values of a column are numbers.
-local function all_numbers(self, c)
-  for _, row in ipairs(self.rows) do
-    if row[c] ~= nil and type(row[c]) ~= "number" then return false end
-  end
-  return true
-end
-
 local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
--- A text that Markdown shows as it is: no HTML, link, code, emphasis or end of a cell. Addresses are links also without brackets.
+-- Returns a text that Markdown shows verbatim, without HTML, links, code, emphasis or ends of cells. Addresses are
+-- links also without brackets.
 local function escape_markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
   text = text:gsub("%f[%w_]_+", with_backslashes)
@@ -307,7 +306,7 @@ end
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
--- A row that begins with * or [ would be read as an argument of the line break before it.
+-- LaTeX would read * or [ at the beginning of a row as an argument of the line break before it.
 local function escape_latex(text)
   text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)
   return (text:gsub("^[*%[]", "{%0}"))
@@ -322,7 +321,8 @@ function Table:to_latex()
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "r" or "l" end
   table.insert(lines, 1, "\\begin{tabular}{" .. table.concat(marks) .. "}\n\\toprule")
   table.insert(lines, 3, "\\midrule")
-  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n" .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
+  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
+    .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
 
 ---Escapes a text for HTML, between tags or in quotes.
@@ -343,7 +343,8 @@ function Table:to_html()
     for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], value_of(c), tag) end
     return "<tr>" .. table.concat(parts) .. "</tr>"
   end
-  lines[1] = "<table>\n<thead>" .. line("th", function(c) return M.escape_html(on_one_line(self.columns[c])) end) .. "</thead>\n<tbody>"
+  local head = line("th", function(c) return M.escape_html(on_one_line(self.columns[c])) end)
+  lines[1] = "<table>\n<thead>" .. head .. "</thead>\n<tbody>"
   for r, row in ipairs(self.rows) do
     lines[#lines + 1] = line("td", function(c)
       local text = M.escape_html(on_one_line(cell(self, c, row[c])))
@@ -383,8 +384,8 @@ function Exports:to_latex() return self:table():to_latex() end
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_html():match "^[^\n]+"   --> <table>`
 function Exports:to_html() return self:table():to_html() end
 
----Adds the methods of mr.Exports that a class does not define itself. The class has a method `table`, and its comment
----says `---@class X: mr.Exports`. Call it after the class's own exports.
+---Adds the methods of mr.Exports that a class does not define itself. The class has a method
+---`table`, and its comment says `---@class X: mr.Exports`. Call it after the class's own exports.
 ---@param class table
 function M.add_exports(class)
   for name, method in pairs(Exports) do

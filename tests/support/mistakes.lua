@@ -211,7 +211,7 @@ return {
     runs = "(function() local n = 0 for _ in ipairs(study:trials().rows) do n = n + 1 end return n end)()",
     gives = "2" },
   { code = "mr.sweep{name = 'a', metric = 'ndcg', space = {seed = mr.range(1, 3)}, run = print}",
-    says = { "seed", "rename" } },
+    says = { "seed", "Rename" } },
   { code = "mr.sweep{name = 'a', metric = 'ndcg', space = {lr = {0.1, 0.2}}, run = function() return {ndcg = 1} end}",
     says = { "lr", "table", "mr.choice" } },
   { code = "local best = study.best_params", says = { "best_params" }, instead = "study:best()" },

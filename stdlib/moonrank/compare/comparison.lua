@@ -20,12 +20,9 @@ local M = {}
 ---@field runs integer      number of runs of each system
 local Comparison = check.class("mr.Comparison")
 
----Makes a comparison with these fields.
----@param fields table
----@return mr.Comparison
 function M.new(fields) return setmetatable(fields, Comparison) end
 
--- How many lists are left out, by which metrics; nothing where every list counts.
+-- Lines that say how many lists are left out by which metrics.
 local function left_out(self)
   local metrics_by, numbers = {}, {}
   for _, metric in ipairs(self.metrics) do
@@ -40,7 +37,7 @@ local function left_out(self)
   return numbers
 end
 
--- The lines below every table: the conventions, and what else is known of the lists.
+-- The lines below every table.
 local function notes_of(self)
   local notes = { conventions.line(self.metrics) }
   table.move(self.notes, 1, #self.notes, 2, notes)
@@ -54,7 +51,7 @@ local function intervals_note(self)
   return ("[low, high]: %g %% interval of the mean (bootstrap over lists, percentiles)%s"):format(100 * self.level, runs)
 end
 
--- One row for each system; `mark` shows letters.
+-- A table with a row for each system. `mark` makes the text of letters.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
@@ -68,8 +65,8 @@ local function shown(self, mark)
   end
   for _, name in ipairs(check.names(self.interrupted)) do rows[#rows + 1] = { "", name .. " (interrupted)" } end
   local notes = notes_of(self)
-  table.insert(notes, 1, ("%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"):format(
-    self.count, self.alpha))
+  local form = "%d lists; a letter: significantly better than that system (paired permutation test, Holm, p < %g)"
+  table.insert(notes, 1, form:format(self.count, self.alpha))
   table.insert(notes, 2, intervals_note(self))
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end

@@ -1,4 +1,5 @@
--- Several runs of each system, such as one for each fold: how many there are, and one value for each user or query of all of them.
+-- Several runs of each system, such as one for each fold: their number, and one value for each user or query over all
+-- runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -30,14 +31,14 @@ function M.count(o, given, names)
   return count or 0
 end
 
--- Names for lists that have none: their numbers, which are the same in every fold where the lists are.
+-- Names lists without names by their numbers, which needs the same lists in every fold.
 local function name_lists(folds, names)
   for _, fold in ipairs(folds) do
     local lists, first = fold.lists, folds[1].lists
     if not fold.units then
       if fold ~= folds[1] and not (lists and first and fingerprint.combined(lists) == fingerprint.combined(first)) then
-        check.fail("%s: the lists of '%s' have neither users nor ids, so that those of one query cannot be found in several runs. Give "
-          .. "lists with ids: mr.lists{relevance = ..., ids = ...}", where, names[1])
+        check.fail("%s: the lists of '%s' have neither users nor ids, so the lists of one query in several runs are not known. "
+          .. "Pass lists with ids: mr.lists{relevance = ..., ids = ...}", where, names[1])
       end
       fold.units = {}
       for i = 1, #fold.values[fold.metrics[1].name][names[1]] do fold.units[i] = ("%d"):format(i) end
@@ -45,15 +46,15 @@ local function name_lists(folds, names)
   end
 end
 
--- Raises where two folds were measured by different metrics or under different conventions.
+-- Raises an error if two folds were measured by different metrics or under different conventions.
 local function check_folds(folds, names)
   local function words(metric) return metric and ("%s: %s"):format(metric.name, conventions.line{ metric }) or "no metric" end
   for f, fold in ipairs(folds) do
     for i = 1, math.max(#fold.metrics, #folds[1].metrics) do
       local metric, other = folds[1].metrics[i], fold.metrics[i]
       if not metric or not other or other.name ~= metric.name or not evaluate.same_metric(metric, other) then
-        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. Evaluate all runs by the "
-          .. "same metrics", where, f, names[1], words(metric), f, words(other))
+        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. Evaluate all "
+          .. "runs by the same metrics", where, f, names[1], words(metric), f, words(other))
       end
     end
   end
@@ -122,7 +123,6 @@ local function is_interrupted(run) return type(run) == "table" and rawget(run, "
 ---test. It also returns how many interrupted runs the other systems have, by name, and this as
 ---text.
 ---@param given table<string, any>
----@param names string[]
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}

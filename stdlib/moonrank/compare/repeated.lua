@@ -1,5 +1,6 @@
--- Repeated measurements: a user or query of several folds, seeds or lists is one unit of a test, whose value is the mean of its measurements.
--- Tests take pairs for independent. Measurements of one user are not, so that counting each of them makes p too small.
+-- Repeated measurements. A user or query of several folds, seeds or lists is one unit of a test, and its value is the
+-- mean of its measurements. Tests assume independent pairs, and measurements of one user are not independent: counting
+-- each of them would make p too small.
 local core = require "moonrank.core"
 
 local M = {}
@@ -14,7 +15,8 @@ local function no_sums(systems)
   return sums
 end
 
--- Adds a list's values to those of its unit, unless one of them is NaN: every system has the mean over the same lists.
+-- Adds a list's values to those of its unit, unless one of them is NaN, so that every system has the mean over the same
+-- lists.
 local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do
     if part.values[name][list] ~= part.values[name][list] then return end
@@ -26,7 +28,6 @@ end
 ---Returns one value per unit and system: the mean over the unit's lists in all parts, or NaN if
 ---none of them counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
----@param systems string[]
 ---@return string[] units
 ---@return table<string, mr.Tensor> values  by system
 ---@return integer lists  measurements, of all parts together
@@ -53,7 +54,6 @@ end
 
 ---Returns integers that stand for names, the same for a name everywhere. A name that is a
 ---written-out number stands for itself.
----@param names string[]
 ---@return mr.Tensor  float64
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -67,8 +67,6 @@ end
 
 ---Returns a line that says that measurements were averaged; nil if every unit was measured once.
 ---@param lists integer  measurements
----@param units integer
----@return string?
 ---Example: `require("moonrank.compare.repeated").note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first`
 function M.note(lists, units)
   if lists == units then return nil end

@@ -1,4 +1,4 @@
--- A figure: one panel or several, written to a file or shown in the terminal.
+-- A figure: one or several panels, written to a file or shown in the terminal.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local draw = require "moonrank.plot.panel"
@@ -14,7 +14,7 @@ local Figure = check.class("mr.Figure")
 local M = { Figure = Figure }
 
 ---Makes a figure of these panels, row by row.
----@param o table  kind, panels, and optional ones: columns, title, caption, width and height in pixels, legend
+---@param o table  kind, panels, and optionally columns, title, caption, width and height in pixels, legend
 ---@return mr.Figure
 function M.new(o)
   for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
@@ -29,23 +29,22 @@ local terminals = {
 
 local function terminal_line(kind, width, height)
   if kind == "pdf" then
-    -- a pixel of the page is 1/96 of an inch; fonts have the same size as in the others
+    -- a pixel of the page is 1/96 of an inch, and fonts have the size that they have in other files
     return ("set terminal pdfcairo size %.4fin,%.4fin noenhanced font 'sans,13' fontscale 0.5625"):format(width / 96, height / 96)
   end
   return terminals[kind]:format(width, height)
 end
 
--- gnuplot writes "]]>" of a label as it is, which is not XML outside of CDATA.
-local function well_formed(svg) return (svg:gsub("]]>", "]]&gt;")) end
-
--- SVG has no font called sans, and a separate attribute for bold. The figure's own text cannot match: its < is written &lt;.
-local function with_web_fonts(svg)
-  return (svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
+-- Corrects gnuplot's SVG. "]]>" in a label is not valid XML. SVG has no font "sans" and a separate attribute for bold;
+-- the text of the figure cannot match this pattern, because its < is written &lt;.
+local function corrected(svg)
+  svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
-  end))
+  end)
+  return (svg:gsub("]]>", "]]&gt;"))
 end
 
--- The entries that are the same in all panels, for one legend; or nil.
+-- The entries of one legend for all panels; nil if panels have different entries.
 local function shared_entries(o)
   if o.legend == "none" or o.legend == "labels" then return nil end
   local first = layout.named(o.panels[1])
@@ -62,8 +61,9 @@ local function shared_entries(o)
   return first
 end
 
--- The margins of each panel; `box`: how wide all boxes are, where that is known. Panels above each other share their left and right margins,
--- panels beside each other their top and bottom ones, so that all boxes have one size.
+-- The plans of all panels, what they show, and the margins by column and row. `box` is the width of the boxes, if it is
+-- known. Panels in a column share left and right margins, and panels in a row share top and bottom margins, so that all
+-- boxes have one size.
 local function plans_of(o, columns, w, h, shared, box)
   local several = #o.panels > 1
   local plans, shown = {}, {}
@@ -96,7 +96,7 @@ local function draw_panels(page, o, area, shared)
   local columns = math.min(o.columns or 1, #o.panels)
   local rows = (#o.panels + columns - 1) // columns
   local plans, shown, margins, column, box_w
-  for _ = 1, 2 do  -- again with the width that margins leave, for the ticks below
+  for _ = 1, 2 do  -- the second time with the width that the margins leave, which ticks need
     plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared, box_w)
     box_w = (area.w - total(margins.left) - total(margins.right)) / columns
   end
@@ -116,7 +116,7 @@ local function draw_panels(page, o, area, shared)
   end
 end
 
--- Title and legend over all panels and the caption below them; the area that is left.
+-- Draws the title and the legend above all panels and the caption below them. Returns the area that is left.
 local function frame(page, o, shared)
   local area = { x = 0, y = 0, w = page.width, h = page.height }
   local function take(pixels) area.y, area.h = area.y + pixels, area.h - pixels end
@@ -178,7 +178,7 @@ function Figure:save(path)
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local script = self:script(kind)
   local picture = core.gnuplot(script)
-  if kind == "svg" then picture = well_formed(with_web_fonts(picture)) end
+  if kind == "svg" then picture = corrected(picture) end
   core.make_folder(path)
   core.write_file(path, picture)
   return self
@@ -186,7 +186,8 @@ end
 
 ---Prints the figure as text, as wide as the terminal.
 function Figure:show()
-  local columns = tonumber(os.getenv("COLUMNS")) or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
+  local columns = tonumber(os.getenv "COLUMNS")
+    or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
   columns = math.max(40, math.min(columns // 1, 400))
   local picture = core.gnuplot(self:text_script(columns, math.max(15, columns * 3 // 10)))
   if self._.title then print(core.safe_text(self._.title)) end

@@ -79,55 +79,63 @@ local function category_axis(names, label, down)
   return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
 end
 
--- Numbers of a series by category.
-local function values_of(where, o, one, field, who)
-  local values = series.numbers(where, field .. " of " .. who, one[field])
-  if #values ~= #o.categories then
-    check.fail("%s: %s has %d %s for %d categories, expected as many", where, who, #values, field, #o.categories)
-  end
-  return values
-end
+-- The ends of intervals by name, {low, high} each.
+local ends = { { "low", "high" }, { "wide_low", "wide_high" } }
 
--- Raises where a series has one end of an interval without the other, or the higher end first.
 local function check_interval(where, one, who, low, high)
   if (one[low] == nil) ~= (one[high] == nil) then
     check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, low, high)
   end
   for c, from in ipairs(one[low] or {}) do
     local to = one[high][c]
-    if from > to then check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, from, to) end
+    if from > to then
+      check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, from, to)
+    end
   end
 end
 
--- The ends of the error bars of a series: `low` and `high` as they were given, or as far as `errors` to both sides of the values.
-local function set_ends(where, one, who)
-  if one.errors ~= nil and (one.low ~= nil or one.high ~= nil) then
-    check.fail("%s: %s has errors beside low and high, expected errors alone, or low and high", where, who)
-  end
-  check_interval(where, one, who, "low", "high")
-  if not one.errors then return end
-  one.low, one.high = {}, {}
-  for i, value in ipairs(one.values) do one.low[i], one.high[i] = value - one.errors[i], value + one.errors[i] end
-end
-
-local bar_fields = { "values", "errors", "low", "high" }
-
-local function read_bars(where, o)
+-- The series of a figure over categories. `errors` become low and high.
+local function read_series(where, o, declaration)
+  o.categories = names_of(where, "categories", o.categories)
   local list = {}
-  for i, each in ipairs(series.list(where, o, bar_series)) do
-    local one, who = series.one(where, each, i, bar_series)
+  for i, each in ipairs(series.list(where, o, declaration)) do
+    local one, who = series.one(where, each, i, declaration)
     if one.values == nil then check.fail("%s: %s has no values", where, who) end
-    for _, field in ipairs(bar_fields) do one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil end
-    set_ends(where, one, who)
+    for _, field in ipairs{ "values", "errors", "low", "high", "wide_low", "wide_high" } do
+      local values = one[field] ~= nil and series.numbers(where, field .. " of " .. who, one[field]) or nil
+      if values and #values ~= #o.categories then
+        check.fail("%s: %s has %d %s for %d categories, expected as many", where, who, #values, field, #o.categories)
+      end
+      one[field] = values
+    end
+    if one.errors and (one.low or one.high) then
+      check.fail("%s: %s has errors beside low and high, expected errors alone, or low and high", where, who)
+    end
+    for _, names in ipairs(ends) do check_interval(where, one, who, names[1], names[2]) end
+    if one.errors then
+      one.low, one.high = {}, {}
+      for c, value in ipairs(one.values) do one.low[c], one.high[c] = value - one.errors[c], value + one.errors[c] end
+    end
     list[i] = one
   end
   return list
 end
 
+-- Sets the axes of a panel over categories.
+local function set_axes(panel, o, axis, extent)
+  local flip = o.horizontal
+  axis.name, axis.values, axis.pad = flip and "x" or "y", extent, 0.05
+  axis.label = o[axis.name .. "label"]
+  local values = scale.axis(panel.where, axis)
+  local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
+  panel.x, panel.y = flip and values or groups, flip and groups or values
+  return values, groups
+end
+
 local function has_interval(one, i) return one.low and scale.finite(one.low[i]) and scale.finite(one.high[i]) end
 
 -- All ends of bars and of their error bars.
-local function extent(list, log)
+local function bars_extent(list, log)
   local all = log and {} or { 0 }
   for _, one in ipairs(list) do
     for i, value in ipairs(one.values) do
@@ -143,14 +151,14 @@ local function add_segment(rows, from, to)
   rows[#rows + 1], rows[#rows + 2] = from, to
 end
 
--- Lines of an error bar with its caps, from one value to another across `center`.
+-- Adds the lines of an error bar with its caps, from one value to another across `center`.
 local function add_error(rows, center, cap, from, to)
   add_segment(rows, { center, from }, { center, to })
   add_segment(rows, { center - cap, from }, { center + cap, from })
   add_segment(rows, { center - cap, to }, { center + cap, to })
 end
 
--- Bars of one series as boxes {x, y, xlow, xhigh, ylow, yhigh}, and its error bars. Of `count` series, this is the k-th.
+-- Adds series k of `count`: bars as boxes {x, y, xlow, xhigh, ylow, yhigh}, and error bars.
 local function add_bars(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local base = axis.log and axis.lo or 0
@@ -170,11 +178,12 @@ local function add_bars(panel, one, k, count, flip)
   local entry = { name = one.name, rgb = one.rgb, mark = "box" }
   panel.layers[#panel.layers + 1] = { rows = boxes, using = "1:2:3:4:5:6", entry = entry, text = "boxxyerror",
     with = ("boxxyerror lc rgb '%s' fs solid 1.0 noborder"):format(one.rgb) }
-  panel.layers[#panel.layers + 1] = { rows = errors, using = flip and "2:1" or "1:2", with = "lines lw 1.2 lc rgb '#222222'" }
+  panel.layers[#panel.layers + 1] = { rows = errors, using = flip and "2:1" or "1:2",
+    with = "lines lw 1.2 lc rgb '#222222'" }
   panel.entries[#panel.entries + 1] = entry
 end
 
--- The base line of bars that have both signs.
+-- Adds a line at zero if there are negative values.
 local function add_zero(panel, axis, groups, flip)
   if axis.log or axis.lo >= 0 then return end
   panel.layers[#panel.layers + 1] = { rows = { { groups.lo, 0 }, { groups.hi, 0 } }, using = flip and "2:1" or "1:2",
@@ -189,37 +198,16 @@ function M.bars(given)
   if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
     check.fail("%s: the %s axis has categories, no range and no logarithm", where, flip and "y" or "x")
   end
-  local panel = marks.panel(where, "bars", o)
-  o.categories = names_of(where, "categories", o.categories)
-  local list = read_bars(where, o)
-  local name = flip and "x" or "y"
-  local log = o[name .. "log"]
-  local values = scale.axis(where, { name = name, label = o[name .. "label"], log = log, range = o[name .. "range"],
-    values = extent(list, log), pad = 0.05 })
-  local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
-  panel.x, panel.y = flip and values or groups, flip and groups or values
+  local panel, list = marks.panel(where, "bars", o), read_series(where, o, bar_series)
+  local log = o[flip and "xlog" or "ylog"]
+  local axis = { log = log, range = o[flip and "xrange" or "yrange"] }
+  local values, groups = set_axes(panel, o, axis, bars_extent(list, log))
   for k, one in ipairs(list) do add_bars(panel, one, k, #list, flip) end
   add_zero(panel, values, groups, flip)
   return panel, o
 end
 
-local edges = { "low", "high", "wide_low", "wide_high" }
-
-local function read_intervals(where, o)
-  local list = {}
-  for i, each in ipairs(series.list(where, o, interval_series)) do
-    local one, who = series.one(where, each, i, interval_series)
-    if one.values == nil then check.fail("%s: %s has no values", where, who) end
-    for _, field in ipairs{ "values", table.unpack(edges) } do
-      one[field] = one[field] ~= nil and values_of(where, o, one, field, who) or nil
-    end
-    for k = 1, 3, 2 do check_interval(where, one, who, edges[k], edges[k + 1]) end
-    list[i] = one
-  end
-  return list
-end
-
--- The points of one series with their intervals: the near one has caps, the wide one has none. Of `count` series, this is the k-th.
+-- Adds series k of `count`: points, short intervals with caps, and wide intervals without caps.
 local function add_intervals(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local points, near, wide = {}, {}, {}
@@ -229,7 +217,9 @@ local function add_intervals(panel, one, k, count, flip)
     local function both(low, high) return low and scale.shows(axis, low[i]) and scale.shows(axis, high[i]) end
     if scale.shows(axis, value) then points[#points + 1] = { center, value } end
     if both(one.low, one.high) then add_error(near, center, cap, one.low[i], one.high[i]) end
-    if both(one.wide_low, one.wide_high) then add_segment(wide, { center, one.wide_low[i] }, { center, one.wide_high[i] }) end
+    if both(one.wide_low, one.wide_high) then
+      add_segment(wide, { center, one.wide_low[i] }, { center, one.wide_high[i] })
+    end
   end
   local using, shape = flip and "2:1" or "1:2", marks.shapes[(k - 1) % #marks.shapes + 1]
   local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
@@ -247,20 +237,11 @@ end
 function M.intervals(given)
   local where = "mr.plot.intervals"
   local o = intervals_options:read(where, given)
-  local flip, panel, all = o.horizontal, marks.panel(where, "intervals", o), {}
-  o.categories = names_of(where, "categories", o.categories)
-  local list = read_intervals(where, o)
-  for _, one in ipairs(list) do
-    for _, field in ipairs{ "values", table.unpack(edges) } do
-      for _, x in ipairs(one[field] or {}) do all[#all + 1] = x end
-    end
-  end
-  local values = scale.axis(where, { name = flip and "x" or "y", label = o[flip and "xlabel" or "ylabel"], range = o.range, values = all,
-    pad = 0.05 })
-  local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
-  panel.x, panel.y = flip and values or groups, flip and groups or values
-  add_zero(panel, values, groups, flip)
-  for k, one in ipairs(list) do add_intervals(panel, one, k, #list, flip) end
+  local panel, list = marks.panel(where, "intervals", o), read_series(where, o, interval_series)
+  local extent = marks.gather(list, { "values", "low", "high", "wide_low", "wide_high" })
+  local values, groups = set_axes(panel, o, { range = o.range }, extent)
+  add_zero(panel, values, groups, o.horizontal)
+  for k, one in ipairs(list) do add_intervals(panel, one, k, #list, o.horizontal) end
   return panel, o
 end
 
@@ -272,7 +253,7 @@ local function channels(hex)
   return tonumber(hex:sub(2, 3), 16), tonumber(hex:sub(4, 5), 16), tonumber(hex:sub(6, 7), 16)
 end
 
--- True if a share of the palette is dark enough for white letters (luma of Rec. 601).
+-- True if the palette is dark enough for white letters at a share of the way (luma of Rec. 601).
 local function is_dark(palette, share)
   local at = math.max(0, math.min(1, share)) * (#palette - 1)
   local i = math.min(math.floor(at), #palette - 2)
@@ -302,29 +283,24 @@ local function rows_of(where, values)
   return rows
 end
 
-local function counting(n)
-  local list = {}
-  for i = 1, n do list[i] = i end
-  return list
-end
-
--- The range of the colours; around 0 where there are two directions.
+-- The range of the colours. A diverging range is centred at 0.
 local function color_range(where, rows, diverging, given)
   local all = {}
   for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
-  if given then return scale.axis(where, { name = "z", range = given, values = all, pad = 0 }) end
-  local z = scale.axis(where, { name = "z", values = all, pad = 0 })
-  if diverging and z.lo < 0 and z.hi > 0 then
+  local z = scale.axis(where, { name = "z", range = given, values = all, pad = 0 })
+  if not given and diverging and z.lo < 0 and z.hi > 0 then
     local most = math.max(-z.lo, z.hi)
     z.lo, z.hi = -most, most
   end
   return z
 end
 
--- Numbers ascend upwards, names go downwards.
+-- An axis of a heat map. On the y axis numbers ascend upwards, names go downwards.
 local function grid_axis(where, name, names, count, label, down)
   local numeric = names == nil or type(names) == "userdata" or math.type(names[1]) ~= nil
-  local list = names_of(where, name, names or counting(count))
+  local list = {}
+  for i = 1, count do list[i] = tostring(i) end
+  if names ~= nil then list = names_of(where, name, names) end
   if #list ~= count then
     check.fail("%s: %s has %d entries for %d %s of values, expected as many", where, name, #list, count,
       name == "x" and "columns" or "rows")
@@ -341,7 +317,8 @@ local function label_of(where, labels, rows)
     for r = 1, math.max(#labels, #rows) do
       local found = type(labels[r]) == "table" and ("%d texts in row %d"):format(#labels[r], r)
       if not found or not rows[r] or #labels[r] ~= #rows[r] then
-        check.fail("%s: labels has %s, expected a text for each of %d rows of %d cells", where, found or "no row " .. r, #rows, #rows[1])
+        check.fail("%s: labels has %s, expected a text for each of %d rows of %d cells", where, found or "no row " .. r,
+          #rows, #rows[1])
       end
     end
     return function(r, c) return tostring(labels[r][c]) end
@@ -351,7 +328,7 @@ local function label_of(where, labels, rows)
     check.fail("%s: labels is %s, expected true, a format such as \"%%.2f\" or rows of texts", where, tostring(format))
   end
   return function(_, _, value)
-    -- no sign for what rounds to 0
+    -- a number that rounds to 0 has no sign
     return scale.finite(value) and ((format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")) or ""
   end
 end
@@ -374,13 +351,13 @@ function M.heatmap(given)
       local finite, text = scale.finite(value), label(r, c, value)
       if finite then boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value } end
       if text ~= "" then
-        cells[#cells + 1] = { x = c, y = r, text = text, dark = finite and is_dark(panel.palette, scale.position(panel.z, value)) }
+        local dark = finite and is_dark(panel.palette, scale.position(panel.z, value))
+        cells[#cells + 1] = { x = c, y = r, text = text, dark = dark }
       end
     end
   end
   panel.cells, panel.cell_labels = cells, o.labels and #cells > 0 or false
-  panel.layers[1] = { rows = boxes, using = "1:2:3:4:5:6:7",
-    cells = true, with = "boxxyerror lc palette fs solid 1.0" }
+  panel.layers[1] = { rows = boxes, using = "1:2:3:4:5:6:7", cells = true, with = "boxxyerror lc palette fs solid 1.0" }
   return panel, o
 end
 

@@ -1,4 +1,4 @@
--- The layout of a page, in pixels from its top left corner: margins, legends, labels that do not overlap.
+-- The layout of a page in pixels from its top left corner: margins, legends, and labels that do not overlap.
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
 
@@ -11,10 +11,6 @@ M.edge = 8
 M.swatch = 24
 
 ---Returns positions of entries of a legend, in rows from (x, y).
----@param entries table[]
----@param x number
----@param y number
----@param width number
 ---@return { entry: table, x: number, y: number }[] positions, integer rows
 function M.legend(entries, x, y, width)
   local positions, row, at = {}, 1, x
@@ -28,8 +24,6 @@ function M.legend(entries, x, y, width)
 end
 
 ---Returns the entries that have a name.
----@param panel table
----@return table[]
 function M.named(panel)
   local named = {}
   for _, entry in ipairs(panel.entries) do
@@ -38,23 +32,21 @@ function M.named(panel)
   return named
 end
 
----Moves heights until neighbours are `gap` apart and all lie within [top, bottom]; returns the largest move.
+---Moves heights until neighbours are `gap` apart and all lie within [top, bottom]. Returns the
+---largest move.
 ---@param items { y: number }[]  sorted by y afterwards
----@param gap number
----@param top number
----@param bottom number
----@return number
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
-  -- blocks of items that touch, each centred on its items' own heights; a block that overlaps the one before is merged with it
+  -- Items that touch form a block, which is centred on the items' own heights. A block that overlaps the block before
+  -- is merged with it.
   local blocks = {}
   for _, item in ipairs(items) do
     local block = { first = item.y, wish = item.y, items = { item } }
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
-      -- the first item's height by each item alone, averaged
+      -- the mean of the heights that each item wishes for the first item
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
       before.first = before.wish
@@ -73,7 +65,8 @@ function M.spread(items, gap, top, bottom)
   return moved
 end
 
--- Labels at the right edge: ends of lines, words of horizontal reference lines. Heights within a box.
+-- Labels at the right edge of a box, before they are moved apart: names at ends of lines, and words of horizontal
+-- reference lines.
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
@@ -110,12 +103,14 @@ local function ends_are_free(panel, box, width)
   return M.spread(right_labels(panel, true, box), M.line - 1, box.y + 2, box.y + box.h) <= 8
 end
 
--- Text above the plot for vertical lines and shaded regions, in as many rows as are needed to keep them apart.
-local function top_labels(panel, box)
+---Returns texts above the plot for vertical lines and shaded regions, and the number of rows that keep
+---them apart.
+function M.top_labels(panel, box)
   local items, rows = {}, {}
   local function add(x, words)
     if not words or x < panel.x.lo or x > panel.x.hi then return end
-    items[#items + 1] = { x = box.x + box.w * scale.position(panel.x, x), text = words, half = text.width(words, M.small_font) / 2 }
+    items[#items + 1] = { x = box.x + box.w * scale.position(panel.x, x), text = words,
+      half = text.width(words, M.small_font) / 2 }
   end
   for _, region in ipairs(panel.shade or {}) do
     local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
@@ -131,7 +126,6 @@ local function top_labels(panel, box)
   end
   return items, #rows
 end
-M.top_labels = top_labels
 
 local function widest(ticks, size)
   local most = 0
@@ -141,32 +135,24 @@ local function widest(ticks, size)
   return most
 end
 
--- Fewer ticks, `room` pixels apart now and at least `least` afterwards: every k-th, and of whole numbers the multiples of a round number.
+-- Every k-th tick, so that ticks that are `room` pixels apart are at least `least` pixels apart. The integers 1, 2, 3,
+-- ... of a row of ticks are thinned to multiples of a round number.
 local function thinned(ticks, room, least)
   local k = math.ceil(least / room)
   if k <= 1 then return ticks end
-  local whole = true
-  for i, tick in ipairs(ticks) do
-    local number = math.tointeger(tonumber(tick.text))
-    whole = whole and number and (i == 1 or number == math.tointeger(tonumber(ticks[i - 1].text)) + 1)
-  end
-  local kept = {}
-  if whole then
-    for _, round in ipairs{ 1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000 } do
-      if round >= k then
-        k = round
-        break
-      end
-    end
+  local first, kept = math.tointeger(tonumber(ticks[1].text)), {}
+  for i, tick in ipairs(ticks) do first = first and tonumber(tick.text) == first + i - 1 and first end
+  local at_least = k
+  for _, round in ipairs{ 1000, 500, 250, 200, 100, 50, 25, 20, 10, 5, 2 } do
+    if first and round >= at_least then k = round end
   end
   for i, tick in ipairs(ticks) do
-    if (whole and tonumber(tick.text) or i - 1) % k == 0 then kept[#kept + 1] = tick end
+    if ((first or 0) + i - 1) % k == 0 then kept[#kept + 1] = tick end
   end
   return kept
 end
 
--- Copies of the ticks with their texts broken into lines, and the largest number of lines of a
--- tick.
+-- Copies of ticks with their texts broken into lines, and the largest number of lines.
 local function in_lines(ticks, pixels)
   local broken, most = {}, 1
   for i, tick in ipairs(ticks) do
@@ -177,8 +163,8 @@ local function in_lines(ticks, pixels)
   return broken, most
 end
 
--- Ticks of the x axis that fit below a box of this width, the height of their text, and how far it reaches to the left where it is rotated, as
--- long names are; many of them stand upright.
+-- Ticks of the x axis that fit below a box of this width, the height of their texts, and how far rotated texts reach to
+-- the left. Long names are rotated, and many names stand upright.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
@@ -194,7 +180,7 @@ local function y_ticks(panel, height)
   return thinned(ticks, height / math.max(#ticks, 1), panel.y.numeric and 24 or M.line - 2)
 end
 
--- How series are named: not at all, by labels at the ends of lines, or by a legend.
+-- How series are named: "none", by "labels" at the ends of lines, or by a "legend".
 local function naming(panel, box, w, o)
   local wish = panel.legend
   if not o.legend or wish == "none" or #M.named(panel) == 0 then return "none" end
@@ -208,11 +194,7 @@ end
 
 ---Plans the surroundings of the box of a panel of `w` by `h` pixels: margins, ticks, kind of
 ---legend.
----@param panel table
----@param w number
----@param h number
----@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown; how wide the box is, where that is known
----@return table
+---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown, and the width of the box
 function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6
@@ -234,10 +216,10 @@ function M.measure(panel, w, h, o)
   end
   box.w = w - plan.left - plan.right
   local rows = plan.legend == "legend" and select(2, M.legend(M.named(panel), 0, 0, w - 2 * M.edge)) or 0
-  plan.annotations = select(2, top_labels(panel, box))
+  local _, annotations = M.top_labels(panel, box)
   plan.legend_y = M.edge + #plan.title * M.title_line
   plan.own_right = plan.right
-  plan.top = above + rows * M.line + plan.annotations * M.small_line + (rows > 0 and 4 or 0)
+  plan.top = above + rows * M.line + annotations * M.small_line + (rows > 0 and 4 or 0)
   return plan
 end
 

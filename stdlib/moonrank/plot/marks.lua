@@ -59,7 +59,6 @@ local lines_options = declare("mr.plot.Lines", {
   { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
 }, series.line_options, axes)
 
--- `size` of a scatter plot holds for all series that have none.
 local scatter_series = declare("mr.plot.ScatterSeries", {
   "Series",
   { "size", "number", above = 0, shown = "that of the figure", help = "size of the points" },
@@ -84,18 +83,14 @@ local ecdf_options = declare("mr.plot.Ecdf", {
     help = "several series; the options of a single one may be given without this list" },
 }, ecdf_series, axes)
 
--- A single entry given without its own braces would otherwise be taken for an empty list.
+-- A single entry without its own braces would be taken for an empty list.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
   end
 end
 
----Returns an empty panel. Titles and labels become texts.
----@param where string
----@param kind string
----@param o table
----@return table
+---Returns an empty panel, and converts the titles and labels in `o` to texts.
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
@@ -132,7 +127,8 @@ local function regions(where, list)
   return found
 end
 
-local function gather(list, fields)
+---Returns all numbers of some fields of some series.
+function M.gather(list, fields)
   local all = {}
   for _, one in ipairs(list) do
     for _, field in ipairs(fields) do
@@ -152,7 +148,8 @@ local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
 
--- Rows of a data block; a gap is false. Also the single points between gaps, which a line would not show, and the last point.
+-- The rows of a data block, with false for a gap, the single points between gaps, which a line would not show, and the
+-- last point.
 local function rows_of(panel, one, columns)
   local rows, alone, last, run = {}, {}, nil, 0
   local function close()
@@ -177,12 +174,12 @@ local function rows_of(panel, one, columns)
   return rows, alone, last
 end
 
----Adds a series as a line with its band to the panel.
+-- Adds a series as a line with its band to the panel.
 local function add_line(panel, one)
   local dash = series.styles[one.style]
   if one.low then
     local rows = rows_of(panel, one, { one.low, one.high })
-    panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2:3", back = true,
+    panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2:3",
       with = ("filledcurves lc rgb '%s' fs transparent solid 0.18 noborder"):format(one.rgb) }
   end
   local rows, alone, last = rows_of(panel, one, { one.y })
@@ -194,7 +191,7 @@ local function add_line(panel, one)
       with = ("points pt 7 ps 0.6 lc rgb '%s'"):format(one.rgb) }
   end
   panel.entries[#panel.entries + 1] = entry
-  if last then entry.last = last end
+  entry.last = last
 end
 
 local function without_gaps(panel, one)
@@ -214,7 +211,7 @@ function M.lines(given)
   for i, each in ipairs(series.list(where, o, series.line_options)) do
     list[i] = series.points(where, each, i, series.line_options)
   end
-  local xs, ys = gather(list, { "x" }), gather(list, { "y", "low", "high" })
+  local xs, ys = M.gather(list, { "x" }), M.gather(list, { "y", "low", "high" })
   table.move(cloud.x, 1, #cloud.x, #xs + 1, xs)
   table.move(cloud.y, 1, #cloud.y, #ys + 1, ys)
   add_axes(panel, o, xs, ys, 0, 0.05)
@@ -225,7 +222,8 @@ function M.lines(given)
   return panel, o
 end
 
--- Filled circle, triangle, square, diamond, down triangle and their open forms, so that series differ by shape as well as by colour.
+---gnuplot's numbers of the filled circle, triangle, square, diamond and down triangle, and of open
+---shapes. Series differ by shape as well as by colour.
 M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
 ---Points; see mr.plot.scatter.
@@ -236,9 +234,9 @@ function M.scatter(given)
   for i, each in ipairs(series.list(where, o, series.points_options)) do
     list[i] = series.points(where, each, i, scatter_series)
   end
-  local xs, ys = gather(list, { "x" }), gather(list, { "y" })
+  local xs, ys = M.gather(list, { "x" }), M.gather(list, { "y" })
   if o.diagonal then
-    -- one range for both, so that y = x runs from corner to corner
+    -- both axes have one range, so that y = x runs from corner to corner
     table.move(ys, 1, #ys, #xs + 1, xs)
     ys = table.move(xs, 1, #xs, 1, {})
   end
@@ -260,8 +258,8 @@ function M.scatter(given)
   return panel, o
 end
 
--- The steps of an empirical distribution function, corner by corner, from one end of the axis to the other. Of very many values, those on
--- the same quarter of a pixel are one step.
+-- The corners of an empirical distribution function, from one end of the axis to the other. Of very many values, those
+-- on the same quarter of a pixel are one step.
 local function steps(values, axis)
   local rows, n, seen = { { axis.lo, 0 } }, #values, 0
   local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end

@@ -1,4 +1,4 @@
--- One pair of axes as a gnuplot script. All positions are computed here, none by gnuplot.
+-- One pair of axes as a gnuplot script. All positions are computed here, and none by gnuplot.
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
@@ -8,17 +8,15 @@ local M = {}
 local quote, quote_line, number = text.quote, text.quote_line, text.number
 
 ---Returns a writer of script lines for a page of this size. Pixels count from the top left corner.
----@param width number
----@param height number
----@return table
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
   function page.at(x, y) return ("screen %.5f, screen %.5f"):format(x / width, 1 - y / height) end
-  -- Text at a position: justified left, center or right, centred vertically.
+  -- adds a text, centred vertically
   function page.words(words, x, y, o)
-    page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote_line(words), page.at(x, y), o.justify or "left",
-      o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font, o.color or "#222222")
+    page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote_line(words), page.at(x, y),
+      o.justify or "left", o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font,
+      o.color or "#222222")
   end
   return page
 end
@@ -39,7 +37,7 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
--- gnuplot reads the label of a tick as a format if there is a percent sign in it, and truncates the result to 49 bytes.
+-- gnuplot reads a tick's label with a percent sign as a format, and truncates the result to 49 bytes.
 local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
 
 local function tick_list(ticks)
@@ -53,11 +51,11 @@ end
 -- Labels of ticks that gnuplot would truncate, as text beside the axis.
 local function long_labels(page, name, ticks, turned)
   local where = name == "x" and "first %s, graph 0 %s offset 0,-0.7" or "graph 0, first %s %s offset -1,0"
+  local style = (name == "y" or turned) and "right" or "center"
   for _, tick in ipairs(ticks) do
     if is_cut(tick.text) then
-      local style = (name == "y" or turned) and "right" or "center"
-      page.add("set label %s at %s%s tc rgb '#222222'", quote(tick.text), where:format(number(tick.at), style),
-        turned or "")
+      local at = where:format(number(tick.at), style)
+      page.add("set label %s at %s%s tc rgb '#222222'", quote(tick.text), at, turned or "")
     end
   end
 end
@@ -68,29 +66,27 @@ local function axis(page, name, it, ticks, style)
   if it.log then lo, hi = lo * (1 - 1e-6), hi * (1 + 1e-6) end
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
-  page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))  -- () would be gnuplot's own choice
+  -- an empty list () would be gnuplot's own choice
+  page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))
   long_labels(page, name, ticks, style:match " rotate by %d+")
 end
 
----Draws a line, point or box that stands for a series.
+-- Draws the line, point or box of a series in a legend.
 local function swatch(page, entry, x, y)
   local right = x + layout.swatch
   if entry.mark == "line" then
-    page.add("set arrow from %s to %s nohead lw 2 lc rgb '%s' dt %s front", page.at(x, y), page.at(right, y), entry.rgb, entry.dash)
+    page.add("set arrow from %s to %s nohead lw 2 lc rgb '%s' dt %s front", page.at(x, y), page.at(right, y), entry.rgb,
+      entry.dash)
   elseif entry.mark == "point" then
-    page.add("set label '' at %s point pt %d ps 0.9 lc rgb '%s' front", page.at(x + layout.swatch / 2, y), entry.shape, entry.rgb)
-  else
-    page.add("set object rectangle from %s to %s fc rgb '%s' fs solid 1.0 noborder front", page.at(x + 2, y - 6), page.at(right - 8, y + 6),
+    page.add("set label '' at %s point pt %d ps 0.9 lc rgb '%s' front", page.at(x + layout.swatch / 2, y), entry.shape,
       entry.rgb)
+  else
+    page.add("set object rectangle from %s to %s fc rgb '%s' fs solid 1.0 noborder front", page.at(x + 2, y - 6),
+      page.at(right - 8, y + 6), entry.rgb)
   end
 end
 
 ---Draws the entries of a legend in rows from (x, y).
----@param page table
----@param entries table[]
----@param x number
----@param y number
----@param width number
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)
@@ -98,33 +94,39 @@ function M.legend(page, entries, x, y, width)
   end
 end
 
--- Reference lines and regions, with their words over the plot.
+-- Adds arrows without heads for the reference lines within the box.
+local function reference_lines(page, panel, look)
+  for _, v in ipairs(panel.vlines or {}) do
+    local at = number(v.at)
+    if v.at >= panel.x.lo and v.at <= panel.x.hi then
+      page.add("set arrow from first %s, graph 0 to first %s, graph 1 nohead%s", at, at, look)
+    end
+  end
+  for _, h in ipairs(panel.hlines or {}) do
+    local at = number(h.at)
+    if h.at >= panel.y.lo and h.at <= panel.y.hi then
+      page.add("set arrow from graph 0, first %s to graph 1, first %s nohead%s", at, at, look)
+    end
+  end
+end
+
+-- Reference lines and regions, with their words above the plot.
 local function references(page, panel, box)
   for _, region in ipairs(panel.shade or {}) do
     local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
     if from < to then
-      page.add("set object rectangle from first %s, graph 0 to first %s, graph 1 fc rgb '#EDEDED' fs solid 1.0 noborder behind",
-        number(from), number(to))
+      page.add("set object rectangle from first %s, graph 0 to first %s, graph 1 fc rgb '#EDEDED' fs solid 1.0 noborder "
+        .. "behind", number(from), number(to))
     end
   end
-  local function line(from, to)
-    page.add("set arrow from %s to %s nohead lw 1.2 lc rgb '#777777' dt (5,4) back", from, to)
-  end
-  for _, v in ipairs(panel.vlines or {}) do
-    local at = number(v.at)
-    if v.at >= panel.x.lo and v.at <= panel.x.hi then line(("first %s, graph 0"):format(at), ("first %s, graph 1"):format(at)) end
-  end
-  for _, h in ipairs(panel.hlines or {}) do
-    local at = number(h.at)
-    if h.at >= panel.y.lo and h.at <= panel.y.hi then line(("graph 0, first %s"):format(at), ("graph 1, first %s"):format(at)) end
-  end
+  reference_lines(page, panel, " lw 1.2 lc rgb '#777777' dt (5,4) back")
   for _, item in ipairs((layout.top_labels(panel, box))) do
     page.words(item.text, item.x, box.y - (item.row - 0.5) * layout.small_line,
       { justify = "center", size = layout.small_font, color = "#555555" })
   end
 end
 
--- The bar of colours to the right of a box, with its numbers.
+-- The bar of colours to the right of a box, with numbers.
 local function color_bar(page, panel, plan, box)
   page.add("set cbtics scale 0.4 %s", tick_list(plan.zticks))
   local x = box.x + box.w + 14
@@ -136,7 +138,7 @@ local function color_bar(page, panel, plan, box)
   end
 end
 
--- The bar that explains the colours of a heat map, and the numbers in its cells.
+-- The palette and the bar of colours, and the texts in cells of a heat map.
 local function colors(page, panel, plan, box)
   local parts = {}
   for i, rgb in ipairs(panel.palette) do parts[i] = ("%d '%s'"):format(i - 1, rgb) end
@@ -148,8 +150,8 @@ local function colors(page, panel, plan, box)
   for _, cell in ipairs(panel.cells) do most = math.max(most, text.width(cell.text, 1)) end
   local size = math.floor(math.min(12, (room - 4) / most, box.h / #panel.y.categories * 0.7))
   for _, cell in ipairs(panel.cells) do
-    page.add("set label %s at first %d, first %d center font 'sans,%d' tc rgb '%s' front", quote(cell.text), cell.x, cell.y,
-      math.max(size, 5), cell.dark and "#FFFFFF" or "#222222")
+    page.add("set label %s at first %d, first %d center font 'sans,%d' tc rgb '%s' front", quote(cell.text), cell.x,
+      cell.y, math.max(size, 5), cell.dark and "#FFFFFF" or "#222222")
   end
 end
 
@@ -163,7 +165,8 @@ local function axes(page, panel, plan, o, box)
     style(panel.x) .. (plan.aslant and (" rotate by %d right"):format(plan.aslant > 0 and 35 or 90) or " norotate offset 0,0.35"))
   axis(page, "y", panel.y, plan.yticks, style(panel.y))
   if o.xlabel then
-    page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5, { justify = "center" })
+    page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5,
+      { justify = "center" })
   end
   if o.ylabel then
     page.words(panel.y.label, box.x - plan.left + layout.edge + layout.line / 2, box.y + box.h / 2,
@@ -177,7 +180,7 @@ local function plot_command(page, panel, box)
     local style = as_text and layer.text or not as_text and layer.with
     local using = layer.using
     if style and layer.cells then
-      -- white lines between cells that are large enough; others overlap a little, or the page would show between them
+      -- large cells have white lines between them; small cells overlap a little, or the page would show between them
       local w, h = box.w / #panel.x.categories, box.h / #panel.y.categories
       local large = math.min(w, h) >= 16
       style = style .. (large and " border lc rgb '#FFFFFF'" or " noborder")
@@ -197,12 +200,8 @@ local function plot_command(page, panel, box)
   page.add("plot %s", table.concat(parts, ", \\\n  "))
 end
 
----Draws a panel into a region of the page; `plan` comes from layout.measure.
----@param page table
----@param panel table
+---Draws a panel into a region of the page. `plan` comes from layout.measure.
 ---@param region { x: number, y: number, w: number, h: number }
----@param plan table
----@param o table
 function M.draw(page, panel, region, plan, o)
   local box = { x = region.x + plan.left, y = region.y + plan.top, w = region.w - plan.left - plan.right,
     h = region.h - plan.top - plan.bottom }
@@ -213,7 +212,8 @@ function M.draw(page, panel, region, plan, o)
   page.add("set bmargin at screen %.5f", 1 - (box.y + box.h) / page.height)
   page.add("unset key")
   for i, line in ipairs(plan.title) do
-    page.words(line, region.x + layout.edge, region.y + layout.edge + (i - 0.5) * layout.title_line, { bold = true, size = o.title_font })
+    page.words(line, region.x + layout.edge, region.y + layout.edge + (i - 0.5) * layout.title_line,
+      { bold = true, size = o.title_font })
   end
   if plan.legend == "legend" then
     M.legend(page, layout.named(panel), region.x + layout.edge, region.y + plan.legend_y, region.w - 2 * layout.edge)
@@ -229,8 +229,7 @@ function M.draw(page, panel, region, plan, o)
 end
 
 ---Draws a panel as text in the terminal, with gnuplot's own layout.
----@param page table  its size counts letters
----@param panel table
+---@param page table  its width and height count letters
 function M.draw_text(page, panel)
   page.add("reset")
   if panel.title then page.add("set title %s", quote(panel.title)) end
@@ -239,13 +238,10 @@ function M.draw_text(page, panel)
   page.add("set key outside top left horizontal")
   axis(page, "x", panel.x, scale.ticks(panel.x, page.width // 12), "nomirror")
   axis(page, "y", panel.y, scale.ticks(panel.y, page.height // 4), "nomirror")
-  for _, v in ipairs(panel.vlines or {}) do
-    page.add("set arrow from first %s, graph 0 to first %s, graph 1 nohead", number(v.at), number(v.at))
+  reference_lines(page, panel, "")
+  for _, cell in ipairs(panel.cells or {}) do
+    page.add("set label %s at first %d, first %d center", quote(cell.text), cell.x, cell.y)
   end
-  for _, h in ipairs(panel.hlines or {}) do
-    page.add("set arrow from graph 0, first %s to graph 1, first %s nohead", number(h.at), number(h.at))
-  end
-  for _, cell in ipairs(panel.cells or {}) do page.add("set label %s at first %d, first %d center", quote(cell.text), cell.x, cell.y) end
   plot_command(page, panel)
 end
 

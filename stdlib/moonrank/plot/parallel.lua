@@ -1,4 +1,4 @@
--- Parallel coordinates: an axis with its own values for each coordinate, a line for each row, coloured by a number.
+-- Parallel coordinates: an axis with its own scale for each coordinate, and a line for each row, coloured by a number.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grids = require "moonrank.plot.grids"
@@ -11,7 +11,7 @@ local text = require "moonrank.plot.text"
 local M = {}
 
 local where = "mr.plot.parallel"
-local below = -0.1  -- where lines pass an axis that does not apply to them
+local below = -0.1  -- height at which lines pass an axis that does not apply to them
 
 local coordinate_options = declare("mr.plot.Coordinate", {
   { "name", "string|number", shown = "its number", help = "name of the axis" },
@@ -28,7 +28,7 @@ local parallel_options = declare("mr.plot.Parallel", {
     help = "axes from left to right" },
   { "color", "number[]|mr.Tensor", required = true, expected = "a number for each line", help = "one for each line" },
   { "groups", "string[]", expected = "a text for each line",
-    help = 'group of each line: lines of the group "" have colours, others the look of their group, see the legend' },
+    help = 'group of each line: lines of the group "" have colours, other groups a look of their own in the legend' },
   "Colours",
   { "minimize", "boolean", default = false,
     help = "whether lower is better: the best lines are the darkest ones, on top of others" },
@@ -36,14 +36,11 @@ local parallel_options = declare("mr.plot.Parallel", {
   scale.range_row("zrange", "that of the colours", "number of the colours"),
 }, marks.page)
 
--- Looks of groups of lines that have no colour of their own; the first, of the largest group, is the faintest.
+-- Looks of groups of lines without colours. The first look, of the largest group, is the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
 ---Cuts a name in its middle, so that it is not wider than this many pixels.
----@param words string
 ---@param size number    of the font
----@param pixels number
----@return string
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
@@ -59,66 +56,25 @@ function M.cut(words, size, pixels)
   return shown
 end
 
--- How many characters all of some texts have in common at their beginning.
-local function common(texts)
-  local count = 0
-  for at, code in utf8.codes(texts[1]) do
-    for _, each in ipairs(texts) do
-      if utf8.len(each) <= count or utf8.codepoint(each, at) ~= code then return count end
-    end
-    count = count + 1
-  end
-  return count
-end
-
-local function reversed(words)
-  local letters = {}
-  for _, code in utf8.codes(words) do table.insert(letters, 1, utf8.char(code)) end
-  return table.concat(letters)
-end
-
-local function without(words, first, last)
-  return words:sub(utf8.offset(words, first + 1), utf8.offset(words, utf8.len(words) - last + 1) - 1)
-end
-
-local function are_distinct(texts)
-  local seen = {}
-  for _, each in ipairs(texts) do
-    if seen[each] then return false end
-    seen[each] = true
-  end
-  return true
-end
-
----Shortens names to at most this many pixels. If cutting them in the middle makes some equal, their
----common beginning and end are removed first.
----@param names string[]
----@param size number
----@param pixels number
----@return string[]
----Example: `require("moonrank.plot.parallel").cut_all({"my_long_loss_1_of_all", "my_long_loss_2_of_all"}, 11, 60)[2]   --> …2…`
-function M.cut_all(names, size, pixels)
-  local shown, backwards, parts = {}, {}, {}
-  for i, name in ipairs(names) do shown[i], backwards[i] = M.cut(name, size, pixels), reversed(name) end
-  if are_distinct(shown) then return shown end
-  local first, last = common(names), common(backwards)
+-- Names cut to at most this many pixels. They stay whole if cutting would make some of them equal.
+local function cut_all(names, size, pixels)
+  local shown, seen = {}, {}
   for i, name in ipairs(names) do
-    if first + last >= utf8.len(name) then return shown end  -- one is a part of the others
-    parts[i] = M.cut((first > 0 and "…" or "") .. without(name, first, last) .. (last > 0 and "…" or ""), size, pixels)
+    shown[i] = M.cut(name, size, pixels)
+    if seen[shown[i]] then return names end
+    seen[shown[i]] = true
   end
-  return parts
+  return shown
 end
 
 local function number_axis(who, each, values)
   local it = scale.axis(where, { name = who, log = each.log, range = each.range, values = values, pad = 0 })
   it.whole = it.whole and not each.log
-  if each.ticks then
-    it.levels = series.numbers(where, "ticks of " .. who, each.ticks)
-  end
+  if each.ticks then it.levels = series.numbers(where, "ticks of " .. who, each.ticks) end
   return it
 end
 
--- An axis as given: where each line crosses it, from 0 to 1, nil where it does not apply.
+-- An axis, and where each line crosses it: from 0 to 1, false if the axis does not apply to the line.
 local function read_axis(given, i)
   local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
@@ -127,7 +83,8 @@ local function read_axis(given, i)
   local names, numbers, found = {}, {}, {}
   for k, value in ipairs(each.values) do
     if type(value) == "string" then names[value] = true
-    elseif math.type(value) == nil then check.fail("%s: value %d of %s is a %s, expected a number or a text", where, k, who, type(value))
+    elseif type(value) ~= "number" then
+      check.fail("%s: value %d of %s is a %s, expected a number or a text", where, k, who, type(value))
     elseif scale.finite(value) then numbers[#numbers + 1] = value
     end
   end
@@ -149,7 +106,7 @@ local function read_axis(given, i)
   return it, found
 end
 
--- Rows of a data block for some lines: axis, height, colour. On the last axis a line without a value ends before it.
+-- Rows of a data block for some lines: axis, height, colour. A line without a value on the last axis ends before it.
 local function rows_of(lines, positions, colors)
   local rows = {}
   for _, k in ipairs(lines) do
@@ -176,7 +133,9 @@ local function add_layers(panel, o, positions, colors)
       table.insert(groups[name], k)
     end
   end
-  if #colored == 0 then check.fail("%s: no line has a colour: every entry of color is NaN or infinite, or of a group", where) end
+  if #colored == 0 then
+    check.fail("%s: no line has a colour: every entry of color is NaN or infinite, or of a group", where)
+  end
   local names = check.names(groups)
   table.sort(names, function(a, b)
     if #groups[a] ~= #groups[b] then return #groups[a] > #groups[b] end
@@ -196,14 +155,15 @@ local function add_layers(panel, o, positions, colors)
   end)
   local best = math.max(1, #colored // 10)
   for part, width in ipairs{ width_of(#colored), math.max(1.2, width_of(#colored)) } do
-    local lines = table.move(colored, part == 1 and 1 or #colored - best + 1, part == 1 and #colored - best or #colored, 1, {})
+    local first, last = part == 1 and 1 or #colored - best + 1, part == 1 and #colored - best or #colored
+    local lines = table.move(colored, first, last, 1, {})
     panel.layers[#panel.layers + 1] = { rows = rows_of(lines, positions, colors), using = "1:2:3", text = "lines",
       with = ("lines lw %g lc palette"):format(width) }
   end
   return colored
 end
 
--- Ticks of an axis of this many pixels, with their positions from 0 to 1; those too near to the one before are left out.
+-- Ticks of an axis of this many pixels, with positions from 0 to 1. Ticks too near to the one before are left out.
 local function ticks_of(it, pixels)
   local ticks = {}
   if it.levels then
@@ -222,7 +182,7 @@ local function ticks_of(it, pixels)
   return shown
 end
 
--- The axes over the lines, their words on white.
+-- Draws the axes over the lines, with words on white.
 local function draw_axes(page, panel, box)
   page.add("set style textbox opaque margins 0.4,0.2 fillcolor rgb '#FFFFFF' noborder")
   local function y_at(at) return box.y + box.h * (1 - scale.position(panel.y, at)) end
@@ -231,13 +191,13 @@ local function draw_axes(page, panel, box)
     local x = box.x + box.w * scale.position(panel.x, c)
     local function words(at, shown)
       page.add("set arrow from %s to %s nohead lw 1 lc rgb '#333333' front", page.at(x - 4, y_at(at)), page.at(x, y_at(at)))
-      page.add("set label %s at %s right font 'sans,%d' tc rgb '#222222' front boxed", text.quote_line(shown), page.at(x - 7, y_at(at)),
-        layout.small_font)
+      page.add("set label %s at %s right font 'sans,%d' tc rgb '#222222' front boxed", text.quote_line(shown),
+        page.at(x - 7, y_at(at)), layout.small_font)
     end
     page.add("set arrow from %s to %s nohead lw 1.2 lc rgb '#333333' front", page.at(x, y_at(0)), page.at(x, y_at(1)))
     local ticks, names = ticks_of(it, box.h / (panel.y.hi - panel.y.lo)), {}
     for i, tick in ipairs(ticks) do names[i] = tick.text end
-    for i, name in ipairs(M.cut_all(names, layout.small_font, room)) do words(ticks[i].at, name) end
+    for i, name in ipairs(cut_all(names, layout.small_font, room)) do words(ticks[i].at, name) end
     if it.gaps then words(below, "none") end
   end
 end
@@ -281,7 +241,7 @@ function M.parallel(given)
   panel.y = { lo = gaps and below - 0.06 or -0.05, hi = 1.05, log = false, categories = {} }
   panel.z = scale.axis(where, { name = "z", range = o.zrange, values = shown, pad = 0 })
   panel.z.label, panel.palette = o.zlabel, {}
-  -- the best is dark, which is seen best on white
+  -- the best lines are dark, because dark lines are seen best on white
   for i, rgb in ipairs(grids.viridis) do panel.palette[o.minimize and i or #grids.viridis - i + 1] = rgb end
   if #panel.entries > 0 and panel.legend == "auto" then panel.legend = "legend" end
   panel.over, panel.count = draw_axes, #positions[1]

@@ -9,24 +9,21 @@ local M = {}
 ---@field log boolean
 ---@field label string?
 ---@field categories string[]?  names at 1, 2, ...
----@field down boolean?         from top to bottom
----@field whole boolean?        only whole numbers, such as epochs
+---@field down boolean?         true if the axis runs from top to bottom
+---@field whole boolean?        true if all values are integers, such as epochs
 
--- The range of what can be drawn: differences and quotients of larger numbers would not be finite. The rest are gaps.
+-- Larger numbers are gaps, because their differences and quotients would not be finite.
 local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
 ---Returns true if a number can be drawn on an axis.
 ---@param axis { log: boolean? }
----@param x number
----@return boolean
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
----The row of an option that is {lowest, highest}, two numbers that can be drawn.
----@param name string
+---Returns the declaration of an option {lowest, highest}.
 ---@param shown string  the default in words
----@param what string   of what these are the lowest and the highest
+---@param what string   what the numbers are
 ---@return mr.options.Row
 function M.range_row(name, shown, what)
   return { name, "number[]", shown = shown, accept = function(value) return check.is_range(value, largest_drawn) end,
@@ -40,7 +37,7 @@ local function widened(lo, hi, log, pad, whole)
     return lo / factor, hi * factor
   end
   local size = math.max(math.abs(lo), math.abs(hi))
-  -- differences that are rounding errors would give ticks with equal labels
+  -- differences of rounding errors would give ticks with equal labels
   if hi - lo <= size * 1e-10 or size < 1e-150 then
     local half = (size < 1e-150 or whole) and 1 or size * 0.1
     return lo - half, hi + half
@@ -50,12 +47,10 @@ local function widened(lo, hi, log, pad, whole)
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
--- Whole numbers from 0 to 1, say shares, may as well be anything between.
+-- True for y axes of integers from 0 to 1, such as shares, which may have values between the integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis over these values. `pad` is the share of the range that is left empty at both
----ends.
----@param where string
+---Returns an axis over some values. `pad` is the share of the range that is left empty at both ends.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -84,8 +79,6 @@ end
 
 ---Returns where a value lies on the axis: 0 at its beginning, 1 at its end.
 ---@param axis mr.plot.Axis
----@param x number
----@return number
 ---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
 function M.position(axis, x)
   local lo, hi = axis.lo, axis.hi
@@ -96,9 +89,9 @@ end
 
 local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 
--- A tick's number, with as many decimals as neighbours need that are `step` apart.
+-- The text of a tick, with as many decimals as ticks need that are `step` apart.
 local function tick_text(x, step, largest)
-  -- a sum of steps may be 0 only up to rounding
+  -- a sum of steps may be 0 up to rounding
   if math.abs(x) < step * 1e-6 then return "0" end
   if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
   if largest >= 1e4 then
@@ -117,7 +110,7 @@ local function linear_ticks(lo, hi, count, whole)
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10
   for _, nice in ipairs{ 1, 2, 2.5, 5 } do
-    -- 2.5 would need one more decimal, unlike its neighbours
+    -- 2.5 would need one more decimal than the other steps
     if nice * power >= rough * 0.999 and not (nice == 2.5 and power == 1) then
       step = nice * power
       break
@@ -153,7 +146,6 @@ end
 
 ---Returns about `count` ticks on an axis, with their texts.
 ---@param axis mr.plot.Axis
----@param count integer
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`
 function M.ticks(axis, count)

@@ -5,7 +5,8 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Okabe and Ito's colours, distinct also for colour-blind readers; yellow last, because it is faint on white.
+-- The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last, because it is faint on
+-- white.
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
@@ -37,11 +38,6 @@ local band = declare("mr.plot.Band", {
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
 ---Returns true if the value is a tensor. A tensor without `dims` dimensions is an error.
----@param where string
----@param name string
----@param value any
----@param dims integer
----@return boolean
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
@@ -51,10 +47,6 @@ function M.is_tensor(where, name, value, dims)
 end
 
 ---Returns numbers from a table or a one-dimensional tensor.
----@param where string
----@param name string
----@param values any
----@return number[]
 function M.numbers(where, name, values)
   if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
   if type(values) ~= "table" then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values)) end
@@ -72,7 +64,7 @@ local function same_length(where, who, name, values, other_name, other)
   end
 end
 
--- Colour and dash: eight colours, then the same ones dashed, then dotted.
+-- The colour and the dash of series i: eight solid colours, then the colours dashed, then dotted.
 local function looks(one, i)
   local color = one.color or i
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
@@ -80,10 +72,7 @@ end
 
 ---Returns the series of a figure: the list given as `series`, or one series from the figure's own
 ---options, which are removed from `o`.
----@param where string
----@param o table
 ---@param declaration mr.options.Declaration  of one series
----@return table[]
 function M.list(where, o, declaration)
   local flat
   for _, row in ipairs(declaration.rows) do
@@ -107,9 +96,6 @@ function M.list(where, o, declaration)
 end
 
 ---Returns one series with its name and its colour.
----@param where string
----@param given table
----@param i integer
 ---@param declaration mr.options.Declaration
 ---@return table one, string who
 function M.one(where, given, i, declaration)
@@ -120,13 +106,8 @@ function M.one(where, given, i, declaration)
   return one, who
 end
 
----Returns the points of a series: y, x (default 1, 2, ...), and the edges of its band, if it has
----one.
----@param where string
----@param given table
----@param i integer
+---Returns a series with its points: y, x (default 1, 2, ...), and the edges of its band.
 ---@param declaration mr.options.Declaration
----@return table
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
   if one.y == nil then check.fail("%s: %s has no y", where, who) end
@@ -139,7 +120,9 @@ function M.points(where, given, i, declaration)
     one.x = M.numbers(where, "x of " .. who, one.x)
     same_length(where, who, "x", one.x, "y", one.y)
   end
-  if (one.low == nil) ~= (one.high == nil) then check.fail("%s: %s has only one edge of its band, expected low and high", where, who) end
+  if (one.low == nil) ~= (one.high == nil) then
+    check.fail("%s: %s has only one edge of its band, expected low and high", where, who)
+  end
   for _, edge in ipairs{ "low", "high" } do
     if one[edge] ~= nil then
       one[edge] = M.numbers(where, edge .. " of " .. who, one[edge])

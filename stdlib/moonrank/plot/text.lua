@@ -4,8 +4,6 @@ local check = require "moonrank.check"
 local M = {}
 
 ---Returns a text with uniform line breaks. Control characters and invalid UTF-8 are errors.
----@param text any
----@return string
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
@@ -14,7 +12,9 @@ function M.plain(text)
   if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
     check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
   end
-  if text:find("\xEF\xBF[\xBE\xBF]") then check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text) end
+  if text:find("\xEF\xBF[\xBE\xBF]") then
+    check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text)
+  end
   return text
 end
 
@@ -24,31 +24,23 @@ local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
 ---Returns a gnuplot string of exactly these characters. It uses single quotes, because gnuplot runs
 ---commands in backticks within double quotes.
----@param text string
----@return string
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
 ---Like `quote`, but on one line: for the label of an axis, or the name of a series.
----@param text string
----@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
 ---Returns a number for gnuplot with full precision.
----@param x number
----@return string
 function M.number(x)
   if x ~= x then return "NaN" end
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
 end
 
--- Widths of DejaVu Sans, the widest of the usual sans fonts, in ems; what is reserved also holds Arial and Helvetica.
+-- Letters by width in DejaVu Sans, the widest of the usual fonts. Arial and Helvetica fit into the same space.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
 ---Estimates how many pixels wide a line of text is.
----@param text string
 ---@param size number  of the font, in pixels
----@return number
 function M.width(text, size)
   local ems = 0
   for _, code in utf8.codes(text) do
@@ -59,10 +51,6 @@ function M.width(text, size)
 end
 
 ---Breaks a text between words into lines not wider than this many pixels. Line breaks stay.
----@param text string?
----@param size number
----@param pixels number
----@return string[]
 ---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
 function M.wrap(text, size, pixels)
   local lines = {}

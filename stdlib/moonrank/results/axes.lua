@@ -1,4 +1,4 @@
--- The axis of a parameter or of a number of trials: its kind, its ends, whether equal ratios count alike.
+-- The axis of a parameter or of a number of trials: its categories or its range, and whether it is logarithmic.
 local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
 
@@ -6,18 +6,16 @@ local M = {}
 
 ---@class mr.results.Axis
 ---@field name string
----@field categories? string[]   of what is no number, sorted
----@field levels? number[]       of a choice of numbers: each of them, sorted
----@field low? number            of numbers, from the space or, beyond it, from the trials
----@field high? number
+---@field categories? string[]   sorted values, if some are not numbers
+---@field levels? number[]       sorted values of a choice of numbers
+---@field low? number            smallest number of the space and of the trials
+---@field high? number           largest number of the space and of the trials
 ---@field log boolean
 ---@field step? integer
 
 ---Returns true if an axis of these numbers is logarithmic: all are positive, and the largest is at
 ---least `times` the smallest.
----@param values number[]
 ---@param times? number  default 100
----@return boolean
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)
   local low, high = math.huge, 0
@@ -36,22 +34,19 @@ local function distinct(values)
 end
 
 local function numbers(axis, values, part)
+  local sorted = distinct(values)
+  local low, high = sorted[1], sorted[#sorted]
   if part and part.kind == "choice" then
-    axis.levels, axis.log = distinct(values), M.ratios(values, 10)
+    axis.levels, axis.log = sorted, M.ratios(values, 10)
   elseif part then
-    axis.low, axis.high, axis.log, axis.step = part.low, part.high, part.log, part.step
+    low, high, axis.log, axis.step = math.min(low, part.low), math.max(high, part.high), part.log, part.step
   end
-  axis.low, axis.high = math.min(axis.low or values[1], table.unpack(distinct(values), 1, 1)), axis.high or values[1]
-  for _, value in ipairs(values) do axis.high = math.max(axis.high, value) end
-  if axis.low <= 0 then axis.log = false end
+  axis.low, axis.high, axis.log = low, high, axis.log and low > 0
   return axis
 end
 
 ---Returns the axis of a parameter over some trials; nil if no trial has the parameter.
 ---@param space string   the description of the study's space
----@param name string
----@param column any[]
----@param rows integer[]
 ---@return mr.results.Axis?
 function M.of(space, name, column, rows)
   local values, numeric = {}, true

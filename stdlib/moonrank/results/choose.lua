@@ -1,18 +1,19 @@
--- The best combination of parameters when each was tried several times, e.g. on several folds: chosen by its mean, shown with its means.
+-- The best combination of parameters if each was tried several times, e.g. on several folds. It is chosen by its mean.
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
 
 local M = {}
 
--- The mean of a column over rows; nil where one of them has no number.
+-- The mean of a column over rows; nil if a row has no number.
 local function mean_of_rows(column, rows)
   local values = {}
   for _, row in ipairs(rows) do values[#values + 1] = column[row] end
   return #values == #rows and mean(values) or nil
 end
 
--- The mean of a column over a combination's cells, of which each counts once with the mean of its trials; nil where a trial has no number.
+-- The mean of a column over a combination's cells; nil if a trial has no number. Each cell counts once, with the mean
+-- of its trials.
 local function mean_of(column, combination)
   local values = {}
   for i, cell in ipairs(combination.cells) do
@@ -29,7 +30,7 @@ local function set_of(names)
   return set
 end
 
--- Rows by the values of some parameters; parameters that do not apply to a trial are ignored.
+-- Groups of rows with equal values of some parameters.
 local function by_values(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
@@ -45,8 +46,8 @@ local function by_values(data, names, rows)
   return groups
 end
 
--- Combinations of parameters among some rows, each with a cell for every value of `over` that it was tried on; the most cells that one has,
--- and how many values there are.
+-- The combinations of parameters among some rows, the largest number of cells of a combination, and the number of
+-- values of `over`. A combination has a cell for each value of `over` on which it was tried.
 local function combinations(data, names, over, rows)
   local groups, most = by_values(data, names, rows), 0
   for _, group in ipairs(groups) do
@@ -56,7 +57,7 @@ local function combinations(data, names, over, rows)
   return groups, most, #by_values(data, over, rows)
 end
 
--- The combination with the best mean, among those that were tried on as many values of `over` as any; the first of equals.
+-- The combination with the best mean among those with the most cells. The first one wins a tie.
 local function best_of(data, others, over, rows, column, sign, said)
   local groups, most, all = combinations(data, others, over, rows)
   local best, best_mean
@@ -75,11 +76,11 @@ local function best_of(data, others, over, rows, column, sign, said)
   return best
 end
 
--- Parameters that are neither grouped by nor averaged over.
+-- Parameters that are neither in `by` nor in `over`.
 local function others_of(data, by, over)
   local known, others = set_of(by), {}
   for _, name in ipairs(over) do
-    data:column("results:best", name)  -- raises where there is none
+    data:column("results:best", name)  -- raises an error for an unknown name
     known[name] = true
   end
   for _, name in ipairs(data.params) do
@@ -89,13 +90,13 @@ local function others_of(data, by, over)
 end
 
 ---@class mr.results.Said
----@field combinations integer  that were looked at
----@field lacking integer       those left out, because they lack values of `over` that others have
----@field nan integer           those not chosen, because their mean is NaN
+---@field combinations integer
+---@field lacking integer  combinations left out, because they lack values of `over` that others have
+---@field nan integer      combinations not chosen, because their mean is NaN
 ---@field trials integer
----@field cells integer         of trials that agree in all parameters
----@field most? integer         values of `over` that a combination has, where none has all
----@field all? integer
+---@field cells integer    groups of trials that agree in all parameters
+---@field most? integer    most values of `over` that a combination has, if none has all
+---@field all? integer     number of values of `over`, if no combination has all
 
 ---Returns the counts of choosing, at zero. The lines below a table report them.
 ---@return mr.results.Said
@@ -104,16 +105,15 @@ function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, c
 ---Returns the lines below a table of chosen combinations. They say which combinations were left
 ---out.
 ---@param said mr.results.Said
----@param over string[]
----@return string[]
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
   if said.lacking > 0 then
-    notes[1] = ("%d of %d combinations are left out: they lack values of %s that others have"):format(said.lacking, said.combinations,
-      names)
+    notes[1] = ("%d of %d combinations are left out: they lack values of %s that others have"):format(said.lacking,
+      said.combinations, names)
   end
   if said.most then
-    notes[#notes + 1] = ("where no combination has all %d values of %s, those with %d are compared"):format(said.all, names, said.most)
+    notes[#notes + 1] = ("no combination has all %d values of %s: combinations with %d are compared"):format(said.all, names,
+      said.most)
   end
   if said.nan > 0 then
     notes[#notes + 1] = ("%d of %d combinations are not chosen: their mean is NaN"):format(said.nan, said.combinations)
@@ -121,9 +121,8 @@ function M.notes(said, over)
   return notes
 end
 
----Returns the rows of the best of some combinations, by its mean over some parameters.
----@param said mr.results.Said  is added to
----@return integer[]?
+---Returns the rows of the combination with the best mean, and adds to `said`.
+---@param said mr.results.Said
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
@@ -132,7 +131,6 @@ end
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
----@param rows integer[]
 ---@param on string       the column that chooses
 ---@param sign integer    -1 where less is better
 ---@return mr.Table
@@ -163,7 +161,6 @@ end
 ---Returns a table with the best trial of each group and every number that it returned.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
----@param rows integer[]
 ---@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some
 ---@return mr.Table
 function M.single(data, by, rows, best_of_rows)

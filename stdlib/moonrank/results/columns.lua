@@ -1,4 +1,4 @@
--- Trials of a study as columns: parameters, numbers that trials returned, and other fields of the store.
+-- Trials of a study as columns: parameters, returned numbers, and other fields of the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -13,15 +13,13 @@ local Columns = check.class("mr.results.Columns")
 local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, traceback = true,
   wall = true, memory = true, device = true, version = true, started = true, ended = true }
 
--- Leaves out trials whose parameters cannot be read: names, columns and fields of the others.
+-- Names and columns of parameters, and fields, of the trials whose parameters can be read.
 local function readable(store, study, found)
   local names, columns, problems = core.json_columns(found.params)
   local good = {}
   for i, problem in ipairs(problems) do
-    if problem == "" then
-      good[#good + 1] = i
-    else
-      damage.warn(store.path, study, found.number[i], problem)
+    if problem == "" then good[#good + 1] = i
+    else damage.warn(store.path, study, found.number[i], problem)
     end
   end
   if #good == #problems then return names, columns, found end
@@ -39,8 +37,6 @@ end
 ---Returns the trials of a study in some states. Trials whose parameters cannot be read are left
 ---out, with a warning.
 ---@param store mr.sweep.Store
----@param study table
----@param states string[]
 ---@return mr.results.Columns
 function M.load(store, study, states)
   local marks = {}
@@ -52,7 +48,7 @@ function M.load(store, study, states)
   local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states, _id = found.id,
     _columns = { number = found.number, value = found.value, state = found.state }, _rows = false, _numbers = false }, Columns)
   for i, name in ipairs(names) do self._columns[name] = columns[i] end
-  if self.count == 0 then  -- where every trial failed the parameters' names are still known
+  if self.count == 0 then  -- names of the parameters, from trials in other states
     self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t,
       json_each(CASE WHEN json_valid(t.params) THEN t.params ELSE '{}' END) p WHERE t.study = ?1
       ORDER BY p.key]], study.id).key
@@ -61,7 +57,7 @@ function M.load(store, study, states)
   return self
 end
 
--- Row by key of the trial.
+-- The row of a trial by its id in the store.
 function Columns:_row_of()
   if not self._rows then
     self._rows = {}
@@ -70,8 +66,16 @@ function Columns:_row_of()
   return self._rows
 end
 
+-- The columns `id` and `value` of a statement as a column of these trials.
+function Columns:_read(sql, ...)
+  local found, row_of, column = self._store:columns(sql, self._study.id, ...), self:_row_of(), {}
+  for i, id in ipairs(found.id) do
+    if row_of[id] then column[row_of[id]] = found.value[i] end
+  end
+  return column
+end
+
 ---Returns the names of the numbers that trials returned, sorted.
----@return string[]
 function Columns:numbers()
   if not self._numbers then
     self._numbers = self._store:columns([[SELECT DISTINCT name FROM numbers WHERE trial IN (SELECT id FROM trials WHERE study = ?1)
@@ -80,36 +84,18 @@ function Columns:numbers()
   return self._numbers
 end
 
-function Columns:_read_number(name)
-  local found = self._store:columns([[SELECT n.trial, n.value FROM numbers n JOIN trials t ON t.id = n.trial
-    WHERE t.study = ?1 AND n.name = ?2]],
-    self._study.id, name)
-  local row_of, column = self:_row_of(), {}
-  for i, id in ipairs(found.trial) do
-    if row_of[id] then column[row_of[id]] = found.value[i] end
-  end
-  return column
-end
-
 ---Returns a column by name: a parameter, a number, or a field of trials such as "wall". Rows
 ---without a value are nil.
----@param where string  for messages
----@param name string
----@return any[]
 function Columns:column(where, name)
   if self._columns[name] then return self._columns[name] end
   local known, own = {}, metrics.our_name(name)
   for _, each in ipairs(self:numbers()) do known[each] = true end
   if not known[name] and known[own] then return self:column(where, own) end
   if known[name] then
-    self._columns[name] = self:_read_number(name)
+    self._columns[name] = self:_read([[SELECT n.trial AS id, n.value FROM numbers n JOIN trials t ON t.id = n.trial
+      WHERE t.study = ?1 AND n.name = ?2]], name)
   elseif of_trial[name] then
-    local found = self._store:columns(("SELECT id, %s FROM trials WHERE study = ?1"):format(name), self._study.id)
-    local row_of, column = self:_row_of(), {}
-    for i, id in ipairs(found.id) do
-      if row_of[id] then column[row_of[id]] = found[name][i] end
-    end
-    self._columns[name] = column
+    self._columns[name] = self:_read(("SELECT id, %s AS value FROM trials WHERE study = ?1"):format(name))
   else
     local all = check.names(of_trial)
     for _, more in ipairs{ self.params, self:numbers() } do table.move(more, 1, #more, #all + 1, all) end
@@ -120,9 +106,6 @@ end
 
 ---Returns a column as tables show it. A number that a trial returned as NaN, which SQLite stores as
 ---NULL, is NaN. A number that it did not return is nil. "value" is the study's metric.
----@param where string  for messages
----@param name string
----@return any[]
 function Columns:shown(where, name)
   local column, shown, numbers, is_number = self:column(where, name), {}, self:numbers(), false
   local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
@@ -139,7 +122,8 @@ function Columns:shown(where, name)
   return shown
 end
 
--- A value is one of some where it is equal to one. Numbers are equal to nine digits: a grid's 0.00099999999999 is printed as 0.001.
+-- True if a value is among some values. Numbers are compared to nine digits, because a grid's 0.00099999999999 is
+-- printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do
@@ -149,14 +133,10 @@ local function is_one_of(value, values)
   return false
 end
 
----Returns rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}. Numbers match if
----they agree to nine digits.
----@param where string
+---Returns rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
 ---@param wanted? table<string, any>
----@return integer[]
 function Columns:rows(where, wanted)
-  local rows = {}
-  local tests = {}
+  local rows, tests = {}, {}
   for name, values in pairs(wanted or {}) do
     local set = {}
     for _, value in ipairs(type(values) == "table" and values or { values }) do set[value] = true end
@@ -181,9 +161,6 @@ end
 
 ---Groups rows by the values of some columns, in the order of these values. Rows that lack a value
 ---are left out.
----@param where string
----@param names string[]
----@param rows integer[]
 ---@return { key: any[], rows: integer[] }[]
 function Columns:groups(where, names, rows)
   local columns, root, groups = {}, {}, {}
@@ -200,7 +177,7 @@ function Columns:groups(where, names, rows)
       at = at[key[i]]
     end
     if at then
-      if not at[at] then  -- a key that no value can be
+      if not at[at] then  -- the table itself is a key that no value has
         at[at] = { key = key, rows = {} }
         groups[#groups + 1] = at[at]
       end

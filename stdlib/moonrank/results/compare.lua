@@ -1,4 +1,5 @@
--- Comparisons of the values of one parameter: trials that agree in all others are pairs, every two values are tested, p values are corrected.
+-- Comparisons of the values of one parameter. Trials that agree in all other parameters are pairs. Every two values are
+-- tested, and the p-values are corrected.
 local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"
 local conventions = require "moonrank.results.conventions"
@@ -6,33 +7,34 @@ local frame = require "moonrank.sweep.frame"
 local left_out = require "moonrank.results.left_out"
 local pivot = require "moonrank.results.pivot"
 local repeated = require "moonrank.compare.repeated"
+local stats = require "moonrank.stats"
 local make_table = require("moonrank.table").new
 
 local M = {}
 
----Corrections of p values for their number, by name.
+---Corrections of p-values for their number, by name. NaN is a test that was not made.
 local corrections = {}
 M.corrections = corrections
 
 function corrections.none(p) return p end
 
 function corrections.bonferroni(p)
-  local out, tests_made = {}, 0
-  for _, each in ipairs(p) do tests_made = tests_made + (each == each and 1 or 0) end
-  for i, each in ipairs(p) do out[i] = each == each and math.min(1, each * tests_made) or each end
+  local out, count = {}, 0
+  for _, each in ipairs(p) do count = count + (each == each and 1 or 0) end
+  for i, each in ipairs(p) do out[i] = each == each and math.min(1, each * count) or each end
   return out
 end
 
-function corrections.holm(p) return require("moonrank.stats").holm(p) end
+function corrections.holm(p) return stats.holm(p) end
 
 ---Tests of pairs, by name: fun(a, b) returns p.
 M.tests = {
-  wilcoxon = function(a, b) return require("moonrank.stats").wilcoxon(a, b).p end,
-  paired_t = function(a, b) return require("moonrank.stats").paired_t(a, b).p end,
+  wilcoxon = function(a, b) return stats.wilcoxon(a, b).p end,
+  paired_t = function(a, b) return stats.paired_t(a, b).p end,
 }
 
--- Cells of rows by the values of the other parameters, several rows where a trial was repeated; or, of the combination
--- that is best over some parameters, by these.
+-- Cells of rows, which agree in all other parameters. With `over`, cells of the best combination, which agree in these
+-- parameters.
 local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
@@ -61,13 +63,13 @@ local function shared(a, b)
   return keys
 end
 
--- The mean of a cell's trials that returned the number; nil where none did.
+-- The mean of a cell's trials that returned the number; nil if none did.
 local function value_of_cell(name, column, cell)
   local values = pivot.values_at("results:compare", name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
--- The values of two groups, pair by pair: one per cell, the mean of its trials.
+-- The values of two groups, cell by cell: the means of trials.
 local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
@@ -77,7 +79,7 @@ local function pairs_of_trials(name, column, a, b)
   return x, y
 end
 
--- The fingerprints of the data that a trial was tested on; nil where they were not recorded.
+-- The fingerprints of a trial's test data; nil if they were not recorded.
 local function test_data(results, number)
   local found = {}
   for _, each in ipairs(results:data(number)) do
@@ -87,8 +89,8 @@ local function test_data(results, number)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
--- Equal positions in the lists of these trials are one user or query where the trials were tested on the same data, or where they are
--- one pair of cells with unknown data.
+-- True if lists at the same position are of one user or query: the trials have the same test data, or they are a single
+-- pair of cells with unknown data.
 local function same_positions(results, numbers, cells)
   local first, unknown = nil, false
   for _, number in ipairs(numbers) do
@@ -99,18 +101,20 @@ local function same_positions(results, numbers, cells)
   return not unknown or cells == 2
 end
 
--- A trial's values per list with the numbers of their users or queries; or with their positions, where these say the same.
+-- A trial's values per list with the numbers, or the positions, of their users or queries.
 local function part_of(results, number, metric, by_position)
   local values, ids = results:per_list(number, metric):totable(), not by_position and results:list_ids(number) or nil
   if ids and #ids ~= #values then
-    check.fail("results:compare: trial %d returned %d scores per list and %d numbers of lists, expected as many", number, #values, #ids)
+    check.fail("results:compare: trial %d returned %d values per list and %d numbers of lists, expected as many", number,
+      #values, #ids)
   end
   local units = {}
   for i = 1, #values do units[i] = ids and ("%.17g"):format(ids[i]) or ("%d"):format(i) end
   return { units = units, values = { values = values } }
 end
 
--- The values of each user or query, averaged over the trials of a cell and over the lists of one; and the number of lists.
+-- The values of each user or query, averaged over the trials of a cell and over the user's lists, and the number of
+-- lists.
 local function units_of(results, numbers, metric, by_position)
   local parts = {}
   for i, number in ipairs(numbers) do parts[i] = part_of(results, number, metric, by_position) end
@@ -127,15 +131,16 @@ local function paired(results, p, q, metric, by_position)
     if place[others[i]] then values.b[place[others[i]]] = value end
   end
   if #others ~= #units or #values.b ~= #units then
-    check.fail("results:compare: trials %d and %d returned scores of different users or queries (%d and %d)", p[1], q[1], #units,
-      #others)
+    check.fail("results:compare: trials %d and %d returned values of different users or queries (%d and %d)", p[1], q[1],
+      #units, #others)
   end
   return { units = units, values = values }, lists
 end
 
--- The values of two groups, pair by pair: one per user or query, with its mean over trials and lists; and a note where there are several.
+-- The values of two groups by user or query, as means over trials and lists, and a note if there were several lists.
 local function pairs_of_units(results, data, o, a, b)
-  local keys, number, metric = shared(a, b), data:column("results:compare", "number"), o.value ~= "value" and o.value or nil
+  local keys, number = shared(a, b), data:column("results:compare", "number")
+  local metric = o.value ~= "value" and o.value or nil
   local numbers, known, cells = {}, true, { {}, {} }
   for i, key in ipairs(keys) do
     for g, group in ipairs{ a, b } do
@@ -147,8 +152,8 @@ local function pairs_of_units(results, data, o, a, b)
     end
   end
   if not known and not same_positions(results, numbers, 2 * #keys) then
-    check.fail("results:compare: trials returned no numbers of their lists, so that those of one user or query cannot be found in several "
-      .. "trials. Return the scores per list of mr.fit or mr.evaluate as they are, or per_list = {%s = ..., list = numbers}",
+    check.fail("results:compare: trials returned no numbers of their lists, so the lists of one user or query are not known. "
+      .. "Return the values per list of mr.fit or mr.evaluate unchanged, or per_list = {%s = ..., list = numbers}",
       metric or "ndcg")
   end
   local parts, lists = {}, 0
@@ -161,7 +166,7 @@ local function pairs_of_units(results, data, o, a, b)
   return values.a:totable(), values.b:totable(), repeated.note(lists, #units)
 end
 
--- The p of a test; NaN where a pair of trials has NaN, as their mean is. A user or query without a value is left out.
+-- The p-value of a test. It is NaN if a trial has NaN. The tests leave out a user or query with NaN.
 local function p_of(name, x, y, lists)
   if not lists and (pivot.has_nan(x) or pivot.has_nan(y)) then return 0 / 0 end
   return M.tests[name](x, y)
@@ -210,8 +215,8 @@ function M.make(results, o)
       if note and note ~= notes[#notes] then notes[#notes + 1] = note end
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
-        check.fail("%s: %s = %s and %s have %d pair of trials that agree in all else, expected two or more", where, o.by, tostring(a),
-          tostring(b), #x)
+        check.fail("%s: %s = %s and %s have %d pair of trials that agree in all other parameters, expected two or more", where,
+          o.by, tostring(a), tostring(b), #x)
       end
       p[#p + 1] = p_of(o.test, x, y, o.lists)
       local first, second = mean(x, o.lists), mean(y, o.lists)
@@ -220,10 +225,9 @@ function M.make(results, o)
   end
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
-  local corrected = corrections[o.correction](p)
-  for i, row in ipairs(rows) do row[8] = corrected[i] end
-  return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" }, rows = rows,
-    formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
+  for i, each in ipairs(corrected(p, o.correction)) do rows[i][8] = each end
+  return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" },
+    rows = rows, formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end
 
 return M

@@ -1,5 +1,4 @@
--- Notes below the tables of a study: which users and items training never saw, and the conventions under which trials
--- evaluated metrics.
+-- Notes below the tables of a study: how many users and items training never saw, and the conventions of the metrics.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local forced = require "moonrank.sweep.forced"
@@ -9,7 +8,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The conventions in the store, by the trial's number: a text for each name of a metric.
+-- The conventions in the store by number of the trial: a text for each name of a metric.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
@@ -23,8 +22,8 @@ local function kept_of(results)
   return by_number
 end
 
--- The names under which the store may have a column's number; that of a metric on validation or test is last. "value" is
--- the number that counts.
+-- The names under which the store may have the conventions of a column. The name of a metric without "valid_" or
+-- "test_" is last. The column "value" is the study's metric.
 local function names_of(results, column)
   local numbers = results:columns():numbers()
   if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end
@@ -32,7 +31,7 @@ local function names_of(results, column)
   return { column, own, own:match "^valid_(.+)$" or own:match "^test_(.+)$" }
 end
 
--- The first of these names that has a text, and the text.
+-- The first of some names that has a text, and the text.
 local function text_of(texts, names, prefix)
   for _, name in ipairs(names) do
     local text = texts[(prefix or "") .. name]
@@ -40,7 +39,7 @@ local function text_of(texts, names, prefix)
   end
 end
 
--- The columns that show numbers of trials: the names of each, and the numbers by row.
+-- The columns with numbers of trials: names and values of each.
 local function shown_columns(results, data, columns)
   local is_number, shown = { value = true }, {}
   for _, name in ipairs(data:numbers()) do is_number[name] = true end
@@ -53,7 +52,7 @@ local function shown_columns(results, data, columns)
   return shown
 end
 
--- Adds the notes of one trial's row to those of the rows before; each note is added once.
+-- Adds the notes of a trial to those of the rows before. Each note is added once.
 local function add_row(said, texts, shown, row, is_done)
   local function once(key)
     local is_new = not said.keys[key]
@@ -70,7 +69,7 @@ local function add_row(said, texts, shown, row, is_done)
   end
 end
 
--- A line that names the numerics versions of these trials; nil where all ran under one.
+-- A line that names the numerics versions of these trials; nil if all trials have one version.
 local function numerics_line(results, numbers)
   local of_trial, counts, versions = results._store:numerics_of(results.study), {}, {}
   for _, number in ipairs(of_trial and numbers or {}) do
@@ -89,8 +88,7 @@ end
 ---@param results mr.Results
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials
----@param columns string[]    names of columns, those of metrics among them
----@return string[]
+---@param columns string[]    names of columns
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
@@ -113,9 +111,7 @@ end
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
----@param rows integer[]
----@param columns? string[]  names of columns, those of metrics among them (default: the table's)
----@param first? string
+---@param columns? string[]  names of columns (default: the table's)
 ---@return mr.Table
 function M.below(results, made, data, rows, columns, first)
   local lines = { first }
@@ -136,10 +132,7 @@ local function differ(a, b)
 end
 
 ---Raises an error if two of these trials evaluated a column under different conventions.
----@param where string
 ---@param results mr.Results
----@param numbers integer[]
----@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil
   local names = names_of(results, column)

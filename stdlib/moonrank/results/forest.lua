@@ -1,16 +1,17 @@
--- Regression trees over cells of parameters, and how the variance of a tree's function divides among parameters (functional analysis of
--- variance: Hutter, Hoos and Leyton-Brown 2014). Every tree is constant on boxes of cells, so that its means are sums over boxes.
+-- Regression trees over cells of parameters, and the shares of parameters in the variance of a tree's function
+-- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). A tree is constant on boxes of cells, so that
+-- its means are sums over boxes.
 local M = {}
 
 ---@class mr.results.Dimension
 ---@field name string
----@field codes integer[]    the cell of each trial; 0 where the parameter does not apply
----@field weights number[]   the share of each cell, 1 together
----@field ordered boolean    whether cells are split at a place of their order, or any of them from the others
+---@field codes integer[]    the cell of each trial; 0 if the parameter does not apply
+---@field weights number[]   the share of each cell; their sum is 1
+---@field ordered boolean    whether cells are split by their order; else any cells from the others
 
 ---@class mr.results.Leaf
 ---@field value number
----@field runs table<integer, integer[]>   by dimension: first and last cell of each run of cells; nothing where it holds all
+---@field runs table<integer, integer[]>   by dimension: first and last cell of each run of cells; nil for all cells
 
 local function whole_box(dimensions)
   local box = {}
@@ -22,7 +23,8 @@ local function whole_box(dimensions)
   return box
 end
 
--- Counts and sums of a node by the cells of a dimension, and the cells that have trials; nil where the dimension does not apply to all of the node.
+-- The cells of a dimension that have trials of a node, and counts and sums by cell; nil if the dimension does not apply
+-- to all trials of the node.
 local function sums_of(grower, dimension, cells, nodes)
   local counts, sums, weighted, weight, codes = grower.counts, grower.sums, grower.weighted, grower.weight, dimension.codes
   if dimension.ordered and #nodes < #cells then
@@ -45,7 +47,7 @@ local function sums_of(grower, dimension, cells, nodes)
   return order, counts, sums
 end
 
--- Puts cells that have trials in their order, or by their means where they have none.
+-- Sorts cells that have trials by their order, or by their means if they have no order.
 local function sort_cells(order, counts, sums, ordered)
   if ordered then return table.sort(order) end
   table.sort(order, function(a, b)
@@ -55,7 +57,7 @@ local function sort_cells(order, counts, sums, ordered)
   end)
 end
 
--- The best split of a dimension: what it explains, how many of the occupied cells are on the left.
+-- The best split of a dimension: the squares that it explains, and the number of occupied cells on the left.
 local function best_of(grower, counts, sums, order, total, sum)
   local left, left_sum, best, at = 0, 0.0, 0.0, nil
   for i = 1, #order - 1 do
@@ -69,7 +71,8 @@ local function best_of(grower, counts, sums, order, total, sum)
   return best, at
 end
 
--- The cells left of a split. Empty cells between neighbours are halved; empty ones without an order go to the side with more trials.
+-- The cells left of a split. With an order, empty cells between neighbours are halved. Without an order, empty cells go
+-- to the side with more trials.
 local function left_cells(dimension, cells, order, at, counts, total)
   local left, set = 0, {}
   for i = 1, at do
@@ -85,7 +88,7 @@ local function left_cells(dimension, cells, order, at, counts, total)
   return set
 end
 
--- The split that explains most of a node's squares; of those that differ by rounding alone, the first.
+-- The split that explains most of a node's squares. The first one wins if splits differ by rounding only.
 local function find_split(grower, nodes, box, total, sum)
   local rounding = 1e-10 * total  -- numbers have mean square 1
   local found = { explained = sum * sum / total + rounding }
@@ -150,8 +153,8 @@ end
 ---Grows a regression tree. Its splits explain most of the squares, on parameters that apply to all
 ---trials of a node.
 ---@param dimensions mr.results.Dimension[]
----@param y number[]          by trial, of mean square 1 or so
----@param weight integer[]    how often each trial counts
+---@param y number[]          by trial, with a mean square near 1
+---@param weight integer[]    number of times that each trial counts
 ---@param leaf integer        least weight of a leaf
 ---@return mr.results.Leaf[]
 function M.tree(dimensions, y, weight, leaf)
@@ -165,7 +168,7 @@ function M.tree(dimensions, y, weight, leaf)
   return grower.leaves
 end
 
--- The share of a dimension that some runs of cells have.
+-- The share of some runs of cells in a dimension.
 local function share_of(weights, runs)
   local share = 0.0
   for r = 1, #runs, 2 do
@@ -174,7 +177,8 @@ local function share_of(weights, runs)
   return share
 end
 
--- The shares of leaves, by dimension and together; the mean and the variance of the tree's function, whose values are centred.
+-- The shares of leaves, by dimension and together, with centred values, and the mean and variance of the tree's
+-- function.
 local function measured(dimensions, leaves)
   local shares, mean, variance = {}, 0.0, 0.0
   for l, leaf in ipairs(leaves) do
@@ -212,7 +216,8 @@ local function one_way(weights, leaves, shares, j)
   return square
 end
 
--- Adds a value to all cells of two dimensions in some runs of each: differences in both directions, summed later.
+-- Adds a value to all cells of two dimensions in some runs of each. The grid has differences in both directions, which
+-- are summed later.
 local function add_block(grid, stride, a, b, value)
   for r = 1, #a, 2 do
     local first, last = (a[r] - 1) * stride, a[r + 1] * stride
@@ -269,7 +274,7 @@ function M.variance(dimensions, leaves)
   for j = 1, #dimensions do
     for k = j + 1, #dimensions do
       local both = used[j] and used[k] and two_way(dimensions, leaves, shares, j, k) - found.single[j] - found.single[k] or 0.0
-      found.pair[j][k] = math.max(0.0, both)  -- below 0 by rounding alone
+      found.pair[j][k] = math.max(0.0, both)  -- below 0 only by rounding
     end
   end
   return found

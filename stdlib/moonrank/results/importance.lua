@@ -1,5 +1,5 @@
--- How much parameters matter: the variance of a number over the space, divided among parameters and pairs of them, by a forest of regression
--- trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
+-- Importance of parameters: the shares of parameters and of pairs in the variance of a number over the space, by a
+-- forest of regression trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
 local core = require "moonrank.core"
 local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
@@ -13,18 +13,18 @@ local M = {}
 local most_cells = 64     -- of an axis of numbers
 local least_trials = 10
 local trials_each = 2     -- for each parameter
-local shown_pair = 0.005  -- pairs with less are not printed
+local shown_pair = 0.005  -- smallest share of a pair that is printed
 
 ---@class mr.Importance: mr.Exports
----@field metric string       the number
----@field trials integer      how many were used
+---@field metric string       name of the number
+---@field trials integer      number of trials
 ---@field trees integer
----@field parameters { name: string, share: number, sd: number }[]            the largest share of the variance first; sd over trees
----@field pairs { first: string, second: string, share: number, sd: number }[] what two have together beyond the two alone
----@field rest number         the share of three and more together
+---@field parameters { name: string, share: number, sd: number }[]  largest share first; sd over trees
+---@field pairs { first: string, second: string, share: number, sd: number }[]  share beyond those of the two parameters
+---@field rest number         share of interactions of three and more parameters
 local Importance = check.class("mr.Importance")
 
--- Cells of equal shares for given levels.
+-- Cells of equal shares, one for each level.
 local function level_cells(levels, key)
   local index, weights = {}, {}
   for c, level in ipairs(levels) do index[level], weights[c] = c, 1 / #levels end
@@ -44,7 +44,8 @@ local function sorted_values(column, rows, to)
   return list
 end
 
--- Places that divide an axis: between all values that trials have, or, where these are many, between some, with as many values from one to the next.
+-- Places that divide an axis, between the values of trials. If there are too many values, the places have equally many
+-- values between them.
 local function places(values)
   local found, gaps = {}, #values - 1
   for i = 1, math.min(gaps, most_cells - 1) do
@@ -54,7 +55,7 @@ local function places(values)
   return found
 end
 
--- Cells of an axis of numbers; whole numbers have a cell each, as wide as on the sampler's axis, where they are few.
+-- Cells of an axis of numbers. If there are few integers, each has a cell, as wide as on the sampler's axis.
 local function number_cells(axis, column, rows)
   local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
   local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
@@ -97,23 +98,25 @@ function M.dimension(space, name, column, rows)
   return { name = name, codes = codes, weights = weights, ordered = axis.categories == nil }
 end
 
--- How often each trial is drawn for a tree.
+local function random(count, seed, use) return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable() end
+
+-- The number of times that each trial is drawn for a tree.
 local function drawn(count, seed, tree)
   local weight = {}
   for i = 1, count do weight[i] = 0 end
-  for _, u in ipairs(core.uniform({ count }, 0, 1, seed, ("importance tree %d"):format(tree), "float64", "cpu"):totable()) do
+  for _, u in ipairs(random(count, seed, ("importance tree %d"):format(tree))) do
     local i = math.min(count, math.floor(u * count) + 1)
     weight[i] = weight[i] + 1
   end
   return weight
 end
 
--- The dimensions in an order of a tree's own, by which splits that explain as much are chosen: in small nodes many do. It depends on names alone, not
--- on the order in which they are given.
+-- The dimensions in a random order for a tree. The order decides between splits that explain equally much, of which
+-- small nodes have many. It depends on the names of the dimensions only.
 local function shuffled(dimensions, seed, tree)
   local key, order = {}, table.move(dimensions, 1, #dimensions, 1, {})
   for _, each in ipairs(dimensions) do
-    key[each] = core.uniform({ 1 }, 0, 1, seed, ("importance tree %d parameter %s"):format(tree, each.name), "float64", "cpu"):item()
+    key[each] = random(1, seed, ("importance tree %d parameter %s"):format(tree, each.name))[1]
   end
   table.sort(order, function(a, b)
     if key[a] ~= key[b] then return key[a] < key[b] end
@@ -122,7 +125,8 @@ local function shuffled(dimensions, seed, tree)
   return order
 end
 
--- Numbers with mean 0 and mean square 1; nil where they are all the same. Of numbers that are divided by the largest one squares stay within doubles.
+-- Numbers with mean 0 and mean square 1; nil if all are equal. A division by the largest number first keeps squares
+-- finite.
 local function standardised(y)
   local most, mean, square, out = 0.0, 0.0, 0.0, {}
   for _, value in ipairs(y) do most = math.max(most, math.abs(value)) end
@@ -146,7 +150,7 @@ end
 
 local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
 
--- Shares by tree: of each parameter, of each pair, by name.
+-- Shares by tree of each parameter and of each pair, by name, and the number of trees.
 local function grown(dimensions, y, o)
   local single, pair, count = {}, {}, 0
   local function note(shares, name, share)
@@ -190,10 +194,12 @@ function M.of(dimensions, y, o)
       #dimensions)
   end
   local standard = standardised(y)
-  if not standard then check.fail("%s: %s is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y) end
+  if not standard then
+    check.fail("%s: %s is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)
+  end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })
-  if count == 0 then check.fail("%s: no tree of %d found a difference; more trials, or a smaller leaf, may", where, o.trees) end
+  if count == 0 then check.fail("%s: no tree of %d found a difference. Try more trials or a smaller leaf", where, o.trees) end
   local self = setmetatable({ metric = o.metric, trials = #y, trees = count, parameters = {}, pairs = {}, rest = 1.0,
     _title = o.title }, Importance)
   for j, dimension in ipairs(dimensions) do
@@ -211,7 +217,7 @@ function M.of(dimensions, y, o)
   return self
 end
 
--- The values of trials: the number that they returned, or what they had reported by a step.
+-- The numbers that trials returned, or had reported by a step.
 local function values_of(results, data, rows, o, metric)
   if not o.step then return data:column("results:importance", o.value) end
   local number, reported, values = data:column("results:importance", "number"), results:reported(metric), {}
@@ -246,7 +252,7 @@ function M.make(results, o)
     seed = o.seed, title = results.name })
 end
 
--- Rows of name, share and sd; pairs of at least this share.
+-- Rows of name, share and sd of parameters and of pairs with at least this share.
 local function lines_of(self, least)
   local rows = {}
   for _, each in ipairs(self.parameters) do rows[#rows + 1] = { each.name, each.share, each.sd } end

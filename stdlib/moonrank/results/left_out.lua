@@ -1,4 +1,4 @@
--- Notes below the tables of a study on trials that are not shown, and on cells with unequal numbers of trials.
+-- Notes below the tables of a study about trials that are not shown, and about cells with unequal numbers of trials.
 local M = {}
 
 ---States of trials, in the order in which they are counted.
@@ -8,8 +8,6 @@ M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "run
 M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
 ---True if every element of a list is a state of trials.
----@param list any[]
----@return boolean
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
 function M.are_states(list)
   local known = {}
@@ -22,10 +20,8 @@ end
 
 ---Returns a line that says how many trials a table leaves out because of their states; nil if none.
 ---@param results mr.Results
----@param where string                 for messages
 ---@param wanted? table<string, any>   only trials with these values
----@param states? string[]             of the trials that are shown (default: done)
----@return string?
+---@param states? string[]             states of the trials that are shown (default: done)
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
   for _, state in ipairs(states or { "done" }) do shown[state] = true end
@@ -43,8 +39,7 @@ end
 ---Returns a line that says that cells or groups have unequal numbers of trials; nil if they are
 ---equal.
 ---@param what string       "cells"
----@param counts integer[]  of trials, one or more for each
----@return string?
+---@param counts integer[]  of trials, one for each cell
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
 function M.spread(what, counts)
   local least, most = math.huge, 0
@@ -54,9 +49,7 @@ end
 
 ---Returns a line that says how many trials with the same parameters were averaged; nil if none
 ---were.
----@param trials integer
----@param cells integer   with parameters of their own
----@return string?
+---@param cells integer   number of different parameters
 ---Example: `require("moonrank.results.left_out").repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells`
 function M.repeated(trials, cells)
   return trials > cells and ("repeated trials are averaged: %d trials in %d cells"):format(trials, cells) or nil

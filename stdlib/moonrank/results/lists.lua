@@ -1,5 +1,5 @@
--- The values that trials returned for each list: scores, and the numbers of the lists' users or queries, which are stored
--- under the name "list".
+-- The values that trials returned for each list: scores, and the numbers of the lists' users or queries, which are
+-- stored under the name "list".
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metrics = require "moonrank.metrics.registry"
@@ -8,9 +8,7 @@ local M = {}
 
 ---Returns the values per list of a trial.
 ---@param results mr.Results
----@param number integer
 ---@param name string|false  of the metric; false: the only one, or `default`
----@param default string
 ---@return mr.Tensor
 function M.scores(results, number, name, default)
   local found = results._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
@@ -27,8 +25,6 @@ end
 
 ---Returns the numbers of the users or queries of a trial's lists; nil if the trial returned none.
 ---@param results mr.Results
----@param number integer
----@return number[]?
 function M.ids(results, number)
   local found = results._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], results.study.id, number).scores

@@ -1,4 +1,4 @@
--- Figures of a study: the effect of a parameter, the course of trials, the best combinations.
+-- Figures of a study: the effect of a parameter, the reports of trials, parallel coordinates.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local axes = require "moonrank.results.axes"
@@ -8,8 +8,8 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----Draws a parameter's values and their results: points for numbers, bars of means with standard
----deviations for names.
+---Draws the values of a parameter and the trials' numbers: points for numbers, bars of means with
+---standard deviations for names.
 ---@return mr.Figure
 function M.marginal(results, name, o)
   local where = "results:marginal"
@@ -36,7 +36,7 @@ function M.marginal(results, name, o)
   return plot.bars{ categories = categories, values = means, errors = errors, ylabel = label, xlabel = name, title = results.name }
 end
 
--- Mean of curves at every step that any of them has.
+-- The mean of curves at every step that one of them has.
 local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do
@@ -83,7 +83,7 @@ function M.curves(results, o)
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
--- Rows of trials for parallel coordinates: completed ones, the best first, then pruned ones and those that failed.
+-- Rows of trials for parallel coordinates: completed trials, best first, then pruned and failed trials.
 local function rows_of(results, data, o)
   local state, done, others = data:column("results:parallel", "state"), {}, {}
   local value = data:column("results:parallel", o.value)
@@ -104,8 +104,8 @@ local function coordinate(results, data, name, rows)
   if not axis then return nil end
   local values = {}
   for i, row in ipairs(rows) do
-    values[i] = column[row] == nil and 0 / 0 or axis.categories and core.safe_text(tostring(column[row]))
-      or column[row]
+    local value = column[row]
+    values[i] = value == nil and 0 / 0 or axis.categories and core.safe_text(tostring(value)) or value
   end
   return { name = name, values = values, log = axis.log, ticks = axis.levels, range = axis.low and axis.high > axis.low
     and { axis.low, axis.high } or nil }
@@ -122,7 +122,7 @@ function M.parallel(results, o)
   local value, state = data:column(where, o.value), data:column(where, "state")
   for i, row in ipairs(rows) do
     groups[i] = state[row] == "done" and "" or state[row]
-    colors[i] = groups[i] == "" and value[row] or 0 / 0  -- what a pruned trial reported last is no result
+    colors[i] = groups[i] == "" and value[row] or 0 / 0  -- the last report of a pruned trial is not a result
   end
   local label = metric_of(results, o.value)
   list[#list + 1] = { name = label, values = colors }

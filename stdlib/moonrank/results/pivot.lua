@@ -14,7 +14,7 @@ function aggregates.mean(values)
 end
 
 function aggregates.sd(values)
-  if #values < 2 then return nil end  -- one value has no deviation: the cell is blank
+  if #values < 2 then return nil end  -- the cell is blank
   local mean, sum = aggregates.mean(values), 0
   for _, value in ipairs(values) do sum = sum + (value - mean) ^ 2 end
   return (sum / (#values - 1)) ^ 0.5
@@ -32,7 +32,6 @@ function aggregates.max(values) return math.max(table.unpack(values)) end
 function aggregates.count(values) return #values end
 M.aggregates = aggregates
 
--- True if one of the values is NaN.
 function M.has_nan(values)
   for _, value in ipairs(values) do
     if value ~= value then return true end
@@ -49,20 +48,15 @@ function M.names_of(where, option, value)
   return value
 end
 
--- The function of an aggregate, by name or the script's own.
+-- The function of an aggregate. Sorting and comparing would lose NaN.
 local function aggregate_of(aggregate)
   if type(aggregate) == "function" then return aggregate end
   local made = aggregates[aggregate]
   if aggregate == "count" then return made end
-  return function(values) return M.has_nan(values) and 0 / 0 or made(values) end  -- sorting and comparing would lose it
+  return function(values) return M.has_nan(values) and 0 / 0 or made(values) end
 end
 
 ---Returns the numbers of a column at rows that have one. A value that is not a number is an error.
----@param where string  for messages
----@param name string   of the column
----@param column any[]
----@param rows integer[]
----@return number[]
 function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
@@ -81,9 +75,9 @@ local function label(key)
   return table.concat(parts, ", ")
 end
 
----Returns the pivot table; `o` has rows, columns, value, aggregate, where and format.
+---Returns the pivot table.
 ---@param data mr.results.Columns
----@param o table
+---@param o mr.PivotOptions
 ---@return mr.Table
 function M.make(data, o)
   local where = "results:pivot"

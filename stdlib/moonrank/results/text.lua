@@ -1,4 +1,4 @@
--- The studies of a store as text: how many trials are in which state, the best ones, and why others failed.
+-- The studies of a store as text: the number of trials in each state, the best trials, and why others failed.
 local core = require "moonrank.core"
 local conventions = require "moonrank.results.conventions"
 local left_out = require "moonrank.results.left_out"
@@ -7,13 +7,10 @@ local make_table = require("moonrank.table").new
 local M = { states = left_out.states }
 
 ---Returns the name of the number by which a study compares trials.
----@param study table
----@return string
 function M.metric_of(study) return study.metric or "value" end
 
 ---Returns the number of trials in each state as text: "12 done, 1 failed".
 ---@param counts table<string, integer>
----@return string
 ---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
 function M.counts(counts)
   local parts = {}
@@ -36,7 +33,7 @@ local function best_text(results)
   return tostring(conventions.below(results, made, data, order))
 end
 
--- Why the first of those that failed did.
+-- Reasons why trials failed.
 local function failures_text(results)
   local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
   local lines = {}
@@ -48,11 +45,8 @@ local function failures_text(results)
 end
 
 ---Returns the studies of a store as text, with a note below if a copy is read.
----@param path string
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results
----@param note? string
----@return string
 function M.of(path, names, open, note)
   local lines = {}
   local function add(text) lines[#lines + 1] = "  " .. text:gsub("\n", "\n  ") end

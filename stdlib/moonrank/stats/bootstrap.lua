@@ -16,7 +16,7 @@ local bootstrap_options = declare("mr.stats.BootstrapOptions", {
   { "seed", "integer", default = 1, help = "seed of the samples" },
 }, input.level_options)
 
--- One tensor of values, or two of pairs, without NaN.
+-- A tensor of values, or two tensors of pairs, without NaN.
 local function values_of(x)
   if type(x) ~= "table" or type(x[1]) == "number" or #x == 0 then
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
@@ -27,21 +27,23 @@ local function values_of(x)
   return { a, b }, skipped
 end
 
--- f of the columns as drawn by `draw`; a number.
+-- The number that f returns for the columns as drawn by `draw`.
 local function value_of(f, columns, draw)
   local drawn = {}
   for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end
   local value = f(table.unpack(drawn))
   if type(value) == "userdata" then
     local entries = core.numbers(value)
-    if #entries ~= 1 then check.fail("%s: the statistic returned a tensor of %d entries, expected a number", where, #entries) end
+    if #entries ~= 1 then
+      check.fail("%s: the statistic returned a tensor of %d entries, expected a number", where, #entries)
+    end
     value = entries[1]
   end
   if type(value) ~= "number" then check.fail("%s: the statistic returned a %s, expected a number", where, type(value)) end
   return value
 end
 
--- The estimate, its values on samples, and without each entry, by calls of the script's function.
+-- The estimate, its values on samples, and its values without each entry, by calls of the script's function.
 local function by_function(f, columns, o)
   local samples, without = {}, {}
   local estimate = value_of(f, columns)
@@ -58,8 +60,10 @@ return function(x, options)
   local o = bootstrap_options:read(where, options)
   local columns, skipped = values_of(x)
   local n, estimate, samples, without = #columns[1]
-  local nan = 0 / 0
-  if n == 0 then return record("bootstrap", { estimate = nan, low = nan, high = nan, error = nan, n = 0, skipped = skipped }) end
+  if n == 0 then
+    local nan = 0 / 0
+    return record("bootstrap", { estimate = nan, low = nan, high = nan, error = nan, n = 0, skipped = skipped })
+  end
   if type(o.statistic) == "function" then
     estimate, samples, without = by_function(o.statistic, columns, o)
   else

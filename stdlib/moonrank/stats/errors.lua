@@ -1,22 +1,21 @@
--- How far predictions are from the truth, and how many pairs they order as it does.
+-- Errors of predictions, and the share of pairs that predictions order correctly.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local input = require "moonrank.stats.input"
 
 local M = {}
 
--- Values as float64 in one dimension.
 local function vector(where, name, x)
   local values = input.moderate(where, name, x)
   if values.dims ~= 1 then check.fail("%s: %s has %d dimensions, expected 1", where, name, values.dims) end
   return values:detach():to("cpu"):double()
 end
 
--- Both, equally many.
+-- Predictions and true values as vectors of float64.
 local function both(where, predicted, truth)
   local a, b = vector(where, "predicted", predicted), vector(where, "truth", truth)
   if #a ~= #b then check.fail("%s: %d predictions, but %d true values", where, #a, #b) end
-  if #a == 0 then check.fail("%s: no values, expected one at least", where) end
+  if #a == 0 then check.fail("%s: no values, expected at least one", where) end
   return a, b
 end
 

@@ -16,7 +16,6 @@ M.level_options = declare("mr.stats.LevelOptions", {
 })
 
 ---Returns a tensor on the CPU from a tensor or a table of numbers.
----@param where string
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
 function M.tensor(where, x)
@@ -26,7 +25,6 @@ function M.tensor(where, x)
 end
 
 ---Returns a tensor whose values are small enough for sums of their squares and cubes.
----@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
@@ -38,10 +36,8 @@ function M.moderate(where, name, x)
 end
 
 ---Returns a table of numbers from a tensor or a table of numbers.
----@param where string
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
----@return number[]
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
   if type(x) ~= "table" then check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x)) end
@@ -56,10 +52,8 @@ function M.numbers(where, name, x)
 end
 
 ---Returns the names of columns, sorted.
----@param where string
----@param option string  that has them
+---@param option string  the option with the columns
 ---@param columns table<string, any>
----@return string[]
 function M.column_names(where, option, columns)
   for name in pairs(columns) do
     if type(name) ~= "string" then
@@ -69,13 +63,11 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----Returns the levels of a column of names in order of appearance, and each row's level by its
----number. NaN is not a level and stays NaN.
----@param where string
+---Returns the levels of a column of names in order of appearance, and for each row the index of its
+---level. NaN is not a level and stays NaN.
 ---@param name string  of the column
----@param values any[]
----@param count integer  of rows that it must have
----@param other string  what has as many
+---@param count integer  number of rows that the column must have
+---@param other string   name of the other column with this number of rows
 ---@return any[] levels
 ---@return any[] rows
 function M.levels(where, name, values, count, other)
@@ -95,8 +87,6 @@ function M.levels(where, name, values, count, other)
 end
 
 ---Returns true for a list {lowest, highest} of two numbers whose squares are finite.
----@param value any
----@return boolean
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end
 

@@ -1,4 +1,4 @@
--- Linear models of results over factors (loss, bound, fold) and numbers, and the marginal means of their factors.
+-- Linear models of results over factors (loss, bound, fold) and numbers, and marginal means of factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -21,26 +21,35 @@ local model_options = declare("mr.stats.LinearModelOptions", {
 ---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level, "loss=ap:bound=zscore", "nsr"
 ---@field errors table<string, number>         their standard errors
 ---@field sigma number     standard deviation of the residuals
----@field df integer       rows less columns
+---@field df integer       rows minus columns
 ---@field r2 number        share of the variance that the model explains
 ---@field n integer        rows used
 ---@field skipped integer  rows with NaN
 local Model = check.class("mr.LinearModel")
 
+-- The names of levels as one text.
+local function name_of(levels)
+  local parts = {}
+  for i, level in ipairs(levels) do parts[i] = tostring(level) end
+  return table.concat(parts, ", ")
+end
+
 -- Names of the levels of a factor in order of appearance, and each row's level.
 local function levels_of(name, values, count)
   local levels, rows = input.levels(where, "factor " .. name, values, count, "y")
-  if #levels < 2 then check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1])) end
-  local read = {}
+  if #levels < 2 then
+    check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1]))
+  end
+  local seen = {}
   for _, level in ipairs(levels) do
     local text = tostring(level)
-    if read[text] then check.fail("%s: factor %s has two levels that are both written %s, expected different names", where, name, text) end
-    read[text] = true
+    if seen[text] then check.fail("%s: factor %s has two levels with the name %s, expected different names", where, name, text) end
+    seen[text] = true
   end
   return levels, rows
 end
 
--- The columns of one name: an indicator of each level but the first, or the number itself.
+-- The columns of a factor or covariate: an indicator of each level but the first, or the number itself.
 local function coded(self, name, value)
   local levels = self._levels[name]
   if not levels then return { value }, { name } end
@@ -63,7 +72,8 @@ local function design_row(self, values)
       for i, product in ipairs(products) do
         for k, column in ipairs(columns) do
           longer[#longer + 1] = product * column
-          longer_names[#longer_names + 1] = products_names[i] .. (products_names[i] == "" and "" or ":") .. column_names[k]
+          local head = products_names[i]
+          longer_names[#longer_names + 1] = head .. (head == "" and "" or ":") .. column_names[k]
         end
       end
       products, products_names = longer, longer_names
@@ -74,9 +84,11 @@ local function design_row(self, values)
   return row, names
 end
 
--- The names of an interaction: at least two different ones, no set of them twice.
+-- Checks that an interaction has two or more different names, and is there once.
 local function check_interaction(names, columns, seen)
-  if type(names) ~= "table" then check.fail("%s: an interaction is a %s, expected a table of names", where, type(names)) end
+  if type(names) ~= "table" then
+    check.fail("%s: an interaction is a %s, expected a table of names", where, type(names))
+  end
   local sorted, found = {}, {}
   for i, name in ipairs(names) do
     if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
@@ -90,7 +102,7 @@ local function check_interaction(names, columns, seen)
   seen[key] = true
 end
 
--- Columns by name, without the rows that have a NaN; the names' levels and means are kept in the model.
+-- Sets the levels and terms of the model. Returns the response, the columns by name, and the rows without NaN.
 local function read(self, o)
   local y = input.numbers(where, "y", o.y)
   local columns, kept = {}, {}
@@ -101,7 +113,9 @@ local function read(self, o)
   for _, name in ipairs(input.column_names(where, "covariates", o.covariates)) do
     if columns[name] then check.fail("%s: '%s' is a factor and a covariate, expected one of the two", where, name) end
     columns[name] = input.numbers(where, "covariate " .. name, o.covariates[name])
-    if #columns[name] ~= #y then check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y) end
+    if #columns[name] ~= #y then
+      check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y)
+    end
     self._terms[#self._terms + 1] = { name }
   end
   for key in pairs(o.interactions) do
@@ -122,7 +136,7 @@ local function read(self, o)
   return y, columns, kept
 end
 
--- The rows that are kept, as two tensors; also sets the covariates' means.
+-- The design and the response as tensors, and the names of columns. Also sets the means of covariates.
 local function design(self, y, columns, kept)
   local flat, values, names = {}, {}, nil
   for k, i in ipairs(kept) do
@@ -140,7 +154,6 @@ local function design(self, y, columns, kept)
   return core.tensor(flat, "float64", "cpu"):reshape(#kept, #names), core.tensor(values, "float64", "cpu"), names
 end
 
--- a x b of two lists of numbers
 local function dot(a, b)
   local sum = 0
   for i = 1, #a do sum = sum + a[i] * b[i] end
@@ -155,22 +168,23 @@ local function estimate(self, weights)
   return value, err, value / err
 end
 
--- A mean with its intervals at a level: of the mean itself, and of one further row, which has the residuals' spread as well.
+-- A mean with two intervals: of the mean itself, and of a further row, which adds the spread of the residuals.
 local function with_intervals(self, weights, level)
   local mean, err = estimate(self, weights)
   local t = core.student_quantile(0.5 + 0.5 * level, self.df)
   local half, wide = t * err, t * math.sqrt(err * err + self.sigma * self.sigma)
-  return { mean = mean, error = err, low = mean - half, high = mean + half, prediction_low = mean - wide, prediction_high = mean + wide }
+  return { mean = mean, error = err, low = mean - half, high = mean + half, prediction_low = mean - wide,
+    prediction_high = mean + wide }
 end
 
--- The level among options.
 local function level_of(method, options)
   local level = input.level_options:read(method, options).level
-  if 0.5 + 0.5 * level == 1 then check.fail("%s: level is %.17g, expected less: its quantile is infinite", method, level) end
+  if 0.5 + 0.5 * level == 1 then
+    check.fail("%s: level is %.17g, expected less, because its quantile is infinite", method, level)
+  end
   return level
 end
 
--- Fits; the model's fields are filled in.
 local function new(options)
   local o = model_options:read(where, options)
   local self = setmetatable({ _levels = {}, _terms = {}, _means = {}, coefficients = {}, errors = {} }, Model)
@@ -178,8 +192,8 @@ local function new(options)
   local x, target, names = design(self, y, columns, kept)
   local beta, inverse, residual, rank = core.least_squares(x, target)
   if rank < #names then
-    check.fail("%s: %d columns, only %d can be told apart in %d rows; a combination of levels has none, or one factor is within another",
-      where, #names, rank, #kept)
+    check.fail("%s: only %d of %d columns are independent in %d rows. A combination of levels has no rows, or one factor is "
+      .. "nested in another", where, rank, #names, #kept)
   end
   self._beta, self._inverse, self._names = beta:totable(), inverse:totable(), names
   self.n, self.skipped, self.df = #kept, #y - #kept, #kept - #names
@@ -192,7 +206,7 @@ local function new(options)
   return self
 end
 
--- Calls f(values) for every combination of the levels of the factors `names` (from `first` on).
+-- Calls f(values) for every combination of the levels of some factors, from factor `first` on.
 local function for_cells(self, names, values, f, first)
   first = first or 1
   local name = names[first]
@@ -203,13 +217,13 @@ local function for_cells(self, names, values, f, first)
   end
 end
 
--- For every combination of the levels of the wanted factors, its levels and the weights of the coefficients in its mean.
+-- For every combination of the levels of some factors: its levels, and the weights of the coefficients in its mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
-  if wanted.n == 0 then check.fail("%s: no factor, expected the name of at least one", method) end
+  if wanted.n == 0 then check.fail("%s: no factor is given, expected the name of at least one", method) end
   for i = 1, wanted.n do
     local name = wanted[i]
-    if name == nil then check.fail("%s: name %d is nil, expected that of a factor", method, i) end
+    if name == nil then check.fail("%s: name %d is nil, expected the name of a factor", method, i) end
     if is_wanted[name] then check.fail("%s: factor '%s' is there twice, expected different names", method, name) end
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
     is_wanted[name] = true
@@ -231,12 +245,6 @@ local function marginal_weights(self, method, wanted)
   return found
 end
 
-local function name_of(levels)
-  local parts = {}
-  for i, level in ipairs(levels) do parts[i] = tostring(level) end
-  return table.concat(parts, ", ")
-end
-
 ---Returns estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for
 ---every level of a factor, or for every combination of levels of several factors. Levels of the
 ---other factors have equal weights, however many rows they have; numbers are at their means.
@@ -256,32 +264,34 @@ function Model:emmeans(...)
   return found
 end
 
--- The level, as its number, or the number of one row of what is to be predicted.
+-- The index of a level, or the number, in a row that is to be predicted.
 local function value_of(self, method, name, column, i)
   local value, levels = column[i], self._levels[name]
   if not levels then return value end
   for k, each in ipairs(levels) do
     if each == value then return k end
   end
-  local known = {}
-  for k, each in ipairs(levels) do known[k] = tostring(each) end
   check.fail("%s: row %d of column %s is %s, expected one of the model's levels: %s", method, i, name, tostring(value),
-    table.concat(known, ", "))
+    name_of(levels))
 end
 
--- The columns of what is to be predicted, and how many rows they have.
+-- The columns that are to be predicted, and their number of rows.
 local function read_rows(self, method, rows)
   if type(rows) ~= "table" then check.fail("%s: rows is a %s, expected a table of columns", method, type(rows)) end
   local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
   table.move(numbers, 1, #numbers, #names + 1, names)
   for name in pairs(rows) do
-    if not self._levels[name] and not self._means[name] then check.unknown("factor or covariate of the model", name, names) end
+    if not self._levels[name] and not self._means[name] then
+      check.unknown("factor or covariate of the model", name, names)
+    end
   end
   for _, name in ipairs(names) do
     local column = rows[name]
     if column == nil then check.fail("%s: column %s is missing", method, name) end
     if self._means[name] then column = input.numbers(method, "column " .. name, column) end
-    if type(column) ~= "table" then check.fail("%s: column %s is a %s, expected a table of levels", method, name, type(column)) end
+    if type(column) ~= "table" then
+      check.fail("%s: column %s is a %s, expected a table of levels", method, name, type(column))
+    end
     count, first = count or #column, first or name
     if #column ~= count then check.fail("%s: column %s has %d rows, %s has %d", method, name, #column, first, count) end
     columns[name] = column
@@ -320,8 +330,8 @@ function Model:contrasts(...)
       for k, w in ipairs(cells[i].weights) do weights[k] = w - cells[j].weights[k] end
       local difference, err, t = estimate(self, weights)
       ps[#ps + 1] = core.student_p(t, self.df)
-      found[#found + 1] = { first = name_of(cells[i].levels), second = name_of(cells[j].levels), difference = difference, error = err,
-        t = t, p = ps[#ps] }
+      found[#found + 1] = { first = name_of(cells[i].levels), second = name_of(cells[j].levels), difference = difference,
+        error = err, t = t, p = ps[#ps] }
     end
   end
   for i, adjusted in ipairs(require("moonrank.stats").holm(ps)) do found[i].adjusted = adjusted end
@@ -334,8 +344,9 @@ function Model:__tostring()
     local t = self._beta[i] / self.errors[name]
     rows[i] = { name, self._beta[i], self.errors[name], t, core.student_p(t, self.df) }
   end
-  return tostring(require("moonrank.table").new{ columns = { "", "coefficient", "error", "t", "p" }, rows = rows }) ..
-    ("\n%d rows, %d left out, sigma %.4g on %d degrees of freedom, R2 %.4g"):format(self.n, self.skipped, self.sigma, self.df, self.r2)
+  return tostring(require("moonrank.table").new{ columns = { "", "coefficient", "error", "t", "p" }, rows = rows })
+    .. ("\n%d rows, %d left out, sigma %.4g on %d degrees of freedom, R2 %.4g"):format(self.n, self.skipped, self.sigma,
+      self.df, self.r2)
 end
 
 return new

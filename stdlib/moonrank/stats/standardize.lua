@@ -1,4 +1,4 @@
--- Values less the mean of their group, in its standard deviations.
+-- Values minus the mean of their group, in standard deviations of the group.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
@@ -10,36 +10,26 @@ local standardize_options = declare("mr.stats.StandardizeOptions", {
     help = "columns of names, by their own name: {data = {...}, nsr = {...}}" },
 })
 
--- Groups of rows that have the same level in every column; rows with a NaN are in none.
+-- Groups of rows that have the same level in every column. A row with NaN is in no group.
 local function groups_of(within, count)
-  local groups, numbers, n = {}, {}, 1
-  for i = 1, count do numbers[i] = 1 end
-  for _, name in ipairs(input.column_names(where, "within", within)) do
-    local _, rows = input.levels(where, "column " .. name, within[name], count, "x")
-    local seen = {}
-    n = 0
-    for i, before in pairs(numbers) do
-      local level = rows[i]
-      if level ~= level then
-        numbers[i] = nil
-      else
-        seen[before] = seen[before] or {}
-        if not seen[before][level] then
-          n = n + 1
-          seen[before][level] = n
-        end
-        numbers[i] = seen[before][level]
-      end
-    end
+  local groups, by_key, columns = {}, {}, {}
+  for i, name in ipairs(input.column_names(where, "within", within)) do
+    columns[i] = select(2, input.levels(where, "column " .. name, within[name], count, "x"))
   end
-  for k = 1, n do groups[k] = {} end
   for i = 1, count do
-    if numbers[i] then table.insert(groups[numbers[i]], i) end
+    local parts, whole = {}, true
+    for k, rows in ipairs(columns) do parts[k], whole = rows[i], whole and rows[i] == rows[i] end
+    local key = table.concat(parts, " ")
+    if whole and not by_key[key] then
+      by_key[key] = {}
+      groups[#groups + 1] = by_key[key]
+    end
+    if whole then table.insert(by_key[key], i) end
   end
   return groups
 end
 
--- Mean and standard deviation of some values; it is NaN where all are alike, also if their mean is rounded.
+-- Mean and standard deviation. The deviation is NaN if all values are equal, also if their mean is rounded.
 local function spread_of(values)
   local low, high, sum = math.huge, -math.huge, 0.0
   for _, x in ipairs(values) do low, high, sum = math.min(low, x), math.max(high, x), sum + x end

@@ -1,13 +1,14 @@
--- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT" that a later run compares with its own:
---   function   a Lua function, reached by this path: the tokens of its text, so that comments and white space do not count
---   value      a captured number, text or flag; a tensor or data by its content; a function of the library by its name
---   holds      all that a table or a function holds, at any depth; "listed" where the lines below its path say all of it. An object that is
---              reached by a second path has no other line there
+-- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT". A later run compares them with
+-- its own lines. Kinds:
+--   function   a Lua function that is reached by this path: the tokens of its text, without comments and white space
+--   value      a captured number, text or boolean; a tensor or data by its content; a function of the library by its name
+--   holds      everything in a table or a function, at any depth; "listed" if the lines below its path say all of it. An
+--              object that is reached by a second path has no lines below that path
 --   module     a module that was loaded when the study began, by the tokens of its file
---   loaded module, loaded file   what a trial loaded
+--   loaded module, loaded file   a module or file that a trial loaded
 --   unseen     something that cannot be compared, so that the whole script counts
---   option     an option of mr.args that trials can read: it refuses nothing, a change is told
--- From the trial's function the walk follows upvalues, the globals that a function names, and tables.
+--   option     an option of mr.args that trials can read; a change is a warning, not an error
+-- The walk begins at the trial's function and follows upvalues, the globals that a function names, and tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
@@ -18,18 +19,21 @@ local record = require "moonrank.record"
 
 local M = {}
 
-local rule = "rule 3: tokens"  -- the first line; texts of earlier versions begin otherwise
+local rule = "rule 3: tokens"  -- the first line; texts of earlier versions begin with something else
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
 
-local function is_stdlib(f) return type(f) == "function" and debug.getinfo(f, "S").source:find("@stdlib/", 1, true) == 1 end
+local function is_stdlib(f)
+  return type(f) == "function" and debug.getinfo(f, "S").source:find("@stdlib/", 1, true) == 1
+end
 
 local tokens_by_text = {}
 
 local function tokens_of(text)
   if not tokens_by_text[text] then
     local tokens = lexer.tokens((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")))
-    if #tokens > 0 and tokens[#tokens].kind == "open" then table.remove(tokens) end  -- a comment that ends with the text
+    local last = tokens[#tokens]
+    if last and last.kind == "open" then table.remove(tokens) end  -- a comment that does not end
     tokens_by_text[text] = tokens
   end
   return tokens_by_text[text]
@@ -50,13 +54,16 @@ end
 local operators = { ["and"] = true, ["or"] = true, ["not"] = true }
 local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["..."] = true, [";"] = true }
 
--- True if an expression continues from one line to the next: one of them has an operator there.
+local begins = { [";"] = true, ["::"] = true, ["{"] = true }
+
+-- True if an expression continues from one line to the next: the last token of the one line or the first token of the
+-- other is an operator.
 local function goes_on(last, first)
-  if operators[last.text] or (last.kind == "symbol" and not finished[last.text]) then return true end
-  return operators[first.text] or (first.kind == "symbol" and not (first.text == ";" or first.text == "::" or first.text == "{"))
+  return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
+    or first.kind == "symbol" and not begins[first.text]
 end
 
--- Where the statement that begins at token i ends: before the first token of a line that does not go on with it.
+-- The last token of the statement that begins at token i.
 local function statement_end(tokens, i)
   while tokens[i + 1] and (tokens[i + 1].line == tokens[i].line or goes_on(tokens[i], tokens[i + 1])) do i = i + 1 end
   return i
@@ -64,7 +71,8 @@ end
 
 local constants_of_tokens = setmetatable({}, { __mode = "k" })
 
--- The declarations `local NAME <const> = ...` of a file, by name: Lua puts the values of numbers, texts and flags into the functions that name them.
+-- The declarations `local NAME <const> = ...` of a file, by name. They are no upvalues, because Lua compiles the values
+-- of numbers, texts and booleans into the functions that name them.
 local function constants_of(tokens)
   if constants_of_tokens[tokens] then return constants_of_tokens[tokens] end
   local found = {}
@@ -79,7 +87,7 @@ local function constants_of(tokens)
   return found
 end
 
--- The constants that names lead to, by name as text, those in the values of others too.
+-- The texts of the constants with these names and of the constants that their values name, by name.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -87,18 +95,23 @@ local function constants_named(tokens, names)
     local parts = {}
     for _, span in ipairs(not found[name] and of[name] or {}) do
       parts[#parts + 1] = join(tokens, span[1], span[2]):gsub("\0", " ")
-      for i = span[1], span[2] do waiting[#waiting + 1] = tokens[i].kind == "name" and tokens[i].text or nil end
+      for i = span[1], span[2] do
+        if tokens[i].kind == "name" then waiting[#waiting + 1] = tokens[i].text end
+      end
     end
     if #parts > 0 then found[name] = table.concat(parts, " or ") end
   end
   return found
 end
 
--- The bytecode of a function without the header of a chunk and the lines where it stands.
-local function bytecode(f) return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", "")) end
+-- The bytecode of a function without the header of a chunk and the numbers of its lines.
+local function bytecode(f)
+  return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", ""))
+end
 
--- The digest of a function's text, the names of variables in it, the constants that these are, and the names of fields in it. A function whose text is not known counts by its
--- bytecode and all globals; one of several in the same lines by its bytecode, too.
+-- The digest of a function's text, the names of its variables, the constants among them, and the names of its fields. A
+-- function without a known text counts by its bytecode and all globals. If several functions are in the same lines, the
+-- bytecode counts in addition.
 local function code_of(f)
   local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
@@ -118,12 +131,15 @@ local function code_of(f)
   end
   if #parts == 0 then return digest(string.dump(f, true)), { _G = true }, {}, {} end
   if #spans > 1 then parts[#parts + 1] = bytecode(f) end
-  return digest(table.concat(parts, "\0\0")), variables, info.what == "main" and {} or constants_named(tokens, variables), fields
+  local constants = info.what == "main" and {} or constants_named(tokens, variables)
+  return digest(table.concat(parts, "\0\0")), variables, constants, fields
 end
 
--- By value the names of tables and functions of Lua and of the library; by name functions that a script put in their place.
+-- The names of tables and functions of Lua and of the library, by value, and the functions that a script put in their
+-- place, by name.
 local function own_values()
-  local names, replaced = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }, {}
+  local replaced = {}
+  local names = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }
   local function add(where, t)
     names[t] = where
     for _, key in ipairs(check.names(t)) do
@@ -149,16 +165,18 @@ end
 local plain_kinds = { number = true, string = true, boolean = true }
 
 local function plain_text(value)
-  if type(value) == "string" then return value:match "^[%g ]*$" and #value <= 60 and ('"%s"'):format(value) or "text " .. digest(value) end
+  if type(value) == "string" then
+    return value:match "^[%g ]*$" and #value <= 60 and ('"%s"'):format(value) or "text " .. digest(value)
+  end
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.15g"):format(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
-local longest_path = 240  -- what is nested deeper has no line of its own
-local most_named = 16     -- entries of a table that have lines of their own; a larger table has one
+local longest_path = 240  -- values with a longer path have no lines
+local most_named = 16     -- entries of a table that have lines; a larger table has a line for the whole
 local most_nested = 10000
-local most_said = 12      -- changes
+local most_shown = 12     -- changes in an error
 
 local function has_lines(path) return path and #path <= longest_path end
 
@@ -170,7 +188,7 @@ end
 ---@class mr.sweep.Walk
 local Walk = check.class("mr.sweep.Walk")
 
--- A walk within another one reads what that one has done, and adds to its lines.
+-- A walk over values. An inner walk reads the results of the outer walk and adds to its lines.
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
   return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
@@ -186,7 +204,7 @@ function Walk:add(form, path, text)
   if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
--- Adds the lines of a value; returns a text that is equal for equal content.
+-- Adds the lines of a value. Returns a text, which is equal for equal contents.
 function Walk:visit(path, value)
   local kind = type(value)
   local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
@@ -204,8 +222,8 @@ function Walk:visit(path, value)
   return text
 end
 
--- The content of one key that is an object, or of its value, apart from other keys. Keys that are objects within it count by their kind: they may
--- lead back to it, and in a graph each would lead to all.
+-- The text of a table's key that is an object, or of its value, on its own. Keys within it that are objects count by
+-- their type only, because in a graph each may lead back to all others.
 function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
   if self.is_inner then return self.own[value] or type(value) end
@@ -213,7 +231,7 @@ function Walk:content(value)
   return self.apart[value]
 end
 
--- Visits with values being private or not.
+-- Visits a value whose lines are hidden if it is private.
 function Walk:visit_as(is_private, path, value)
   local was = self.is_private
   self.is_private = is_private
@@ -224,8 +242,8 @@ end
 
 local as_they_are = {}
 
--- Names to write instead of keys of a table. In a text as earlier versions wrote it, options of the library's objects
--- have their former names.
+-- Names to write instead of keys of a table. In the form of earlier versions, options of the library's objects have
+-- their former names.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
@@ -268,7 +286,8 @@ function Walk:table(path, t)
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
   if class == "mr.Args" then self.options[#self.options + 1] = t end
-  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end  -- options are compared as `settings`; what a cache has is chance
+  -- options are compared as `settings`, and the contents of a cache are chance
+  if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end
   if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
   if is_ours and rawget(meta, "__made_by") then return self:func(path, meta.__made_by, true) end
@@ -290,7 +309,8 @@ function Walk:userdata(_, x)
   return "value", core.safe_text(text)
 end
 
--- A function. One of the library, e.g. in a loss, counts by the functions of the script that it holds, or by all that it holds.
+-- Describes a function. A function of the library, e.g. in a loss, counts by the functions that it captured, or with
+-- `all` by all values that it captured.
 function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
@@ -319,13 +339,13 @@ function Walk:func(path, f, all)
   return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
 
--- The globals that a function names, or all where it names their table: they are visited after what waits.
+-- Adds the globals that a function names to the roots; all globals if it names their table.
 function Walk:note_globals(environment, variables)
   local all = variables._G or variables._ENV
   for _, name in ipairs(check.names(all and environment or variables)) do
     local value = rawget(environment, name)
     if value == nil and environment ~= _G then value = check.field(environment, name) end
-    if name == "arg" then value = not all and { table.unpack(value) } or nil end  -- without the program's name
+    if name == "arg" then value = not all and { table.unpack(value) } or nil end  -- not the program's name
     if value ~= nil and not self.own[value] and not self.roots[name] then
       self.roots[name] = true
       self.roots[#self.roots + 1] = { path_of("global", name), value }
@@ -357,7 +377,7 @@ local function option_text(value)
   return table.concat(parts, ",")
 end
 
--- The options of mr.args that functions of the walk name, by name.
+-- The options of mr.args that functions of the walk name.
 local function options_of(self)
   local found = {}
   for _, args in ipairs(self.options) do
@@ -374,7 +394,7 @@ local function lines_of(run, space, brief, formerly)
   local function add_roots(prefix, named)
     for _, name in ipairs(check.names(named)) do roots[#roots + 1] = { prefix and path_of(prefix, name) or name, named[name] } end
   end
-  local times = {}  -- branches of a space may have dimensions of one name
+  local times = {}  -- branches of a space may have parameters of one name
   for _, entry in ipairs(space and space:entries() or {}) do
     times[entry.name] = (times[entry.name] or 0) + 1
     local branch = times[entry.name] > 1 and (" (branch %d)"):format(times[entry.name]) or ""
@@ -385,18 +405,20 @@ local function lines_of(run, space, brief, formerly)
   local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {},
     formerly = formerly and {} or false }
   for _, root in ipairs(roots) do self:visit(root[1], root[2]) end  -- globals are added meanwhile
+  local lines = self.lines
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
     if package.loaded[name] ~= nil then
-      self.lines[#self.lines + 1] = ("%s%s\t%s"):format(by_trials[key] and "loaded " or "", key, file_digest(path, core.sources[path]))
+      key = (by_trials[key] and "loaded " or "") .. key
+      lines[#lines + 1] = key .. "\t" .. file_digest(path, core.sources[path])
     end
   end
   local options = options_of(self)
-  for _, name in ipairs(check.names(options)) do self.lines[#self.lines + 1] = ("option %s\t%s"):format(name, options[name]) end
-  return self.lines
+  for _, name in ipairs(check.names(options)) do lines[#lines + 1] = ("option %s\t%s"):format(name, options[name]) end
+  return lines
 end
 
--- The lines of a text by kind and path, and these keys in order.
+-- The keys of a text's lines, which are kind and path, in order, and the lines by key.
 local function parsed(text)
   local keys, by_key = {}, {}
   for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
@@ -409,15 +431,13 @@ local function parsed(text)
   return keys, by_key
 end
 
-local left = {}  -- by the code of a trial's function the lines before and after trials of this process
+local left = {}  -- lines before and after trials of this process, by the code of the trial's function
 
 ---Returns a text of everything that the trials of a study depend on. Values that trials of this
 ---process changed appear as they were before.
----@param run function
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
----@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief, formerly)
   local all, lines = lines_of(run, space, brief or false, formerly), { rule }
@@ -442,13 +462,14 @@ function M.settle(run, space, before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
--- The digest now of a module or a file in a study's text.
+-- The current digest of a module or a file in a study's text.
 local function digest_now(key, entry)
+  if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"
-  return entry.loaded and file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "") or entry.rest
+  return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
 end
 
--- The lines of what holds a path, the nearest first.
+-- The keys of the lines "holds" that contain a path, the nearest first.
 local function holders(path)
   local keys = {}
   for at = #path, 2, -1 do
@@ -457,8 +478,8 @@ local function holders(path)
   return keys
 end
 
--- Differences between two texts of a study. Leaves out values that only have another path now, and
--- tables whose only difference is reported for a value in them.
+-- Differences between two texts of a study. Values that only have another path now are left out, and so are tables
+-- whose difference is reported for a value in them.
 local function differences(was, now)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)
@@ -489,7 +510,7 @@ local function differences(was, now)
       elseif not key:match "^option " and (all == keys or not old[key]) then compare(key) end
     end
   end
-  table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)  -- what is within others first
+  table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)  -- inner tables before outer ones
   for _, key in ipairs(wholes) do compare(key) end
   return out
 end
@@ -503,17 +524,17 @@ end
 ---@return boolean comparable
 function M.changes(was, now, formerly)
   if was:sub(1, #rule) ~= rule then
-    return "  its code cannot be compared: an earlier version of moonrank recorded it in another form", false
+    return "  its code cannot be compared, because an earlier version of moonrank recorded it in another form", false
   end
   local out = differences(was, now)
   local former = #out > 0 and formerly and differences(was, formerly()) or out
   if #former < #out then out = former end
-  if #out > most_said then out[most_said + 1] = ("... and %d more"):format(#out - most_said) end
-  return #out > 0 and core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_said + 1)), true) or nil, true
+  if #out == 0 then return nil, true end
+  if #out > most_shown then out[most_shown + 1] = ("... and %d more"):format(#out - most_shown) end
+  return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
 ---Returns the options of mr.args in a study's text, by name as text.
----@param text string
 ---@return table<string, string>
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
 function M.options(text)
@@ -523,9 +544,7 @@ function M.options(text)
 end
 
 ---Returns a study's text with these values of options instead of its own.
----@param text string
 ---@param options table<string, string>
----@return string
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
@@ -533,10 +552,7 @@ end
 
 ---Returns a study's text with the further modules and files of `was`, and those that a trial
 ---loaded.
----@param now string
----@param was? string
 ---@param loaded? table<string, string>  of `loaded`
----@return string
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)
@@ -546,7 +562,8 @@ function M.joined(now, was, loaded)
   for _, key in ipairs(check.names(loaded or {})) do
     if not known[key] then lines[#lines + 1] = ("loaded %s\t%s"):format(key, loaded[key])
     elseif known[key].rest ~= loaded[key] then
-      check.fail("mr.sweep: the %s changed while the study ran, so that its trials are not of one program. Run the sweep again", key)
+      check.fail("mr.sweep: the %s changed while the study ran, so its trials are of different programs. Run the sweep again",
+        key)
     end
   end
   return table.concat(lines, "\n")

@@ -1,15 +1,15 @@
--- The command line that starts this script again, for workers; and the checksum of its text, to detect changes.
+-- The command line that starts this script again, for workers, and the checksum of the script, to detect changes.
 local core = require "moonrank.core"
 
 local M = {}
 
 ---Returns the command line of a worker, or nil and the reason why there is none. The REPL, strings
 ---of -e, specs and standard input cannot be run again.
----@param threads integer   of each, unless this command line says how many
+---@param threads integer  threads of a worker, unless the command line of this process has --threads
 ---@return string[]? words, string? why
 function M.words(threads)
   local given = rawget(_G, "arg")
-  if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again, this is none" end
+  if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again" end
   if given[0] == "-" then return nil, "a script from standard input cannot be started again" end
   local first = 0
   while given[first - 1] do first = first - 1 end
@@ -26,21 +26,14 @@ function M.words(threads)
   return words
 end
 
----Returns the file of a function and the SHA-256 of the file's text. Code that is in no file gives
+---Returns the name of a function's file and the SHA-256 of its text. Code that is not in a file gives
 ---the SHA-256 of the code.
----@param f function
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source
   local path = source:match "^@(.*)"
-  if path then
-    local file = core.is_file(path) and io.open(path, "rb")
-    if file then
-      local text = file:read "a"
-      file:close()
-      return path:match "[^/]*$", core.sha256(text)
-    end
-  end
+  local file <close> = path and core.is_file(path) and io.open(path, "rb") or nil
+  if file then return path:match "[^/]*$", core.sha256(file:read "a") end
   return path or "the code typed", core.sha256(source)
 end
 

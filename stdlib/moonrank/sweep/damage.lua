@@ -1,16 +1,17 @@
--- Damaged rows of a store: which trial they belong to. Readers leave them out with a warning, writers refuse the store.
+-- Finds damaged rows of a store and the trials that they belong to. Readers leave such rows out with a warning, writers
+-- refuse the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- Types of entries that a column of a declared type may hold: SQLite does not enforce them.
+-- Types of entries that a column of a declared type may have. SQLite does not enforce them.
 local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
 
 ---@class mr.sweep.store.Check
 ---@field table string
----@field bad string   an expression of a row: which column holds an entry of a wrong type, or NULL
----@field find string  the statement that lists such columns, with the number of the trial and how many rows there are
+---@field bad string   SQL of a row: a text about a column with an entry of a wrong type, or NULL
+---@field find string  a statement that returns the first such text, the number of its trial and the number of such rows
 
 ---Returns how to find entries of wrong types in a table.
 ---@return mr.sweep.store.Check
@@ -20,22 +21,21 @@ function M.check_of(database, name)
   for i = 1, count do
     local types = held[columns[2][i]] .. (columns[3][i] == 1 and "" or ", 'null'")
     if columns[1][i] == "trial" then trial = ("(SELECT number FROM main.trials WHERE id = %s.trial)"):format(name) end
-    cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s.%s holds a ' || typeof(%s)"):format(columns[1][i], types, name, columns[1][i],
-      columns[1][i])
+    cases[i] = ("WHEN typeof(%s) NOT IN (%s) THEN '%s.%s holds a ' || typeof(%s)"):format(columns[1][i], types, name,
+      columns[1][i], columns[1][i])
   end
   local bad = ("CASE %s END"):format(table.concat(cases, " "))
-  return { table = name, bad = bad, find = ([[SELECT bad, trial, count(*) OVER () FROM (SELECT %s AS bad, %s AS trial FROM main.%s)
-    WHERE bad IS NOT NULL ORDER BY trial LIMIT 1]]):format(bad, trial, name) }
+  local find = [[SELECT bad, trial, count(*) OVER () FROM (SELECT %s AS bad, %s AS trial FROM main.%s)
+    WHERE bad IS NOT NULL ORDER BY trial LIMIT 1]]
+  return { table = name, bad = bad, find = find:format(bad, trial, name) }
 end
 
--- The text about one trial of a store that cannot be read.
 local function damage_text(path, number, why)
   return core.safe_text(("%s: trial %s is damaged: %s"):format(path, tostring(number), why))
 end
 
 local warned = {}
 
--- Warns once about what is left out of a store.
 local function warn_once(text)
   if not warned[text] then check.warn(text) end
   warned[text] = true
@@ -45,31 +45,24 @@ end
 ---Returns false if that is not possible.
 function M.leave_out(database, path, each, wrong)
   if each.table == "studies" then return false end
-  warn_once(damage_text(path, wrong[2][1], ("its column %s. Rows of the table '%s' that are left out: %d"):format(wrong[1][1], each.table,
-    wrong[3][1])))
+  local why = ("its column %s. Rows of the table '%s' that are left out: %d"):format(wrong[1][1], each.table, wrong[3][1])
+  warn_once(damage_text(path, wrong[2][1], why))
   database:run(("CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s IS NULL"):format(each.table, each.table, each.bad), {}, 0)
   return true
 end
 
--- The parameters of a trial that are no JSON, and why.
+-- The text about parameters that are not JSON.
 local function params_text(path, study, number, why)
-  return ("%s (study '%s')"):format(damage_text(path, number, "its parameters: the text " .. check.reason(why)), core.safe_text(study.name))
+  local text = damage_text(path, number, "its parameters: the text " .. check.reason(why))
+  return ("%s (study '%s')"):format(text, core.safe_text(study.name))
 end
 
----Warns that the parameters of a trial cannot be read, and that it is left out.
----@param path string
----@param study table
----@param number integer
----@param why string
+---Warns that a trial is left out, because its parameters cannot be read.
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 
----Raises an error that the parameters of a trial cannot be read.
----@param path string
----@param study table
----@param number integer
----@param why string
+---Raises an error about a trial whose parameters cannot be read.
 function M.refuse(path, study, number, why)
-  check.fail("%s. Restore the store from a copy, or begin a study of another name", params_text(path, study, number, why))
+  check.fail("%s. Restore the store from a copy, or begin a study with another name", params_text(path, study, number, why))
 end
 
 return M

@@ -1,12 +1,12 @@
--- The parameters of a space from its description, which is what a store keeps of it.
+-- Reads the parameters of a space from its description, which a store keeps.
 local M = {}
 
 ---@class mr.sweep.Described
 ---@field kind string         "choice", "range", "integer", "uniform" or "loguniform"
----@field low? number         the least value, of numbers
+---@field low? number         smallest value of a number
 ---@field high? number
----@field step? integer       of whole numbers
----@field log boolean         whether equal ratios count alike
+---@field step? integer       step of an integer
+---@field log boolean         whether the parameter is drawn in the logarithm
 ---@field conditional boolean whether it applies to some combinations only
 
 local function numbers_of(text)
@@ -27,16 +27,14 @@ local function one(kind, text, conditional)
   return found
 end
 
--- A parameter that stands under several conditions: from the least to the greatest value, a choice where one of them is.
+-- Combines two parameters of one name under different conditions: a choice if one of them is, else the range of both.
 local function both(a, b)
-  local kind = (a.kind == "choice" or b.kind == "choice") and "choice" or a.kind == b.kind and a.kind or "uniform"
-  if kind == "choice" then return { kind = kind, log = false, conditional = true } end
-  return { kind = kind, low = math.min(a.low, b.low), high = math.max(a.high, b.high), log = a.log and b.log, conditional = true,
-    step = a.step and b.step and math.min(a.step, b.step) }
+  if a.kind == "choice" or b.kind == "choice" then return { kind = "choice", log = false, conditional = true } end
+  return { kind = a.kind == b.kind and a.kind or "uniform", low = math.min(a.low, b.low), high = math.max(a.high, b.high),
+    step = a.step and b.step and math.min(a.step, b.step), log = a.log and b.log, conditional = true }
 end
 
----Returns parameters by name from a description. Lines that do not describe a parameter are
----skipped.
+---Returns the parameters by name. Lines that do not describe a parameter are skipped.
 ---@param description string  of mr.sweep.Space:describe
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`

@@ -2,36 +2,34 @@
 -- when the study continued by `force = true`.
 local M = {}
 
--- A field of a study and its bit. Earlier versions kept the space alone. Bits are never given to another field.
+-- The bit of each field of a study. Stores keep these bits, so they never change.
 local bits = { space = 1, script = 2, settings = 4, data = 8, sampler = 16, seed = 32, direction = 64, metric = 128,
   ["form of the recorded code"] = 256 }
-local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed", "direction" }
+local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed",
+  "direction" }
 
--- The column's number; a store may come from anywhere.
+-- The number in the column. Not every store has an integer there, because a store may come from anywhere.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
 ---Returns true if a study continued although this field had changed.
 ---@param study table   its row
 ---@param field string  "space", "script", ...
----@return boolean
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----Returns true if trials of a study have results. The results of a paused trial are its reports,
----which decide whether it continues.
+---Returns true if trials of a study have results. Reports of a paused trial count, because they
+---decide whether it continues.
 ---@param store mr.sweep.Store
 ---@param study table  its row
----@return boolean
 function M.has_results(store, study)
   return store:columns([[SELECT count(*) AS n FROM trials WHERE study = ?1 AND (state IN ('done', 'pruned')
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
 end
 
----Records that a study continues although these fields changed. If no trial has a result that could
----mix with later ones, only a change of the space is recorded.
+---Records that a study continues although these fields changed. If no trial has a result yet, only a
+---change of the space is recorded.
 ---@param store mr.sweep.Store
 ---@param study table      its row
----@param fields string[]
 function M.note(store, study, fields)
   local sum, has_results = sum_of(study), M.has_results(store, study)
   for _, field in ipairs(fields) do
@@ -39,20 +37,17 @@ function M.note(store, study, fields)
   end
   if sum == sum_of(study) then return end
   study.forced = sum
-  store:set_forced(study)
+  store:set(study, "forced")
 end
 
----Returns the line below tables of a study that was forced; nil if nothing changed.
+---Returns the line below the tables of a study that was forced; nil if nothing changed.
 ---@param study table  its row
----@return string?
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
 function M.line(study)
   local names = {}
   for _, field in ipairs(order) do names[#names + 1] = M.has(study, field) and field or nil end
   if #names == 0 then return nil end
-  local last = table.remove(names)
-  local listed = #names > 0 and table.concat(names, ", ") .. " and " .. last or last
-  return ("forced (force = true): trials from before and after a change of %s are mixed"):format(listed)
+  return ("forced (force = true): trials from before and after a change of %s are mixed"):format(table.concat(names, ", "))
 end
 
 return M

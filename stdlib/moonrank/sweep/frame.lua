@@ -1,5 +1,7 @@
--- Messages between a sweep and its workers, and parameters in the store: plain values as bytes and as JSON, never code.
+-- Plain values as bytes, for messages between a sweep and its workers, and as JSON, for parameters in the store.
+-- Neither form holds code.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 
 local M = {}
 
@@ -27,8 +29,6 @@ put.table = function(parts, value)
 end
 
 ---Packs a value of tables, strings, numbers and booleans into bytes. Numbers are kept to the bit.
----@param value any
----@return string
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -36,7 +36,7 @@ function M.pack(value)
   return table.concat(parts)
 end
 
-local deepest = 64  -- of nested tables; our own messages have a few
+local deepest = 64  -- nested tables
 
 local function read(bytes, at, depth)
   local kind = bytes:sub(at, at)
@@ -46,7 +46,7 @@ local function read(bytes, at, depth)
   if kind == "i" then return ("<i8"):unpack(bytes, at) end
   if kind == "d" then return ("<d"):unpack(bytes, at) end
   if kind == "s" then return ("<s8"):unpack(bytes, at) end
-  if kind ~= "T" or depth == deepest then error("what came from the other process is no message", 0) end
+  if kind ~= "T" or depth == deepest then error("the bytes from the other process are not a message", 0) end
   local out, count, next_at = {}, ("<i8"):unpack(bytes, at)
   for _ = 1, count do
     local key, value_at = read(bytes, next_at, depth + 1)
@@ -56,12 +56,10 @@ local function read(bytes, at, depth)
 end
 
 ---Returns the value that `pack` wrote as these bytes. Malformed bytes are an error.
----@param bytes string
----@return any
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
-  if at ~= #bytes + 1 then error("what came from the other process is no message", 0) end
+  if at ~= #bytes + 1 then error("the bytes from the other process are not a message", 0) end
   return value
 end
 
@@ -79,31 +77,27 @@ end
 ---Returns strings, finite numbers and booleans by name as JSON, sorted by name. Equal tables have
 ---equal texts.
 ---@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
-  local names, parts = {}, {}
-  for name in pairs(values) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do parts[i] = json(name) .. ":" .. json(values[name]) end
+  local parts = {}
+  for i, name in ipairs(check.names(values)) do parts[i] = json(name) .. ":" .. json(values[name]) end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
 ---Returns a JSON object of these values. NaN and infinite numbers become texts, because JSON lacks
 ---such numbers.
 ---@param values table<string, any>
----@return string
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
   local shown = {}
   for name, value in pairs(values) do
-    shown[name] = type(value) == "number" and value - value ~= 0 and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
+    local is_infinite = type(value) == "number" and not check.is_finite(value)
+    shown[name] = is_infinite and (value ~= value and "nan" or value > 0 and "inf" or "-inf") or value
   end
   return M.to_json(shown)
 end
 
 ---Returns the table that `to_json` wrote as this text. Any other text is an error.
----@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

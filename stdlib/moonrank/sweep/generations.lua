@@ -1,20 +1,21 @@
--- Generations of trials, for samplers and pruners. Trials use the results of earlier generations
--- only, so that a study does not depend on the number of workers.
+-- Functions that samplers and pruners share. Trials come in generations and use the results of earlier generations only, so that
+-- a study does not depend on the number of workers.
 local check = require "moonrank.check"
 
 local M = {}
 
----Returns the first trial of a trial's generation.
+---The default length of a generation in words.
+M.default_shown = "the number of workers, or a sixth of all trials up to 10 where that is more"
+
+---Returns the number of the first trial of a trial's generation.
 ---@param number integer  of the trial
----@param length integer  trials of a generation
----@return integer
+---@param length integer  number of trials in a generation
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
 ---Returns the trials with a number below `first`, by number.
 ---@generic T: { number: integer }
 ---@param trials T[]
----@param first integer
 ---@return T[]
 function M.before(trials, first)
   local seen = {}
@@ -25,10 +26,21 @@ function M.before(trials, first)
   return seen
 end
 
----Returns a name with its options as text, which is the same for equal ones.
----@param name string
+---Returns the name and the options of "tpe" or {"tpe", generation = 20}.
+---@param how string|table
+---@return string name, table<string, any> options
+---Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
+function M.named(how)
+  if type(how) ~= "table" then return how, {} end
+  local options = {}
+  for key, value in pairs(how) do
+    if key ~= 1 then options[key] = value end
+  end
+  return how[1], options
+end
+
+---Returns a name with its options as text. Equal options give equal texts.
 ---@param options table<string, any>
----@return string
 ---Example: `require "moonrank.sweep.generations".described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)`
 function M.described(name, options)
   local parts = {}

@@ -1,9 +1,9 @@
--- Which GPU a worker uses: each its own, in rotation where there are more workers than GPUs.
+-- The GPU of each worker. Workers share GPUs in rotation if there are more workers than GPUs.
 local core = require "moonrank.core"
 
 local M = {}
 
--- The names of the GPUs that this process may use: CUDA_VISIBLE_DEVICES, or all that CUDA finds, by number.
+-- The names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, else the numbers of all GPUs.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end
@@ -13,12 +13,10 @@ local function names()
 end
 
 ---Returns the default number of workers: one per GPU if GPUs compute, else one per core.
----@return integer
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
 ---Returns variables for a worker's environment.
----@param worker integer  from 1, among those of this machine
----@return string[]
+---@param worker integer  its number on this machine, from 1
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end
   local found = names()

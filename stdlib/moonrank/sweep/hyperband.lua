@@ -1,5 +1,6 @@
--- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A trial pauses when it comes to
--- a rung; when all trials of its bracket came there, the best go on to the next rung and the others are pruned.
+-- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A
+-- trial pauses when it reaches a rung. When all trials of its bracket are there, the best continue to the next rung and
+-- the others are pruned.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
@@ -7,19 +8,17 @@ local generations = require "moonrank.sweep.generations"
 local M = {}
 
 local hyperband_options = declare("mr.sweep.HyperbandOptions", {
-  { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31, help = "step at which a trial is complete (R in the paper)" },
+  { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31,
+    help = "step at which a trial is complete (R in the paper)" },
   { "factor", "integer", default = 3, least = 2, help = "one in `factor` continues, to `factor` times the step (eta)" },
   { "min_resource", "integer", default = 1, least = 1, help = "smallest step of a first rung" },
 })
 
 ---@class mr.sweep.Bracket
----@field trials integer[]      how many are at each rung
----@field resources integer[]   the step of each rung; the last is max_resource
+---@field trials integer[]      number of trials at each rung
+---@field resources integer[]   step of each rung; the last one is max_resource
 
----Returns the brackets of one pass, the one with most trials first.
----@param max_resource integer
----@param factor integer
----@param min_resource integer
+---Returns the brackets of one pass, the bracket with most trials first.
 ---@return mr.sweep.Bracket[]
 ---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
@@ -59,12 +58,11 @@ end
 function Hyperband:describe() return generations.described(self.name, self._options) end
 Hyperband.__tostring = Hyperband.describe
 
--- Trials end at rungs alone, and not by what others reported while they ran.
+-- A trial ends at rungs only. Reports of other trials do not end it while it runs.
 function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
 ---Returns the number of trials in one pass over all brackets.
----@return integer
 function Hyperband:count()
   local sum = 0
   for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
@@ -73,8 +71,7 @@ end
 
 ---Returns the bracket of a trial, which depends only on its number. Brackets follow one another,
 ---and after the last bracket the first comes again.
----@param number integer
----@return mr.sweep.Bracket bracket, integer first  the number of its first trial
+---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
   local first = (number - 1) // pass * pass + 1
@@ -91,10 +88,9 @@ local function report_at(trial, step)
   end
 end
 
----Returns how many rungs a trial has reached. The last rung does not count, because there a trial
----ends by itself.
+---Returns the number of rungs that a trial has reached. The last rung does not count, because a trial
+---ends by itself there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
----@return integer
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
   local count = 0
@@ -104,47 +100,13 @@ end
 
 ---Returns the step at which a trial pauses next; nil if it runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
----@return integer?
 function Hyperband:pause_at(trial)
   local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
 end
 
--- How many of so many trials of a bracket go on beyond a rung.
+-- The number of trials that continue beyond a rung, of a bracket with `size` trials.
 local function going_on(self, size, rung) return math.max(1, size // self._options.factor ^ rung // 1) end
-
--- The steps that so many trials of a bracket run together.
-local function bracket_steps(self, bracket, size)
-  local steps, count, before = 0, size, 0
-  for rung, resource in ipairs(bracket.resources) do
-    steps, before = steps + count * (resource - before), resource
-    count = math.min(count, going_on(self, size, rung))
-  end
-  return steps
-end
-
----Returns the steps that all trials of a study run together, if none fails and none ends by itself.
----@param planned integer  how many trials
----@return integer
-function Hyperband:steps(planned)
-  local sum, passes, left = 0, planned // self:count(), planned % self:count()
-  for _, bracket in ipairs(self.brackets) do
-    local size = math.min(left, bracket.trials[1])
-    sum = sum + passes * bracket_steps(self, bracket, bracket.trials[1])
-    if size > 0 then sum = sum + bracket_steps(self, bracket, size) end
-    left = left - size
-  end
-  return sum
-end
-
----Returns the step that a trial reached. For a completed trial it is max_resource.
----@param trial { state?: string, so_far?: { step: integer, value: number }[] }
----@return integer
-function Hyperband:reached(trial)
-  if trial.state == "done" then return self._options.max_resource end
-  local reports = trial.so_far or {}
-  return #reports > 0 and math.min(reports[#reports].step, self._options.max_resource) or 0
-end
 
 -- The score of a trial at a rung, higher is better. It is nil if the trial failed before the rung,
 -- or reported NaN there. A trial that ended by itself before the rung has the score of its last
@@ -160,9 +122,9 @@ end
 local function best_at(self, members, rung, resource, count, is_final)
   local ranked = {}
   for _, trial in ipairs(members) do
-    local there = self:passed(trial) >= rung
-    if not there and not is_final(trial) then return nil end
-    local worth = not (trial.state == "pruned" and self:passed(trial) == rung) and score(self, trial, resource)
+    local passed = self:passed(trial)
+    if passed < rung and not is_final(trial) then return nil end
+    local worth = not (trial.state == "pruned" and passed == rung) and score(self, trial, resource)
     if worth then ranked[#ranked + 1] = { trial = trial, worth = worth } end
   end
   table.sort(ranked, function(a, b)
@@ -177,8 +139,7 @@ end
 ---Decides in the bracket of a trial which paused trials continue and which trials are pruned. It
 ---depends only on the trials' reports, states and numbers, so earlier decisions stay the same.
 ---@param trials table<integer, table>   by number
----@param number integer
----@param planned integer                the last trial of the study, which may be within the bracket
+---@param planned integer                number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean
 ---@return table[] promoted, table[] pruned
 function Hyperband:decided(trials, number, planned, is_final)

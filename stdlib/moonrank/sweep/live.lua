@@ -1,5 +1,6 @@
--- The display of a running sweep: on a terminal a small table that is redrawn, elsewhere plain lines at intervals.
+-- The display of a running sweep: a small table that is redrawn on a terminal, plain lines at intervals elsewhere.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local progress = require "moonrank.progress"
 
@@ -10,7 +11,7 @@ local Live = {}
 Live.__index = Live
 
 local live_options = declare("mr.sweep.LiveOptions", {
-  { "interval", "number", default = 30, least = 0, help = "seconds between lines where output is not a terminal" },
+  { "interval", "number", default = 30, least = 0, help = "seconds between lines if the output is not a terminal" },
   { "quiet", "boolean", default = false, help = "write nothing" },
 }, progress.display_options)
 
@@ -36,10 +37,8 @@ end
 
 -- "lr 0.01, loss ndcg"
 local function params_text(params)
-  local names, parts = {}, {}
-  for name in pairs(params) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do
+  local parts = {}
+  for i, name in ipairs(check.names(params)) do
     local value = params[name]
     parts[i] = name .. " " .. (math.type(value) == "float" and ("%.4g"):format(value) or tostring(value))
   end
@@ -48,19 +47,18 @@ end
 
 -- A name in at most `most` characters, and in at least 8.
 local function shortened(name, most)
-  local cut = utf8.len(name) and math.max(8, most) < utf8.len(name) and utf8.offset(name, math.max(8, most) - 2)
-  return cut and name:sub(1, cut - 1) .. "..." or name
+  local length = utf8.len(name)
+  most = math.max(8, most)
+  return length and most < length and name:sub(1, utf8.offset(name, most - 2) - 1) .. "..." or name
 end
 
 ---Returns one line: ended trials, elapsed time and time left, running and failed trials, the best
----trial.
----@param running { trial: table, spent: number }[]
----@param workers integer
+---trial. The most useful parts come first, because a terminal cuts off the end of a long line.
+---@param running { trial: table }[]
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
-  local left = ended < s.planned and s:left(running, workers)
-  -- in the order of their use: what does not fit into the width of the terminal is cut off
+  local left = ended < s.planned and s:left(workers)
   local time = duration(now - self.began) .. (left and ", " .. duration(left) .. " left" or "")
   local parts = { ("%d/%d trials"):format(ended, s.planned), time }
   if #running > 0 then parts[#parts + 1] = ("%d running"):format(#running) end
@@ -68,11 +66,14 @@ function Live:summary(running, workers)
     if s.counts[state] then parts[#parts + 1] = ("%d %s"):format(s.counts[state], state) end
   end
   table.insert(parts, 1, shortened(self.name, self.width - 3 - #table.concat(parts, "  ")))
-  if s.best then parts[#parts + 1] = ("best %.4g (trial %d: %s)"):format(s.best.value, s.best.number, params_text(s.best.params)) end
+  local best = s.best
+  if best then
+    parts[#parts + 1] = ("best %.4g (trial %d: %s)"):format(best.value, best.number, params_text(best.params))
+  end
   return table.concat(parts, "  ")
 end
 
--- "  trial 7  lr 0.01  step 3  ndcg 0.5", one for each trial that runs.
+-- "  trial 7  lr 0.01  step 3  ndcg 0.5", a line for each running trial.
 local function running_lines(running)
   local lines = {}
   table.sort(running, function(a, b) return a.trial.number < b.trial.number end)
@@ -91,8 +92,8 @@ function Live:_clear()
 end
 
 ---Shows the state, if the interval has passed.
----@param running { trial: table, report?: table, spent: number }[]  spent: seconds since it began
----@param workers integer  how many trials may run at once
+---@param running { trial: table, report?: table }[]
+---@param workers integer  number of trials that may run at once
 function Live:update(running, workers)
   local now = self.clock()
   if self.quiet or now - self.last < (self.terminal and 0.2 or self.interval) then return end
@@ -115,7 +116,7 @@ function Live:say(text)
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints the final summary: what was done, what failed, and why.
+---Prints the final summary: counts of trials, the best one, and why trials failed.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0
@@ -123,8 +124,9 @@ function Live:finish()
     local trial = self.schedule.trials[number]
     if trial and (trial.state == "failed" or trial.state == "killed") then
       shown = shown + 1
+      local reason = tostring(trial.reason):match "[^\n]*"
       if shown <= 5 then
-        self:say(("  trial %d %s: %s  (%s)"):format(number, trial.state, tostring(trial.reason):match "[^\n]*", params_text(trial.params)))
+        self:say(("  trial %d %s: %s  (%s)"):format(number, trial.state, reason, params_text(trial.params)))
       end
     end
   end

@@ -1,4 +1,5 @@
--- The result of a trial's function in the form of the store: numbers by name, scores per list, the value of the metric.
+-- Converts the result of a trial's function to the form of the store: numbers by name, values per list, and the value
+-- of the metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -10,8 +11,9 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The result of mr.fit: the means on test, the chosen epoch and its metrics on the part that chose it (of those that chose an epoch each: of
--- their own), the history as reports; and the directions of its metrics, which the script may have named.
+-- The result of mr.fit: the means on test, the chosen epoch, and the metrics of the chosen epoch on validation. If
+-- several metrics chose an epoch each, each has the value of its own epoch. Also returns the history as reports, and
+-- the directions of the metrics, which a script may have defined.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
@@ -33,28 +35,29 @@ local function of_run(run)
   return result, reports, directions
 end
 
--- Fields as they are: what a script returns may raise for a name that it has not.
+-- Uses rawget, because an object that a script returns may raise an error for an unknown field.
 local function is_run(result) return type(rawget(result, "history")) == "table" and rawget(result, "chosen_on") ~= nil end
 
 local function bytes_of(name, values)
   if type(values) == "table" then
     local ok, tensor = check.attempt(core.tensor, values, "float64", "cpu")
-    if not ok then error(("the result %s is no list of numbers"):format(name), 0) end
+    if not ok then error(("the result %s is not a list of numbers"):format(name), 0) end
     values = tensor
   end
   local evaluation, metric = evaluate.of_tensor(values)
-  if evaluation then values = evaluate.exact(evaluation, metric) end  -- what comparisons read is not rounded to float32
+  if evaluation then values = evaluate.exact(evaluation, metric) end  -- comparisons need values before rounding to float32
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
   end
   local bytes = core.float64_bytes(values)
   if #bytes > longest then
-    error(("the result %s has %d numbers, and the store takes %d at most"):format(name, #bytes // 8, longest // 8), 0)
+    error(("the result %s has %d numbers, the store takes at most %d"):format(name, #bytes // 8, longest // 8), 0)
   end
   return bytes
 end
 
--- The numbers of the lists' users or queries, as the evaluations say them that these values are of; nil where none does or they disagree.
+-- The numbers of the lists' users or queries, which the evaluations of these values know; nil if none knows them or if
+-- evaluations disagree.
 local function ids_of(values)
   local found
   for _, each in pairs(values) do
@@ -67,25 +70,28 @@ local function ids_of(values)
   return found
 end
 
--- Raises where a name that a trial returned is not UTF-8: stores and exports are.
+-- Stores and exports are UTF-8.
 local function check_name(name)
   if not utf8.len(name) then error(("the result '%s' has a name that is not UTF-8"):format(core.safe_text(name)), 0) end
 end
 
--- per_list: a tensor or a list of numbers of the metric itself, or several of them by the names of their metrics; "list" is the number of each
--- list's user or query, which evaluations say themselves. Returns bytes and what was given, both by name.
+-- Returns bytes and values by name. `per_list` is a tensor or list of numbers of the metric itself, or several by the
+-- names of their metrics. The name "list" has the number of each list's user or query, which evaluations know
+-- themselves.
 local function lists_of(per_list, metric)
   local lists = {}
   if per_list == nil then return lists, {} end
   local several = type(per_list) == "table" and type(next(per_list)) == "string"
   local given = several and per_list or { [metric or "value"] = per_list }
-  for name in pairs(given) do check_name(tostring(name)) end
-  for name, values in pairs(given) do lists[name] = bytes_of(several and "per_list." .. tostring(name) or "per_list", values) end
+  for name, values in pairs(given) do
+    check_name(tostring(name))
+    lists[name] = bytes_of(several and "per_list." .. tostring(name) or "per_list", values)
+  end
   lists.list = lists.list or ids_of(given)
   return lists, given
 end
 
--- Adds what is known of an evaluation: the conventions of its metrics, or of the one of this name, and how much of its
+-- Adds the conventions of an evaluation's metrics, or of the metric `own` under the name `name`, and how much of the
 -- lists training never saw.
 local function add_evaluation(found, evaluation, own, name)
   local new = rawget(evaluation, "_novelty")
@@ -122,20 +128,18 @@ end
 -- The name of the study's number: the sweep's `metric`, or the only one.
 local function metric_of(numbers, metric)
   if metric then
-    -- a metric that others call otherwise: what mr.fit and mr.evaluate return has our name
-    if numbers[metric] == nil and numbers[registry.our_name(metric)] ~= nil then numbers[metric] = numbers[registry.our_name(metric)] end
+    -- mr.fit and mr.evaluate return a metric under our name for it
+    if numbers[metric] == nil then numbers[metric] = numbers[registry.our_name(metric)] end
     if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
     return metric
   end
-  local first = next(numbers)
-  if first == nil then error("the trial returned no number", 0) end
-  if next(numbers, first) ~= nil then
-    local names = {}
-    for name in pairs(numbers) do names[#names + 1] = name end
-    table.sort(names)
-    error(("the trial returned several numbers (%s): mr.sweep{metric = ...} says which one counts"):format(table.concat(names, ", ")), 0)
+  local names = check.names(numbers)
+  if #names == 0 then error("the trial returned no number", 0) end
+  if #names > 1 then
+    local form = "the trial returned several numbers (%s). Name the one that counts: mr.sweep{metric = ...}"
+    error(form:format(table.concat(names, ", ")), 0)
   end
-  return first
+  return names[1]
 end
 
 -- Raises an error where the direction of the number is unknown, or differs from the direction of the sweep.
@@ -146,15 +150,15 @@ local function check_direction(name, o, directions)
     error(form:format(name, name), 0)
   end
   if o.direction and own and own ~= o.direction then
-    error(("of %s %s is better, but the sweep's direction is '%s': mr.sweep{%s} says so"):format(name,
-      own == "minimize" and "less" or "more", o.direction,
+    local form = "%s values of %s are better, but the sweep's direction is '%s'. Pass %s to mr.sweep"
+    error(form:format(own == "minimize" and "lower" or "higher", name, o.direction,
       o.assumed and ("metric = '%s'"):format(name) or ("direction = '%s'"):format(own)), 0)
   end
 end
 
 ---Returns the outcome of a finished trial. It is an error if the result cannot be stored.
 ---@param result any       what the trial's function returned
----@param o? { metric?: string, direction?: string, assumed?: boolean }  which number counts, and in which direction
+---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }
 function M.of(result, o)
   o = o or {}
@@ -183,8 +187,9 @@ function M.of(result, o)
   check_direction(name, o, directions)
   local outcome = { state = "done", value = value, numbers = numbers, lists = lists, reports = reports,
     conventions = conventions_of(given, result, run) }
-  if value ~= value or value - value ~= 0 then
-    outcome.state, outcome.value, outcome.reason = "failed", nil, ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
+  if not check.is_finite(value) then
+    outcome.state, outcome.value = "failed", nil
+    outcome.reason = ("%s is %s"):format(name, value ~= value and "NaN" or tostring(value))
   end
   return outcome
 end

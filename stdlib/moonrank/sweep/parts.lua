@@ -1,5 +1,5 @@
--- Parts of a search space: the possible values of one parameter. A part has its values for a grid, its value at a number in [0, 1) (for
--- samplers that draw), and a text that identifies it.
+-- Parts of a search space: the possible values of one parameter. A part has the values of a grid, a value for each
+-- number in [0, 1), for samplers that draw, and a text that identifies it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -18,19 +18,18 @@ Part.points, Part.step = false, false  -- for parts that have none
 ---@field parts table     a space of its own
 local When = check.class("mr.sweep.When")
 
----True if the value is a part of a search space.
 function M.is_part(value) return getmetatable(value) == Part end
-
----True if the value is a condition of a search space.
 function M.is_when(value) return getmetatable(value) == When end
 
----The text of an unexpected value in messages.
+---Returns the text of an unexpected value for an error.
 function M.found_text(value)
   if type(value) == "table" and getmetatable(value) then return tostring(value) end
   return "a " .. type(value)
 end
 
--- A plain value as text: numbers in full, 1 and 1.0 alike.
+local is_plain = { number = true, string = true, boolean = true }
+
+-- A plain value as text. Numbers have all digits; 1 and 1.0 are alike.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
   if type(value) == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"' end
@@ -38,12 +37,10 @@ local function scalar_text(value)
 end
 M.scalar_text = scalar_text
 
--- The contents of a table, keys in order; nil where it contains functions, tensors or other objects.
+-- A value or table as text, with sorted keys; nil if it contains a function, a tensor or another object.
 local function table_text(value, seen)
-  if type(value) ~= "table" then
-    local plain = type(value) == "number" or type(value) == "string" or type(value) == "boolean"
-    return plain and scalar_text(value) or nil
-  end
+  if is_plain[type(value)] then return scalar_text(value) end
+  if type(value) ~= "table" then return nil end
   if getmetatable(value) or seen[value] then return nil end
   seen[value] = true
   local parts = {}
@@ -78,18 +75,18 @@ local function ordered(where, low, high)
 end
 
 local function positive(where, low)
-  if low <= 0 then check.fail("%s: low is %s, expected a number above 0, which has a logarithm", where, scalar_text(low)) end
+  if low <= 0 then check.fail("%s: low is %s, expected a number above 0 for a logarithm", where, scalar_text(low)) end
 end
 
 local function add_choice(part, where, key, value)
   local kind = type(key)
-  if kind ~= "string" and kind ~= "number" and kind ~= "boolean" then
-    check.fail("%s: value %d is a %s; strings, numbers and booleans stand without a name, all others as name = value", where,
+  if not is_plain[kind] then
+    check.fail("%s: value %d is a %s, expected a string, number or boolean. Give others a name: name = value", where,
       #part.keys + 1, kind)
   end
   if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
   if kind == "string" and not utf8.len(key) then check.fail("%s: value %s is not UTF-8", where, scalar_text(key)) end
-  if part.index[key] then check.fail("%s: value %s stands twice", where, scalar_text(key)) end
+  if part.index[key] then check.fail("%s: value %s is there twice", where, scalar_text(key)) end
   part.keys[#part.keys + 1] = key
   part.index[key], part.named[key] = #part.keys, value
 end
@@ -106,18 +103,17 @@ function M.choice(values)
     check.fail("%s: values is %s, expected a table of values", where, M.found_text(values))
   end
   local part = setmetatable({ kind = "choice", keys = {}, index = {}, named = {}, log = false }, Part)
-  local names = {}
-  for key in pairs(values) do
+  local named = {}
+  for key, value in pairs(values) do
     if type(key) == "string" then
-      names[#names + 1] = key
+      named[key] = value
     elseif math.type(key) ~= "integer" or key < 1 or key > #values then
       check.fail("%s: key %s, expected a list without gaps, or names", where, tostring(key))
     end
   end
   for _, value in ipairs(values) do add_choice(part, where, value) end
-  table.sort(names)
-  for _, name in ipairs(names) do add_choice(part, where, name, values[name]) end
-  if #part.keys == 0 then check.fail("%s: no values, expected one at least", where) end
+  for _, name in ipairs(check.names(named)) do add_choice(part, where, name, named[name]) end
+  if #part.keys == 0 then check.fail("%s: no values, expected at least one", where) end
   return part
 end
 
@@ -131,7 +127,7 @@ function M.range(first, last, step)
   local where = "mr.range"
   first, last, step = whole(where, "first", first), whole(where, "last", last), whole(where, "step", step == nil and 1 or step)
   if step < 1 then check.fail("%s: step is %d, expected 1 or more", where, step) end
-  if last < first then check.fail("%s: last is %d, below first, which is %d", where, last, first) end
+  if last < first then check.fail("%s: last is %d, expected at least first, which is %d", where, last, first) end
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step, log = false }, Part)
 end
 
@@ -158,19 +154,22 @@ local integer_options = declare("mr.sweep.IntegerOptions", {
   { "log", "boolean", default = false, help = "draw uniformly in the logarithm" },
 }, part_options)
 
+local function real(kind, low, high, options)
+  local where = "mr." .. kind
+  ordered(where, finite(where, "low", low), finite(where, "high", high))
+  finite(where, "high - low", high - low)
+  if kind == "loguniform" then positive(where, low) end
+  return setmetatable({ kind = kind, low = low + 0.0, high = high + 0.0, log = kind == "loguniform",
+    points = part_options:read(where, options).points }, Part)
+end
+
 ---A parameter with numbers between `low` and `high`, drawn uniformly.
 ---@param low number
 ---@param high number
 ---@param options? mr.sweep.PartOptions
 ---@return mr.sweep.Part
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
-function M.uniform(low, high, options)
-  local where = "mr.uniform"
-  ordered(where, finite(where, "low", low), finite(where, "high", high))
-  finite(where, "high - low", high - low)
-  local o = part_options:read(where, options)
-  return setmetatable({ kind = "uniform", low = low + 0.0, high = high + 0.0, points = o.points, log = false }, Part)
-end
+function M.uniform(low, high, options) return real("uniform", low, high, options) end
 
 ---A parameter with numbers between `low` and `high`, drawn uniformly in the logarithm.
 ---@param low number  above 0
@@ -178,13 +177,7 @@ end
 ---@param options? mr.sweep.PartOptions
 ---@return mr.sweep.Part
 ---Example: `mr.loguniform(0.001, 0.5, {points = 3})   --> loguniform(0.001, 0.5; points 3)`
-function M.loguniform(low, high, options)
-  local where = "mr.loguniform"
-  ordered(where, finite(where, "low", low), finite(where, "high", high))
-  positive(where, low)
-  local o = part_options:read(where, options)
-  return setmetatable({ kind = "loguniform", low = low + 0.0, high = high + 0.0, points = o.points, log = true }, Part)
-end
+function M.loguniform(low, high, options) return real("loguniform", low, high, options) end
 
 ---A parameter with integers between `low` and `high`, both included.
 ---@param low integer
@@ -247,17 +240,19 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Integers of a grid with points: evenly spaced, duplicates removed.
+-- The value at a share of the way from `low` to `high`.
+local function between(part, share)
+  if part.log then return part.low * core.number_power(part.high / part.low, share) end
+  return part.low + share * (part.high - part.low)
+end
+
+-- The distinct integers of a grid with `points`.
 local function spread_integers(part)
-  local seen, values = {}, {}
+  local values = {}
   for i = 0, part.points - 1 do
-    local t = i / (part.points - 1)
-    local x = part.log and part.low * core.number_power(part.high / part.low, t) or part.low + t * (part.high - part.low)
-    local value = math.max(part.low, math.min(part.high, math.floor(x + 0.5)))
-    if not seen[value] then
-      seen[value] = true
-      values[#values + 1] = value
-    end
+    local rounded = math.floor(between(part, i / (part.points - 1)) + 0.5)
+    local value = math.max(part.low, math.min(part.high, rounded))
+    if value ~= values[#values] then values[#values + 1] = value end
   end
   return values
 end
@@ -266,24 +261,18 @@ end
 ---@return integer?
 function Part:size()
   if self.kind == "choice" then return #self.keys end
-  local points = self.points
-  if self.kind == "integer" and points then return #spread_integers(self) end
-  if self.step then return (self.high - self.low) // self.step + 1 end
-  return points
+  if not self.step then return self.points end
+  return self.points and #spread_integers(self) or (self.high - self.low) // self.step + 1
 end
 
 ---Returns the i-th value of a grid.
 ---@param i integer  from 1
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
-  if self.step then
-    if self.points then return spread_integers(self)[i] end
-    return self.low + (i - 1) * self.step
-  end
+  if self.step then return self.points and spread_integers(self)[i] or self.low + (i - 1) * self.step end
   if i == 1 then return self.low end
   if i == self.points then return self.high end
-  local t = (i - 1) / (self.points - 1)
-  return self.log and self.low * core.number_power(self.high / self.low, t) or self.low + t * (self.high - self.low)
+  return between(self, (i - 1) / (self.points - 1))
 end
 
 ---Returns the ends of the axis on which the distribution is uniform. Logarithmic parts have the
@@ -324,9 +313,7 @@ function Part:at(u)
   return self:from_axis(low + u * (high - low))
 end
 
----Returns true if this part may take the value.
----@param value any
----@return boolean
+---Returns true if the value is one of this part.
 function Part:contains(value)
   if self.kind == "choice" then return self.index[value] ~= nil end
   if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end

@@ -1,13 +1,15 @@
--- The workers of a sweep, in the process that started them: they get trials as they become free, and are restarted when they end.
+-- The workers of a sweep, as the process that started them sees them. A free worker gets the next trial, and a worker
+-- that ends is replaced.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
+local invalid = require("moonrank.sweep.process").invalid
 local read = require("moonrank.sweep.message").read
 
 local M = {}
 
 local most_false_starts = 5  -- workers in a row that end before they take a trial
-local most_heard = 1000   -- messages of one worker before the others are heard
+local most_heard = 1000  -- messages that are read from a worker before it is the next worker's turn
 local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves
 
 ---@class mr.sweep.Pool
@@ -16,33 +18,32 @@ Pool.__index = Pool
 
 ---@class mr.sweep.Runner        where a worker can run
 ---@field start fun(self: mr.sweep.Runner, log: string, call: string): mr.sweep.Process
----@field lost? boolean         whether none can run there any more
+---@field lost? boolean         true if no worker can run there any more
 
 ---@class mr.sweep.Pool.Options
 ---@field schedule mr.sweep.Schedule
 ---@field live mr.sweep.Live
 ---@field runners mr.sweep.Runner[]  one for each worker
 ---@field pause? number        seconds between polls of workers that cannot be waited for
----@field call string          which call of mr.sweep this is
----@field fingerprint string   of the study, which a worker compares with its own
----@field numerics? string     that workers must have
+---@field call string          this call of mr.sweep
+---@field fingerprint string   of the study; a worker must have the same one
+---@field numerics? string     numerics version that workers must have
 ---@field metric string
+
+local function log_path(folder, slot) return ("%s/worker_%d.log"):format(folder, slot) end
 
 -- The end of a worker's output.
 local function tail(path)
-  local file = io.open(path, "rb")
+  local file <close> = io.open(path, "rb")
   if not file then return "" end
-  local size = file:seek "end"
-  file:seek("set", math.max(0, size - 2000))
-  local text = file:read "a"
-  file:close()
+  file:seek("set", math.max(0, file:seek "end" - 2000))
   local lines = {}
-  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  for line in file:lines() do lines[#lines + 1] = line end
   return table.concat(lines, "\n  ", math.max(1, #lines - 9))
 end
 
 function Pool:_start(slot)
-  local log = ("%s/worker_%d.log"):format(self.schedule.folder, slot)
+  local log = log_path(self.schedule.folder, slot)
   local process = self.runners[slot]:start(log, self.call)
   self.workers[slot] = { slot = slot, process = process, log = log, known = 0, ready = false, turn = 0 }
 end
@@ -68,23 +69,23 @@ function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
   elseif message.kind == "end" then
-    -- a signal of someone else: the process would end every later trial, too
+    -- The worker got a signal from elsewhere, which would end its later trials, too.
     if message.outcome.state == "interrupted" and not self:_is_stopping() then return self:_refuse(worker, "it was interrupted") end
     self:_end_trial(worker, message.outcome)
   elseif message.kind == "ready" then
     if message.fingerprint ~= self.fingerprint then
-      check.fail("mr.sweep: a worker found another study than its parent: the script, or what it reads, changed meanwhile, "
-        .. "or does not do the same each time it is run")
+      check.fail("mr.sweep: a worker found another study than its parent. The script, or a file that it reads, changed "
+        .. "meanwhile, or the script does something else each time it runs")
     end
     if self.numerics and message.numerics ~= self.numerics then
-      check.fail("mr.sweep: a worker has the numerics '%s', its parent '%s'; mix_numerics = true takes both", message.numerics,
-        self.numerics)
+      check.fail("mr.sweep: a worker has the numerics version '%s', its parent has '%s'. Pass mix_numerics = true to mix them",
+        message.numerics, self.numerics)
     end
     worker.ready, self.false_starts = true, 0
   end
 end
 
--- The effect of a worker's end on its trial, or, where it never took one, on the study.
+-- Handles the end of a worker: it ends the worker's trial, or counts as a false start if the worker never took one.
 function Pool:_lost(worker)
   local how = worker.process:how()
   how = worker.refused or how
@@ -96,13 +97,13 @@ function Pool:_lost(worker)
   elseif not worker.ready and not self.stopping then
     self.false_starts = self.false_starts + 1
     if self.false_starts >= most_false_starts then
-      check.fail("mr.sweep: %d workers in a row ended before they took a trial (%s); the last one said:\n  %s", self.false_starts, how,
-        tail(worker.log))
+      check.fail("mr.sweep: %d workers in a row ended before they took a trial (%s). The last one printed:\n  %s",
+        self.false_starts, how, tail(worker.log))
     end
   end
 end
 
--- Ends a worker; its later messages are not read.
+-- Kills a worker. Its later messages are not read.
 function Pool._refuse(_, worker, why)
   worker.refused = why
   worker.process:signal "kill"
@@ -110,10 +111,11 @@ end
 
 function Pool:_hear(worker, bytes)
   if worker.refused then return end
-  local busy = worker.trial and { turn = worker.turn, job = worker.job, metric = self.metric, prunes = self.schedule.pruner ~= false }
+  local busy = worker.trial
+    and { turn = worker.turn, job = worker.job, metric = self.metric, prunes = self.schedule.pruner ~= false }
   local message = read(bytes, busy or false)
   if message then return self:_take(worker, message) end
-  self:_refuse(worker, "what it sent is no message, so it was ended")
+  self:_refuse(worker, invalid)
 end
 
 -- Handles messages that a worker has sent, up to a limit, so that a worker that never stops sending
@@ -149,20 +151,20 @@ function Pool:running()
   local running = {}
   for _, worker in pairs(self.workers) do
     if worker.trial then
-      running[#running + 1] = { trial = worker.trial, report = worker.reports[#worker.reports], spent = core.clock() - worker.began }
+      running[#running + 1] = { trial = worker.trial, report = worker.reports[#worker.reports] }
     end
   end
   return running
 end
 
--- How many trials may run at once.
+-- The number of trials that may run at once.
 function Pool:_width()
   local count = 0
   for _, runner in ipairs(self.runners) do count = count + (runner.lost and 0 or 1) end
   return count
 end
 
--- Free workers get trials; missing workers are started where trials may be left for them.
+-- Gives trials to free workers, and starts missing workers while there may be trials left for them.
 function Pool:_employ()
   local free, unready = 0, 0
   for slot = 1, #self.runners do
@@ -188,7 +190,7 @@ end
 -- The first Ctrl-C: running trials are interrupted, no new ones begin.
 function Pool:_stop()
   self.stopping = core.clock()
-  self.live:say(("Ctrl-C: trials that are running end as they are, within %d s, to be done again later; a second Ctrl-C stops at once")
+  self.live:say(("Ctrl-C: running trials are interrupted within %d s and run again later. Press Ctrl-C again to stop at once")
     :format(grace))
   for _, worker in pairs(self.workers) do worker.process:signal(worker.trial and "interrupt" or "kill") end
 end
@@ -212,49 +214,42 @@ function Pool:_loop()
   end
 end
 
--- Ends all workers: free ones exit by themselves, others are killed.
+-- Ends all workers. Free workers exit by themselves, others are killed.
 function Pool:_dismiss()
   for _, worker in pairs(self.workers) do
     if worker.ready and not worker.trial then worker.process:send(frame.pack{ kind = "quit" })
     else worker.process:signal "kill" end
   end
   for _, worker in pairs(self.workers) do worker.process:how() end
-  self.workers = {}
 end
 
--- Removes the files of workers' output in which nothing stands but which trials they ran.
-local function remove_empty_logs(folder, count)
-  for slot = 1, count do
-    local path = ("%s/worker_%d.log"):format(folder, slot)
-    local file = io.open(path, "rb")
-    local printed = false
-    if file then
-      for line in file:lines() do
-        printed = not line:find "^%-%- trial %d+ "
-        if printed then break end
-      end
-      file:close()
-    end
-    if not printed then os.remove(path) end
+-- True if a file of a worker's output has a line beside those that name its trials.
+local function has_output(path)
+  local file <close> = io.open(path, "rb")
+  for line in file and file:lines() or function() end do
+    if not line:find "^%-%- trial %d+ " then return true end
   end
+  return false
 end
 
----Runs the remaining trials of a study; returns whether Ctrl-C ended it.
+---Runs the remaining trials of a study. Returns true if Ctrl-C ended it.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)
   local self = setmetatable({
-    schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call, fingerprint = o.fingerprint,
-    numerics = o.numerics or false,
-    metric = o.metric, workers = {}, false_starts = 0, stopping = false, more = false,
+    schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call,
+    fingerprint = o.fingerprint, numerics = o.numerics, metric = o.metric, workers = {}, false_starts = 0, stopping = false,
+    more = false,
   }, Pool)
   local folder = o.schedule.folder
-  for slot = 1, #self.runners do os.remove(("%s/worker_%d.log"):format(folder, slot)) end
+  for slot = 1, #self.runners do os.remove(log_path(folder, slot)) end
   local was = core.defer_interrupt(true)
   local ok, message = pcall(self._loop, self)
   self:_dismiss()
   core.defer_interrupt(was)
-  remove_empty_logs(folder, #self.runners)
+  for slot = 1, #self.runners do
+    if not has_output(log_path(folder, slot)) then os.remove(log_path(folder, slot)) end
+  end
   if not ok then error(message, 0) end
   return self.stopping ~= false
 end

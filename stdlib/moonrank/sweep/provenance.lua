@@ -1,6 +1,6 @@
--- Checks that a study's trials used the data that the script has now, and ran under its numerics
--- version. A trial keeps the fingerprints of its data. To compare them, the trial runs again up to
--- mr.fit, with the current data.
+-- Checks that a study's trials used the data that the script has now, and ran under this numerics version. A store
+-- keeps the fingerprints of each trial's data. To compare them, the trial runs again up to mr.fit, with the current
+-- data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
@@ -12,12 +12,11 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- The first and the last trial for each set of data that trials used; and how many trials have no record of their data.
+-- The first and the last trial for each set of data that trials used, and the number of trials without a record of
+-- their data.
 local function different(kept)
-  local numbers, known, groups, unknown = {}, {}, {}, 0
-  for number in pairs(kept) do numbers[#numbers + 1] = number end
-  table.sort(numbers)
-  for _, number in ipairs(numbers) do
+  local known, groups, unknown = {}, {}, 0
+  for _, number in ipairs(check.names(kept)) do
     local parts = {}
     for i, each in ipairs(kept[number].entries) do parts[i] = each.role .. " " .. each.fingerprint end
     local key = table.concat(parts, "\n")
@@ -35,7 +34,7 @@ end
 
 local order = { train = 1, valid = 2, test = 3, other = 4 }
 
--- The entries of one list that another one has not, in the order of their roles.
+-- The entries of one list that are missing in another, by role.
 local function missing(entries, from)
   local there, out = {}, {}
   for _, each in ipairs(from) do there[each.role .. each.fingerprint] = true end
@@ -49,7 +48,7 @@ local function missing(entries, from)
   return out
 end
 
--- The entries that the partial run would record: all of mr.fit's, or the first one.
+-- The entries of mr.fit.
 local function of_fit(entries)
   local out = {}
   for _, each in ipairs(entries) do
@@ -58,13 +57,12 @@ local function of_fit(entries)
   return out
 end
 
--- The differences between the data of a trial then and now, as text; nil where there are none.
+-- The differences between the data of a trial then and now, as text; nil if there are none.
 local function difference(kept, now)
-  local roles, lines, gone = {}, {}, missing(of_fit(kept), now)
-  local new = missing(now, kept)
+  local roles, lines, new, of_fits = {}, {}, missing(now, kept), of_fit(kept)
   if #new == 0 and #now > 0 then return nil end
   for _, each in ipairs(new) do roles[each.role] = true end
-  for _, each in ipairs(#of_fit(kept) > 0 and gone or kept) do
+  for _, each in ipairs(#of_fits > 0 and missing(of_fits, now) or kept) do
     if #lines < most_lines and (roles[each.role] or #now == 0) then lines[#lines + 1] = "then: " .. text_of(each) end
   end
   for _, each in ipairs(new) do lines[#lines + 1] = "now:  " .. text_of(each) end
@@ -72,73 +70,70 @@ local function difference(kept, now)
   return table.concat(lines, "\n  ")
 end
 
--- Warns where data are of a kind that has no fingerprint.
-local function tell_unknown(store, study, kept, groups)
+-- Warns about data without a fingerprint.
+local function warn_unknown(store, study, kept, groups)
   for _, group in ipairs(groups) do
     for _, each in ipairs(kept[group.first].entries) do
       if each.fingerprint == "unknown" then
-        local text = "mr.sweep: %s: trial %d of '%s' looked at data without a fingerprint (%s): whether they are the same is not known"
-        check.warn(text:format(store.path, group.first, study.name, each.role))
+        check.warn(("mr.sweep: %s: trial %d of '%s' used %s data without a fingerprint. Whether they are the same is not known")
+          :format(store.path, group.first, study.name, each.role))
         return
       end
     end
   end
 end
 
--- Warns where trials used more data than the partial run compares: those after the first that they read. Of a store it is said once: a
--- script may read hundreds of studies.
-local told = {}
-local function tell_rest(store, study, kept, groups, seen)
-  if told[store.path] then return end
-  for _, group in ipairs(groups) do
-    local rest = seen[group] and missing(kept[group.first].entries, seen[group])[1]
-    if rest then
-      told[store.path] = true
-      check.warn(("mr.sweep: %s: trial %d of '%s' looked at more data later (%s): whether these are the same is not known (of other "
-        .. "studies in this store that is not said again)"):format(store.path, group.first, study.name, rest.what))
-      return
-    end
-  end
+-- Warns once per store about data that the partial run does not reach.
+local warned = {}
+local function warn_rest(store, study, kept, group, now)
+  local rest = missing(kept[group.first].entries, now)[1]
+  if not rest or warned[store.path] then return end
+  warned[store.path] = true
+  check.warn(("mr.sweep: %s: trial %d of '%s' used more data later (%s). Whether these are the same is not known. There is no "
+    .. "further warning about this store"):format(store.path, group.first, study.name, rest.what))
 end
 
-local go_on = "another name or store begins another study; force = true goes on with this one"
+local go_on = "another name or store begins another study, force = true continues this one"
 
--- Why a study may not go on with the data that the script has now, or nil; and whether these are known to be others.
+-- Why a study may not continue with the data that the script has now; nil if it may. The second result is true if the
+-- data are known to be different.
 local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)
   if unknown > 0 then
-    return ("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so that nothing says of which data they are\n(%s)")
+    return ("mr.sweep: %s has %d trials of '%s' from before data had fingerprints, so their data are not known\n(%s)")
       :format(store.path, unknown, study.name, go_on), false
   end
-  tell_unknown(store, study, kept, groups)
+  warn_unknown(store, study, kept, groups)
   local seen = {}
   for _, group in ipairs(groups) do
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
-    if problem and forced.has(study, "space") then  -- after a forced change of the space older trials may not run any more
+    if problem and forced.has(study, "space") then  -- older trials may fail after a forced change of the space
       number = group.last
       now, problem = trials.data_of(context, job(number), stop)
     end
     if problem and not forced.has(study, "space") then
-      return ("mr.sweep: the data of trial %d of '%s' in %s cannot be made again, to see whether they are the same: %s\n(%s)")
+      return ("mr.sweep: the data of trial %d of '%s' in %s cannot be made again for a comparison: %s\n(%s)")
         :format(number, study.name, store.path, problem, go_on), false
     end
     seen[group] = not problem and now or nil
     local differs = not problem and difference(entries, now)
     if differs then
-      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path, study.name, number,
-        differs, go_on), true
+      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path, study.name,
+        number, differs, go_on), true
     end
   end
-  tell_rest(store, study, kept, groups, seen)
+  for _, group in ipairs(groups) do
+    if seen[group] then warn_rest(store, study, kept, group, seen[group]) end
+  end
 end
 
 ---Raises an error if trials of a study used other data than the script has now, or have no record
 ---of their data.
 ---@param store mr.sweep.Store
----@param study table                what the store has
+---@param study table                its row
 ---@param context mr.sweep.Context
 ---@param job fun(number: integer): mr.sweep.Job
 function M.check(store, study, context, job)
@@ -147,11 +142,8 @@ function M.check(store, study, context, job)
 end
 
 ---Records that a study continues by `force = true` although its trials used other data. If the code
----changed, too, only that is recorded: the trials may run long before they use their data.
----@param store mr.sweep.Store
----@param study table                what the store has
----@param context mr.sweep.Context
----@param job fun(number: integer): mr.sweep.Job
+---changed, too, only that is recorded: the trials may run long before they use their data. The
+---arguments are those of `check`.
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
     if forced.has(study, field) then return end
@@ -161,8 +153,6 @@ function M.note(store, study, context, job)
 end
 
 ---Raises an error if trials of a study ran under another numerics version than this program's.
----@param store mr.sweep.Store
----@param study table   what the store has
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do
@@ -173,8 +163,8 @@ function M.check_numerics(store, study)
   end
   if #others == 0 then return end
   check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  then: %s\n"
-    .. "  now:  '%s'\n(another name or store begins another study; mix_numerics = true goes on with this one)", store.path, study.name,
-    table.concat(others, ", "), core.numerics())
+    .. "  now:  '%s'\n(another name or store begins another study, mix_numerics = true continues this one)", store.path,
+    study.name, table.concat(others, ", "), core.numerics())
 end
 
 return M

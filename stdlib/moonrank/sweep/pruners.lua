@@ -1,5 +1,5 @@
--- Pruners: whether a trial is stopped early, by its reports so far. A decision is a pure function of the trial's reports and of those of
--- earlier generations, so that a study does not depend on the number of workers.
+-- Pruners decide whether a trial stops early. A decision depends only on the reports of the trial and of earlier
+-- generations, so that a study does not depend on the number of workers.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
@@ -8,35 +8,31 @@ local hyperband = require "moonrank.sweep.hyperband"
 local M = {}
 
 ---@class mr.sweep.Progress
----@field number integer                                   of the trial
----@field reports { step: integer, value: number }[]       in the order of their steps
----@field state? string                                    of others: "done", "pruned" or "failed"
+---@field number integer                              of the trial
+---@field reports { step: integer, value: number }[]  in the order of their steps
+---@field state? string                               of an ended trial: "done", "pruned" or "failed"
 
 ---@class mr.sweep.Pruner
 ---@field name string
 local Pruner = check.class("mr.sweep.Pruner")
 
--- More is better; NaN is worst.
-local function score(self, value)
-  if value ~= value then return -math.huge end
-  return self._sign * value
-end
+-- A value on a scale on which higher is better. NaN is worst.
+local function score(self, value) return value == value and self._sign * value or -math.huge end
 
 local function last_report(trial) return trial.reports[#trial.reports] end
 
--- The last report up to a step, of a trial that reached the step.
+-- The last report up to a step; nil if the trial did not reach the step.
 local function report_at(trial, step)
   local found
   for _, report in ipairs(trial.reports) do
     if report.step <= step then found = report end
   end
-  return found and last_report(trial).step >= step and found or nil
+  return last_report(trial).step >= step and found or nil
 end
 
 ---Returns true if the trial should stop. It is called after each of the trial's reports.
 ---@param trial mr.sweep.Progress
----@param others mr.sweep.Progress[]  trials that have ended; those from generation_of(trial.number) on are not looked at
----@return boolean
+---@param others mr.sweep.Progress[]  ended trials; those from generation_of(trial.number) on do not count
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
   local seen = {}
@@ -48,16 +44,12 @@ end
 
 ---Returns the first trial of this trial's generation. All trials before it must have ended when
 ---this one starts.
----@param number integer
----@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study has by default, if the pruner defines it.
----@return integer?
 function Pruner.count() end
 
 ---Returns the pruner with its options as text.
----@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end
@@ -72,20 +64,20 @@ end
 local deciders, declared = {}, {}
 
 local generation_options = declare("mr.sweep.GenerationOptions", {
-  { "generation", "integer", least = 1,
-    shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
+  { "generation", "integer", least = 1, shown = generations.default_shown,
     help = "number of trials that are compared with the same earlier trials" },
 })
 
 local function is_warmup(value) return value == "auto" or math.type(value) == "integer" and value >= 0 end
 
 declared.median = declare("mr.sweep.MedianOptions", {
-  { "warmup", 'integer|"auto"', accept = is_warmup, expected = 'an integer of at least 0, or "auto"', shown = '"auto"',
+  { "warmup", 'integer|"auto"', accept = is_warmup, expected = 'an integer of at least 0, or "auto"', default = "auto",
     help = "no decision up to this step; auto: three steps, or a fifth of mr.fit's epochs if that is more" },
   { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials have reached the step" },
 }, generation_options)
 
--- Stops where the best report so far is below the median of the others' at this step (Golovin et al. 2017).
+-- Stops a trial if its best report so far is below the median of the other trials' reports at this step (Golovin et al.
+-- 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
   local warmup = o.warmup == "auto" and math.max(3, math.ceil((trial.epochs or 0) / 5)) or o.warmup
@@ -114,8 +106,8 @@ local function first_from(trial, step)
   end
 end
 
--- Asynchronous successive halving (Li et al. 2020): at a rung a trial is promoted if it is among the best n / factor of the n that reached it,
--- itself included, or the best of all.
+-- Asynchronous successive halving (Li et al. 2020). A trial continues beyond a rung if it is the best of the n trials
+-- that reached the rung, or among the best n / factor. n counts the trial itself.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
   while rung * o.factor <= step do rung = rung * o.factor end
@@ -144,7 +136,8 @@ local function mean_score(self, trial)
   return sum / #trial.reports
 end
 
--- Reports are folds, steps their numbers: stops where this trial's are worse than the best trial's by the signed-rank test.
+-- A report is the result of a fold, and its step is the fold's number. Stops a trial if its folds are worse than those
+-- of the best trial by the signed-rank test.
 function deciders.wilcoxon(self, trial, others)
   local o, best, best_mean = self._options, nil, nil
   for _, other in ipairs(others) do
@@ -165,16 +158,6 @@ function deciders.wilcoxon(self, trial, others)
   return test.n > 0 and test.statistic < test.n * (test.n + 1) / 4 and test.p / 2 < o.p
 end
 
--- The options, and where they leave out one, its value in `given`, unless the pruner has no such option.
-local function with_usual(how, options, given)
-  for _, row in ipairs(declared[how].rows) do
-    local name = row[1]
-    local usual = given[name]
-    if options[name] == nil and (how == "median" or usual ~= "auto") then options[name] = usual end
-  end
-  return options
-end
-
 ---Returns the names of all pruners.
 ---@return string[]
 function M.names()
@@ -185,25 +168,21 @@ end
 ---Makes a pruner from its name. Options follow the name: {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
----@param given? table<string, any>  defaults of options that `how` leaves out
+---@param defaults? table<string, any>  values of options that `how` leaves out
 ---@return mr.sweep.Pruner
 ---Example: `require("moonrank.sweep.pruners").make{"hyperband", max_resource = 81}:count()   --> 143`
-function M.make(how, direction, given)
-  local options = {}
-  if type(how) == "table" then
-    for key, value in pairs(how) do
-      if key ~= 1 then options[key] = value end
-    end
-    how = how[1]
-  end
-  check.choice("pruner " .. tostring(how), "direction", direction or "maximize", { "maximize", "minimize" })
+function M.make(how, direction, defaults)
+  local name, options = generations.named(how)
+  check.choice("pruner " .. tostring(name), "direction", direction or "maximize", { "maximize", "minimize" })
   local sign = direction == "minimize" and -1 or 1
-  if how == "hyperband" then return hyperband.new(options, sign) end
-  if not deciders[how] then check.unknown("pruner", how, M.names()) end
-  local o = declared[how]:read("pruner " .. how, with_usual(how, options, given or {}))
+  if name == "hyperband" then return hyperband.new(options, sign) end
+  if not deciders[name] then check.unknown("pruner", name, M.names()) end
+  for option in pairs(defaults and declared[name].by_name or {}) do
+    if options[option] == nil then options[option] = defaults[option] end
+  end
+  local o = declared[name]:read("pruner " .. name, options)
   o.generation = o.generation or 10
-  if how == "median" then o.warmup = o.warmup or 0 end
-  return setmetatable({ name = how, _sign = sign, _options = o, _decide = deciders[how] }, Pruner)
+  return setmetatable({ name = name, _sign = sign, _options = o, _decide = deciders[name] }, Pruner)
 end
 
 return M

@@ -1,6 +1,6 @@
--- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study; every rank has one worker, a process of its own, so
--- that a trial that crashes its process does not end the job. The other ranks start those workers and forward messages; they stay in mr.sweep
--- until rank 0 ends.
+-- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study. Every rank has one worker,
+-- which is a process of its own, so that a trial that crashes does not end the job. The other ranks start their workers
+-- and forward messages. They stay in mr.sweep until rank 0 ends.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
@@ -10,7 +10,7 @@ local process = require "moonrank.sweep.process"
 
 local M = {}
 
-local pause = 0.002  -- seconds between polls of MPI, which cannot be waited for together with channels
+local pause = 0.002  -- seconds between polls of MPI; the system cannot wait for MPI and channels together
 
 ---Returns the rank of this process (0 or more) if it is one of several; nil if it is alone.
 ---@return integer? rank
@@ -21,10 +21,10 @@ end
 
 local function received() return core.cluster_receive() end
 
--- The interval of messages that show that a rank is alive.
+-- Seconds between messages that show that a rank is alive.
 local function beat_after(silence) return math.min(5, silence / 10) end
 
--- This rank's own worker: how it is started.
+-- The command line and the environment of this rank's worker.
 local function here()
   local _, _, local_rank, local_size = core.cluster_join "trials"
   local words, why = command.words(math.min(core.cores(), math.max(1, core.machine_cores() // local_size)))
@@ -32,7 +32,7 @@ local function here()
   return words, gpus.variables(local_rank + 1)
 end
 
--- Requests of rank 0.
+-- Does what rank 0 requests.
 local function obey(state, message)
   local worker = state.worker
   if message.kind == "start" then
@@ -85,7 +85,7 @@ end
 ---@class mr.sweep.Ranks
 local Ranks = check.class("mr.sweep.Ranks")
 
--- The worker of another rank, as mr.sweep.Process.
+-- The worker of another rank, with the methods of mr.sweep.Process.
 local Remote = check.class("mr.sweep.Remote")
 Remote.ending = false
 
@@ -109,7 +109,7 @@ function Remote:how()
   return self.ending
 end
 
--- Receives messages of all ranks, and marks those that have sent none for too long as lost.
+-- Receives messages of all ranks, and marks ranks without a message for too long as lost.
 function Ranks:_collect()
   local now = core.clock()
   for from, bytes in received do

@@ -1,5 +1,5 @@
--- Samplers: which parameters the trials of a sweep get. A suggestion is a pure function of the study's seed, the trial's number and the results
--- that it may use, so that a study depends neither on the number of workers nor on interruptions.
+-- Samplers choose the parameters of trials. A suggestion depends only on the study's seed, the trial's number and the
+-- results of earlier generations, so that a study depends neither on the number of workers nor on interruptions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -22,21 +22,31 @@ local M = {}
 local Sampler = check.class("mr.sweep.Sampler")
 Sampler.first = {}
 
+---Returns random numbers in [0, 1) for a trial's parameter. They come from a counter, so they do
+---not depend on earlier draws.
+---@param number integer  of the trial
+---@param name string     of the parameter
+function M.random(seed, number, name, count)
+  local use = ("sweep trial %d parameter %s"):format(number, name)
+  return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable()
+end
+
+local function random_value(self, number, entry)
+  return entry.part:at(M.random(self.seed, number, entry.name, 1)[1])
+end
+
 ---Returns the parameters of a trial.
 ---@param number integer              of the trial, from 1
----@param history? mr.sweep.Trial[]   results; those of trials from generation_of(number) on are not looked at
+---@param history? mr.sweep.Trial[]   results; those of trials from generation_of(number) on do not count
 ---@return table<string, any>
 function Sampler:suggest(number, history)
-  if math.type(number) ~= "integer" or number < 1 then
-    check.fail("suggest: trial %s, expected an integer from 1", tostring(number))
-  end
   local params = self._suggest(self, number, generations.before(history or {}, self:generation_of(number)))
   local given = self.first[number]
   if not given then return params end
   return self.space:draw(function(entry)
     if given[entry.name] ~= nil then return given[entry.name] end
     if params[entry.name] ~= nil then return params[entry.name] end
-    return entry.part:at(M.random(self.seed, number, entry.name, 1)[1])
+    return random_value(self, number, entry)
   end)
 end
 
@@ -44,8 +54,9 @@ end
 ---@param points table<string, any>[]
 function Sampler:begin_with(points)
   local where = "mr.sweep: first"
-  if type(points) ~= "table" then check.fail("%s is a %s. Pass a list of points: first = {{lr = 0.01}}", where, type(points)) end
-  if self.name == "grid" then check.fail("%s does not apply to the sampler grid, which runs every point. Pass another sampler", where) end
+  if self.name == "grid" then
+    check.fail("%s does not apply to the sampler grid, which runs every point. Pass another sampler", where)
+  end
   local parts = {}
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
@@ -64,21 +75,17 @@ end
 
 ---Returns the first trial of this trial's generation. All trials before it must have ended when
 ---this one is suggested. It is 1 if the sampler does not use results.
----@param number integer
----@return integer
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
 end
 
 ---Returns the number of trials that can be suggested; nil if it is infinite.
----@return integer?
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
 ---Returns the sampler with its options as text.
----@return string
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
   return generations.described(self.name, self._options) .. first
@@ -86,19 +93,8 @@ end
 
 function Sampler:__tostring() return self:describe() end
 
----Returns random numbers in [0, 1) for a trial's parameter. They come from a counter, so they do
----not depend on earlier draws.
----@param seed integer
----@param number integer  of the trial
----@param name string     of the parameter
----@param count integer
----@return number[]
-function M.random(seed, number, name, count)
-  return core.uniform({ count }, 0, 1, seed, ("sweep trial %d parameter %s"):format(number, name), "float64", "cpu"):totable()
-end
-
 local function random_params(self, number)
-  return self.space:draw(function(entry) return entry.part:at(M.random(self.seed, number, entry.name, 1)[1]) end)
+  return self.space:draw(function(entry) return random_value(self, number, entry) end)
 end
 
 local function new(name, space, seed, options, suggest)
@@ -106,12 +102,13 @@ local function new(name, space, seed, options, suggest)
 end
 
 local makers = {}
+local sobol_dimensions = 64
 
 local no_options = declare("mr.sweep.NoOptions", {})
 
 function makers.grid(space, seed, options)
   local o = no_options:read("sampler grid", options)
-  space:grid(1)  -- raises at once where there is no grid
+  space:grid(1)  -- raises an error at once if the space has no grid
   return new("grid", space, seed, o, function(self, number) return self.space:grid(number) end)
 end
 
@@ -119,27 +116,28 @@ function makers.random(space, seed, options)
   return new("random", space, seed, no_options:read("sampler random", options), random_params)
 end
 
--- One dimension per parameter, conditional ones too, in the order of the space; the seed gives every dimension a digital shift of its own. No
--- point is left out: the first is the origin, shifted.
+-- Each parameter, also a conditional one, has a dimension of the sequence with a random digital shift of its own. A
+-- shift is added to every point modulo 2, so that points stay as even. The first point is the shifted origin.
 function makers.sobol(space, seed, options)
-  local sobol = require "moonrank.sweep.sobol"
   local o = no_options:read("sampler sobol", options)
   local shifts = {}
   for _, entry in ipairs(space:entries()) do
-    if entry.slot > sobol.dimensions then
-      check.fail("sampler sobol: %d parameters, expected %d at most", #space:entries(), sobol.dimensions)
+    if entry.slot > sobol_dimensions then
+      check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- the slot distinguishes parameters of one name under different conditions
+    -- parameters of one name under different conditions have different slots
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end
   return new("sobol", space, seed, o, function(self, number)
-    return self.space:draw(function(entry) return entry.part:at(sobol.at(number - 1, entry.slot, shifts[entry.slot])) end)
+    return self.space:draw(function(entry)
+      return entry.part:at((core.sobol_bits(number - 1, entry.slot) ~ shifts[entry.slot]) / (1 << 32))
+    end)
   end)
 end
 
 local tpe_options = declare("mr.sweep.TpeOptions", {
-  { "generation", "integer", least = 1, shown = "the number of workers, or a sixth of all trials up to 10 where that is more",
+  { "generation", "integer", least = 1, shown = generations.default_shown,
     help = "number of trials that are suggested from the same results" },
   { "startup", "integer", default = 10, least = 1, help = "number of first trials that are drawn at random" },
   { "candidates", "integer", default = 8, least = 1, help = "draws of which the best is taken; more make trials similar" },
@@ -152,7 +150,7 @@ function makers.tpe(space, seed, options, direction, defaults)
   o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
-    -- Trials of one generation that come before this one count as bad results, so that its points are spread.
+    -- Earlier trials of this generation count as bad results, so that the points of a generation are spread.
     local seen, params = table.move(history, 1, #history, 1, {}), nil
     for each = generations.first(number, o.generation), number do
       params = tpe.suggest(self.space, seen, o, direction, function(entry, count) return M.random(seed, each, entry.name, count) end)
@@ -174,16 +172,10 @@ function M.names() return check.names(makers) end
 ---@param defaults? { generation?: integer }  of options that `how` leaves out
 ---@return mr.sweep.Sampler
 function M.make(how, space, seed, direction, defaults)
-  local options = {}
-  if type(how) == "table" then
-    for key, value in pairs(how) do
-      if key ~= 1 then options[key] = value end
-    end
-    how = how[1]
-  end
-  if not makers[how] then check.unknown("sampler", how, M.names()) end
-  direction = check.choice("sampler " .. how, "direction", direction or "maximize", { "maximize", "minimize" })
-  return makers[how](space, seed, options, direction, defaults or {})
+  local name, options = generations.named(how)
+  if not makers[name] then check.unknown("sampler", name, M.names()) end
+  direction = check.choice("sampler " .. name, "direction", direction or "maximize", { "maximize", "minimize" })
+  return makers[name](space, seed, options, direction, defaults or {})
 end
 
 return M

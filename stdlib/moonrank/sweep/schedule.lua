@@ -11,24 +11,25 @@ local frame = require "moonrank.sweep.frame"
 local M = {}
 
 ---@class mr.sweep.Schedule
----@field planned integer          how many trials the study will have
+---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
 local Schedule = check.class("mr.sweep.Schedule")
-Schedule.grid_at, Schedule.taken = false, false
+Schedule.taken = false  -- after a change of the space: a set of the points that trials have
 
--- The seed of a trial: bits of SHA-256 that a double holds exactly.
-local function seed_of(study_seed, number) return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16) end
+-- The seed of a trial: bits of SHA-256 that a double represents exactly.
+local function seed_of(study_seed, number)
+  return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16)
+end
 
--- Points of the grid of a space that was changed: those that the study already has keep their numbers, the others get those that are free.
+-- Prepares the grid of a space that changed. Points that the study already has keep their numbers, other points get
+-- free numbers. Returns the last number.
 local function free_points(self)
-  self.taken = {}
+  self.taken, self.grid_at = {}, 0
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
-  local free = 0
+  local free, number = 0, 0
   for i = 1, self.sampler:count() do
     if not self.taken[frame.to_json(self.space:grid(i))] then free = free + 1 end
   end
-  self.grid_at = 0
-  local number = 0
   while free > 0 or self.trials[number + 1] do
     number = number + 1
     if not self.trials[number] then free = free - 1 end
@@ -43,21 +44,19 @@ end
 ---@field sampler mr.sweep.Sampler
 ---@field pruner? mr.sweep.Pruner
 ---@field retry integer
----@field trials? integer        how many; required where the sampler's number is infinite
----@field metric string          what reports are pruned by
+---@field trials? integer        number of trials; required if the sampler has no end
+---@field metric string          the number by which trials are pruned
 ---@field folder string          of the study
----@field lock? mr.FileLock      in the folder, by which no other process runs the study
+---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
 ---@param o mr.sweep.Schedule.Options
 ---@return mr.sweep.Schedule
 function M.new(o)
   local self = setmetatable({
-    store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry, folder = o.folder,
-    lock = o.lock or false,
-    trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {}, counts = {}, best = false,
-    halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
+    store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry,
+    folder = o.folder, lock = o.lock or false, trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {},
+    counts = {}, best = false, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
     finished = { seconds = 0.0, trials = 0 },  -- in this run of the sweep
-    pace = { seconds = 0.0, steps = 0 },
   }, Schedule)
   local count = self.sampler:count()
   if count and forced.has(o.study, "space") then count = free_points(self) end
@@ -102,7 +101,8 @@ function Schedule:_advance()
   end
 end
 
--- Trials of an earlier run that came to a rung and have not ended wait there, however they were stopped; then what is decided goes on.
+-- Pauses trials of an earlier run that reached a rung and have not ended, however they were stopped. Then trials
+-- continue whose brackets are decided.
 function Schedule:_pause_all()
   for _, trial in pairs(self.trials) do
     if not self:is_final(trial) and self.halving:passed(trial) > 0 then trial.state = "paused" end
@@ -115,7 +115,7 @@ function Schedule:_pause_all()
   end
 end
 
--- Lets go on, and prunes, what the bracket of a trial decides by now.
+-- Promotes and prunes the trials for which the bracket of a trial is decided now.
 function Schedule:_halve(number)
   local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial) return self:is_final(trial) end)
   for _, trial in ipairs(promoted) do
@@ -126,21 +126,22 @@ function Schedule:_halve(number)
     local last = trial.so_far[#trial.so_far]
     trial.state, trial.value, trial.reason = "pruned", last.value, ("pruned at step %d"):format(last.step)
     self.store:prune(self.study, trial)
+    self:_add_time(trial.wall)
     files.forget(files.of_trial(self.folder, trial.number))
     self:_count(trial)
   end
   if #pruned > 0 then self:_advance() end
 end
 
----Returns how many trials have ended for good.
+---Returns the number of trials that have ended for good.
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
   return sum
 end
 
--- The first trial of the generation: those before it have to end first. Trials of a bracket wait for each other, so none for the results of
--- another one of it.
+-- The first trial of a trial's generation. All trials before it have to end first. Under Hyperband the generation
+-- begins at the bracket's first trial at the latest, because trials of a bracket wait for each other.
 function Schedule:_start_of(number)
   local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
   if not self.halving then return start end
@@ -172,11 +173,11 @@ function Schedule:_suggest(number)
   return params, frame.to_json(params)
 end
 
--- A trial that is to be run, known or new.
+-- The trial of this number, old or new; nil if it has begun in this run, has ended or is paused.
 function Schedule:_open(number)
   local known = self.trials[number]
   if known and (self:is_final(known) or known.begun) then return nil end
-  if known and self.halving and self.halving:passed(known) > 0 then return nil end  -- it waits, or is to go on
+  if known and self.halving and self.halving:passed(known) > 0 then return nil end
   if not known then
     local params, text = self:_suggest(number)
     known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
@@ -185,7 +186,7 @@ function Schedule:_open(number)
   return known
 end
 
--- The next one that has not begun in this run; nil where there is none now.
+-- The next trial that has not begun in this run; nil if none can begin now.
 function Schedule:_first()
   while self.cursor <= self.planned do
     local number = self.cursor
@@ -197,10 +198,9 @@ function Schedule:_first()
 end
 
 ---Returns the next trial to run and marks it in the store as begun; nil if none can run now.
----@return table?
 function Schedule:next()
   if self.lock and not self.lock:holds() then
-    check.fail("mr.sweep: %s was removed while the sweep ran, and with it the lock and checkpoints", self.folder)
+    check.fail("mr.sweep: the folder %s was removed while the sweep ran, with its lock and checkpoints", self.folder)
   end
   local trial = table.remove(self.again, 1) or self:_first()
   if not trial then return nil end
@@ -210,25 +210,10 @@ function Schedule:next()
   return trial
 end
 
--- Under Hyperband how far a trial goes depends on the others, but not how many steps all run together.
-function Schedule:_left_by_steps(running, workers)
-  if self.pace.steps == 0 then return nil end
-  local steps = self.halving:steps(self.planned)
-  for _, trial in pairs(self.trials) do steps = steps - self.halving:reached(trial) end
-  for _, each in ipairs(running) do
-    steps = steps - math.max(0, (each.report and each.report.step or 0) - self.halving:reached(each.trial))
-  end
-  return math.max(0, steps) * self.pace.seconds / self.pace.steps / math.max(1, workers)
-end
-
 ---Returns the seconds until all trials have ended; nil until the first trial has finished. It is
 ---the mean time of the trials that finished in this run, times the number of trials left, divided
----by the workers. Under Hyperband it counts steps instead of trials.
----@param running { trial: table, spent: number, report?: { step: integer } }[]
----@param workers integer
----@return number?
-function Schedule:left(running, workers)
-  if self.halving then return self:_left_by_steps(running, workers) end
+---by the workers.
+function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
@@ -263,7 +248,7 @@ local function of_metric(reports, metric)
   return out
 end
 
--- Reports of a trial and, beside them, those of its earlier parts: it may have gone on from there.
+-- Reports of a trial together with those of its earlier runs, from which it may have continued.
 local function joined(earlier, reports)
   local seen, all = {}, { table.unpack(reports) }
   for _, report in ipairs(reports) do seen[report.step] = true end
@@ -274,37 +259,32 @@ local function joined(earlier, reports)
   return all
 end
 
--- Adds the seconds of a run of a trial and the steps by which it went beyond `before`. A trial that
--- ended by itself counts as far as it reported.
-function Schedule:_add_pace(before, reports, seconds)
-  local last = reports[#reports]
-  if not seconds or not last or last.step <= before then return end
-  self.pace.seconds, self.pace.steps = self.pace.seconds + seconds, self.pace.steps + last.step - before
+-- Adds the seconds of a trial that ended.
+function Schedule:_add_time(seconds)
+  if not seconds then return end
+  self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
 ---Stores how a trial ended, and schedules it again if it is to be retried.
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
-    self.store:set_script(self.study)
+    self.store:set(self.study, "script")
   end
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0
-  if self.halving then self:_add_pace(was_paused and self.halving:reached(trial) or 0, outcome.reports or {}, outcome.wall) end
   if (was_paused or outcome.resumed) and outcome.wall then outcome.wall = outcome.wall + (trial.wall or 0) end
   self.store:finish(self.study, trial, outcome, was_paused)
   trial.state, trial.value, trial.reason, trial.wall = outcome.state, outcome.value, outcome.reason, outcome.wall
   if self.pruner then trial.so_far = joined(was_paused and trial.so_far, of_metric(outcome.reports, metric)) end
   if self:_is_over(trial) then files.forget(files.of_trial(self.folder, trial.number)) end
   if self:is_final(trial) then
-    if outcome.wall then
-      self.finished.seconds, self.finished.trials = self.finished.seconds + outcome.wall, self.finished.trials + 1
-    end
+    self:_add_time(outcome.wall)
     self:_count(trial)
     self:_advance()
   elseif self.halving and self.halving:passed(trial) > trial.passed then
-    trial.state = "paused"  -- also where it was killed just after it came to the rung
+    trial.state = "paused"  -- also if it was killed just after it reached the rung
   elseif not goes_on then
     self.again[#self.again + 1] = trial
   end

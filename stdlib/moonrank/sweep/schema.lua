@@ -1,11 +1,11 @@
--- The schema of the store, version by version: how a store is brought up to date, and which database is one.
+-- The versions of the store's schema: how an older store is updated, and which databases are stores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
 
 local M = {}
 
--- Each entry makes version i of version i - 1, one statement after another. Entries are never changed, only added.
+-- Entry i has the statements that make version i from version i - 1. Entries are never changed, only added.
 M.versions = {
   {
     [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
@@ -26,8 +26,8 @@ M.versions = {
       PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
     "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
   },
-  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- by which a trial ran; unknown for older ones
-  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older ones
+  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- numerics version of the program; unknown for older trials
+  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older trials
 }
 
 -- SQLite's application id: "MRst". Older stores have 0.
@@ -39,7 +39,6 @@ local function pragma(database, name)
 end
 
 ---Returns the version of the store in a database; 0 if the database has none yet.
----@return integer
 function M.version_of(database) return pragma(database, "user_version") end
 
 ---Updates a store to the last of these versions.
@@ -56,22 +55,20 @@ function M.migrate(store, versions)
   end
 end
 
--- Tables, indices, triggers and views by name: {type, the statement that made it}, without SQLite's own.
+-- Tables, indices, triggers and views by name, with type and statement. SQLite's own are left out.
 local function schema_of(database)
-  local _, columns, count = database:run("SELECT name, type, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", {}, 0)
+  local _, columns, count = database:run([[SELECT name, type, sql FROM sqlite_master
+    WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\']], {}, 0)
   local schema = {}
   for i = 1, count do schema[columns[1][i]] = { type = columns[2][i], sql = columns[3][i] } end
   return schema
 end
 
-local made = setmetatable({}, { __mode = "k" })  -- by the table of versions, then by version
+local made = {}  -- by version
 
--- The expected contents of a store of some version, as its statements make it: its schema, names in
--- order, and checks of its tables' types.
+-- The expected contents of a store of some version: its schema, sorted names, and checks of the types in its tables.
 local function expected_of(versions, version)
-  local by_version = made[versions] or {}
-  made[versions] = by_version
-  if by_version[version] then return by_version[version] end
+  if versions == M.versions and made[version] then return made[version] end
   local memory, checks = core.open_database("", "memory"), {}
   for i = 1, version do
     for _, statement in ipairs(versions[i]) do memory:run(statement, {}, 0) end
@@ -82,36 +79,34 @@ local function expected_of(versions, version)
     if schema[name].type == "table" then checks[#checks + 1] = damage.check_of(memory, name) end
   end
   memory:close()
-  by_version[version] = { schema = schema, names = names, checks = checks }
-  return by_version[version]
+  local expected = { schema = schema, names = names, checks = checks }
+  if versions == M.versions then made[version] = expected end
+  return expected
 end
 
 ---Returns why this program must not read or write a database as a store, or nil. It checks in one
 ---transaction. A reader leaves out damaged rows.
 ---@param versions string[][]
----@param path string
----@param only_reads boolean
----@return string?
 function M.objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)
   local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)
   database:run("COMMIT", {}, 0)
   if id ~= 0 and id ~= application or version < 0 or version == 0 and next(found) then
-    return "is an SQLite database, but no store of results"
+    return "is an SQLite database, but not a store of results"
   end
   if version > #versions then
-    return ("is a store of version %d, which a newer moonrank made; this one knows %d"):format(version, #versions)
+    return ("is a store of version %d, from a newer moonrank. This one knows version %d"):format(version, #versions)
   end
   local expected = expected_of(versions, version)
   for name, object in pairs(found) do
     local like = expected.schema[name]
     if not like or like.type ~= object.type or like.sql ~= object.sql then
       local shown = name:sub(1, 40):gsub("[^%g ]", "?")
-      return ("is no store of results as moonrank makes them: its %s '%s' is not one of a store"):format(object.type, shown)
+      return ("is not a store of results: its %s '%s' does not belong to a store"):format(object.type, shown)
     end
   end
   for _, name in ipairs(expected.names) do
-    if not found[name] then return ("is no store of results as moonrank makes them: it has no table '%s'"):format(name) end
+    if not found[name] then return ("is not a store of results: it has no table '%s'"):format(name) end
   end
   for _, each in ipairs(expected.checks) do
     local _, wrong, count = database:run(each.find, {}, 0)

@@ -1,4 +1,5 @@
--- The search space of a sweep: a table of parameters and conditions, checked once, that enumerates, draws and describes combinations.
+-- The search space of a sweep: a table of parameters and conditions. A space enumerates, draws and describes
+-- combinations of parameters.
 local check = require "moonrank.check"
 local parts = require "moonrank.sweep.parts"
 
@@ -6,29 +7,33 @@ local M = {}
 
 ---@class mr.sweep.Entry
 ---@field name string          of the parameter
----@field part mr.sweep.Part   what it may be
+---@field part mr.sweep.Part   its possible values
 ---@field slot integer         its index among all entries of the space
----@field branches table[]     conditions on it: values (a set), entries
+---@field branches table[]     conditions on it: values (a set), label, entries
 
 ---@class mr.sweep.Space
 local Space = check.class("mr.sweep.Space")
 
-local most = 2 ^ 53  -- combinations that a grid counts
-
-local expected = "expected mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform"
+local most = 2 ^ 53  -- combinations of a grid
 
 local found_text = parts.found_text
 
--- An entry of a space that has a name.
 local function check_named(where, key, value)
-  if not key:match "^[%a_][%w_]*$" then check.fail("%s: parameter '%s', expected a name of letters, digits and _", where, key) end
-  if parts.is_when(value) then check.fail("%s.%s: a mr.when has no name of its own, write it without '%s ='", where, key, key) end
-  if not parts.is_part(value) then check.fail("%s.%s is %s, %s", where, key, found_text(value), expected) end
+  if not key:match "^[%a_][%w_]*$" then
+    check.fail("%s: parameter '%s', expected a name of letters, digits and _", where, key)
+  end
+  if parts.is_when(value) then
+    check.fail("%s.%s is a mr.when, which has no name. Write it without '%s ='", where, key, key)
+  end
+  if not parts.is_part(value) then
+    check.fail("%s.%s is %s, expected mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform", where, key,
+      found_text(value))
+  end
 end
 
 local build
 
--- A condition among the entries of its table.
+-- Adds a condition to the entry, of the same table, on which it depends.
 local function add_condition(where, entries, condition, slots)
   local entry
   for _, each in ipairs(entries) do
@@ -43,10 +48,10 @@ local function add_condition(where, entries, condition, slots)
   local set = {}
   for _, value in ipairs(condition.values) do
     if entry.part.kind == "uniform" or entry.part.kind == "loguniform" then
-      check.fail("%s: %s is %s; conditions are on choices and integers", label, entry.name, tostring(entry.part))
+      check.fail("%s: %s is %s, expected a choice or an integer", label, entry.name, tostring(entry.part))
     end
     if not entry.part:contains(value) then
-      check.fail("%s: %s is never %s; it is %s", label, entry.name, parts.scalar_text(value), tostring(entry.part))
+      check.fail("%s: %s is never %s, it is %s", label, entry.name, parts.scalar_text(value), tostring(entry.part))
     end
     set[value] = true
   end
@@ -86,38 +91,33 @@ local function overlap(a, b)
   return false
 end
 
-local function merge(into, names)
-  for name in pairs(names) do into[name] = true end
-end
-
-local function distinct(a, b)
+local function check_distinct(a, b)
   for name in pairs(b) do
-    if a[name] then check.fail("space.%s stands twice, where both may apply", name) end
+    if a[name] then check.fail("space.%s is there twice, and both may apply at once. Rename one of them", name) end
   end
 end
 
--- All names below some entries; those that may apply at the same time must differ.
+-- The set of names of some entries and of their conditions. Raises an error if two parameters of one name can apply at
+-- the same time.
 local function names_below(entries)
   local all = {}
   for _, entry in ipairs(entries) do
-    local own, below = {}, {}
+    local own, below = { [entry.name] = true }, {}
     for i, branch in ipairs(entry.branches) do
       below[i] = names_below(branch.entries)
+      check_distinct({ [entry.name] = true }, below[i])
       for j = 1, i - 1 do
-        if overlap(branch.values, entry.branches[j].values) then distinct(below[j], below[i]) end
+        if overlap(branch.values, entry.branches[j].values) then check_distinct(below[j], below[i]) end
       end
-      merge(own, below[i])
+      for name in pairs(below[i]) do own[name] = true end
     end
-    distinct(own, { [entry.name] = true })
-    own[entry.name] = true
-    distinct(all, own)
-    merge(all, own)
+    check_distinct(all, own)
+    for name in pairs(own) do all[name] = true end
   end
   return all
 end
 
 ---Makes a space from a table: parameters by name, and conditions (`mr.when`) without a name.
----@param t table
 ---@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
@@ -129,7 +129,6 @@ function M.new(t)
 end
 
 ---Returns the names of all parameters, also of conditional ones, sorted.
----@return string[]
 function Space:names() return { table.unpack(self._names) } end
 
 ---Returns all parameters with their parts. Each comes before the parameters that depend on it.
@@ -159,19 +158,20 @@ end
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
 
--- Numbers of combinations; nil and the entry that prevents it where they are infinite, false where there are too many to count.
-local entries_size
-
-local function branches_size(branches)
+-- The product of the sizes of a list. A size is nil, with the entry that prevents a grid, if there are infinitely many
+-- combinations, and false if there are too many to count.
+local function product(list, size_of)
   local size = 1
-  for _, branch in ipairs(branches) do
-    local more, why = entries_size(branch.entries)
+  for _, each in ipairs(list) do
+    local more, why = size_of(each)
     if not more then return more, why end
     if size > most // more then return false end
     size = size * more
   end
   return size
 end
+
+local branches_size
 
 local function entry_size(entry)
   if entry.size then return entry.size end
@@ -190,24 +190,18 @@ local function entry_size(entry)
   return total
 end
 
-function entries_size(entries)
-  local size = 1
-  for _, entry in ipairs(entries) do
-    local more, why = entry_size(entry)
-    if not more then return more, why end
-    if size > most // more then return false end
-    size = size * more
-  end
-  return size
+local function entries_size(entries) return product(entries, entry_size) end
+
+function branches_size(branches)
+  return product(branches, function(branch) return entries_size(branch.entries) end)
 end
 
 ---Returns how many combinations a grid has; nil if they cannot be enumerated.
----@return integer?
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
 
--- The combination number `rest` (from 0) of an entry and what depends on it.
+-- Sets an entry and the parameters that depend on it to their combination number `rest`, from 0.
 local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
@@ -243,9 +237,10 @@ end
 function Space:grid(i)
   local count, entry = entries_size(self._entries)
   if count == nil then
-    check.fail("space.%s is %s, which no grid exhausts; say how many values with {points = n}", entry.name, tostring(entry.part))
+    check.fail("space.%s is %s, which no grid exhausts. Pass the number of values: {points = n}", entry.name,
+      tostring(entry.part))
   elseif not count then
-    check.fail("space: more than 2^53 combinations, too many for a grid")
+    check.fail("space has more than 2^53 combinations, too many for a grid")
   end
   if math.type(i) ~= "integer" or i < 1 or i > count then
     check.fail("space: combination %s, expected an integer from 1 to %d", tostring(i), count)
@@ -253,30 +248,6 @@ function Space:grid(i)
   local params = {}
   decode(self._entries, i - 1, params)
   return params
-end
-
----Raises an error that names the parameter if parameters are not a combination of this space.
----@param params table<string, any>
----@return true
-function Space:check(params)
-  if type(params) ~= "table" then check.fail("parameters are %s, expected a table", found_text(params)) end
-  local known = self:draw(function(entry)
-    local value = params[entry.name]
-    if value == nil then check.fail("parameter %s is missing, expected %s", entry.name, tostring(entry.part)) end
-    if not entry.part:contains(value) then
-      check.fail("parameter %s is %s, expected %s", entry.name, parts.scalar_text(value), tostring(entry.part))
-    end
-    return value
-  end)
-  for _, name in ipairs(check.names(params)) do
-    if known[name] == nil then
-      for _, each in ipairs(self._names) do
-        if each == name then check.fail("parameter %s does not apply to the others: its condition does not hold", name) end
-      end
-      check.unknown("parameter of this space", name, self:names())
-    end
-  end
-  return true
 end
 
 ---Returns the parameters that a trial gets: the named values of choices instead of their names.
@@ -305,17 +276,8 @@ end
 
 ---Returns the space as text, which is the same for equal spaces in any order of keys. Named values
 ---that are not plain data are compared by name only.
----@return string
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
-
----Returns a hash of the space: FNV-1a of its description, 16 hexadecimal digits.
----@return string
-function Space:hash()
-  local h, text = 0xcbf29ce484222325, self:describe()
-  for i = 1, #text do h = (h ~ text:byte(i)) * 0x100000001b3 end
-  return ("%016x"):format(h)
-end
 
 function Space:__tostring() return self:describe() end
 

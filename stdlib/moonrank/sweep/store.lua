@@ -1,4 +1,5 @@
--- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study; others may read meanwhile.
+-- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study, others may read
+-- meanwhile.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -7,7 +8,8 @@ local schema = require "moonrank.sweep.schema"
 
 local M = { versions = schema.versions }
 
----Bytes of the longest text or blob that a field can hold, with some for the rest of its row.
+---Bytes of the longest text or blob that a field can hold. Some bytes are left for the rest of the
+---row.
 M.longest = (256 << 20) - 4096
 
 -- The oldest version that can be read as it is.
@@ -17,7 +19,7 @@ local readable = 1
 ---@field path string
 local Store = check.class("mr.sweep.Store")
 
--- Rows of a statement as columns by name; ... are its parameters.
+-- The rows of a statement as columns by name. The varargs are the statement's parameters.
 function Store:columns(sql, ...)
   local names, columns = self._database:run(sql, { ... }, select("#", ...))
   local out = {}
@@ -25,7 +27,7 @@ function Store:columns(sql, ...)
   return out
 end
 
--- Rows of a statement as a list of tables by name. NULL is nil.
+-- The rows of a statement as a list of tables. NULL is nil.
 function Store:rows(sql, ...)
   local names, columns, count = self._database:run(sql, { ... }, select("#", ...))
   local rows = {}
@@ -48,7 +50,7 @@ function Store:transaction(f, ...)
   return result
 end
 
--- A database that may be read, or written, as a store.
+-- The database of a store, checked.
 local function opened(path, mode, versions, only_reads)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
@@ -58,15 +60,14 @@ local function opened(path, mode, versions, only_reads)
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database end
   end
-  database:close()  -- or what it has begun would lock others out until it is collected
+  database:close()  -- an open transaction would lock others out until the garbage collection
   if not good then error(why, 0) end
   check.fail("%s %s", path, why)
 end
 
 ---Writes the store's current contents to a new file, whole or not at all. Others may write
 ---meanwhile.
----@param path string
----@param part? string  the name of the file until it is whole
+---@param part? string  name of the file until it is whole
 function Store:copy(path, part)
   core.make_folder(path)
   part = part or ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
@@ -78,7 +79,7 @@ function Store:copy(path, part)
   check.fail("%s cannot be written: %s", path, tostring(why))
 end
 
--- Largest part of a writer's time that goes into copies for readers.
+-- Largest share of a writer's time that copies for readers take.
 local share = 0.05
 
 ---Makes a copy for readers if they cannot read the store itself, because it is open for exclusive
@@ -94,7 +95,8 @@ function Store:publish()
   if copies.credit < copies.last then return end
   local changes = self:columns("SELECT total_changes() AS n").n[1]
   if changes == copies.changes then return end
-  for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end  -- of a writer that was killed
+  -- files of a writer that was killed
+  for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end
   local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
   if message == "interrupted" then error(message, 0) end
   if ok then copies.changes = changes end
@@ -104,7 +106,6 @@ end
 
 ---Returns a text that says what is read instead of the store, and why; nil if the store itself is
 ---read.
----@return string?
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
@@ -112,24 +113,20 @@ Store.__close = Store.close
 
 ---Raises an error if the file is not a store, or is a store of a newer moonrank. A file without
 ---tables is accepted, because the process that made it may have been killed.
----@param path string
 ---@param versions? string[][]
 function M.look(path, versions)
   core.check_file(path)
-  -- a file that a writer has for itself is looked at when it is opened
+  -- a file that a writer has exclusively is checked when it is opened
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
 
 ---Returns true if a writer has opened the store exclusively, or was killed while it had.
----@param path string
----@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Writing creates a missing store and updates an older one. A newer store is an
 ---error. A file with other tables than a store's is an error, too, and is not changed.
----@param path string
 ---@param mode "read"|"write"
----@param versions? string[][]  for tests, which read none that is older
+---@param versions? string[][]  for tests; older versions are not read then
 ---@return mr.sweep.Store
 function M.open(path, mode, versions)
   local oldest = versions and #versions or readable
@@ -153,7 +150,7 @@ function M.open(path, mode, versions)
   end
   local version = schema.version_of(store._database)
   if version < oldest then
-    check.fail("%s is a store of version %d, expected %d; running a sweep on it brings it up to date", path, version, #versions)
+    check.fail("%s is a store of version %d, expected %d. Run a sweep on it to update it", path, version, #versions)
   end
   return store
 end
@@ -166,27 +163,25 @@ local study_fields = { "name", "space", "sampler", "seed", "direction", "metric"
 
 ---Adds a study, or gives it new fields; returns it.
 function Store:set_study(fields)
-  local values = {}
-  for i, field in ipairs(study_fields) do values[i] = fields[field] end
-  local marks, sets = {}, {}
-  for i, field in ipairs(study_fields) do marks[i], sets[i] = "?" .. i, field .. " = ?" .. i end
-  if self:study(fields.name) then
-    self:columns(("UPDATE studies SET %s WHERE name = ?1"):format(table.concat(sets, ", ")), table.unpack(values, 1, #study_fields))
-  else
-    self:columns(("INSERT INTO studies (%s, created) VALUES (%s, datetime('now'))"):format(table.concat(study_fields, ", "),
-      table.concat(marks, ", ")), table.unpack(values, 1, #study_fields))
+  local values, marks, sets = {}, {}, {}
+  for i, field in ipairs(study_fields) do
+    values[i], marks[i], sets[i] = fields[field], "?" .. i, field .. " = ?" .. i
   end
+  local sql
+  if self:study(fields.name) then
+    sql = ("UPDATE studies SET %s WHERE name = ?1"):format(table.concat(sets, ", "))
+  else
+    sql = ("INSERT INTO studies (%s, created) VALUES (%s, datetime('now'))"):format(table.concat(study_fields, ", "),
+      table.concat(marks, ", "))
+  end
+  self:columns(sql, table.unpack(values, 1, #study_fields))
   return self:study(fields.name)
 end
 
----Stores what changed when a study continued by `force = true` (sweep/forced.lua).
-function Store:set_forced(study) self:columns("UPDATE studies SET forced = ?2 WHERE id = ?1", study.id, study.forced) end
-
----Stores the text of what the trials of a study depend on.
-function Store:set_script(study) self:columns("UPDATE studies SET script = ?2 WHERE id = ?1", study.id, study.script) end
-
----Stores how many trials a study will have.
-function Store:set_planned(study, planned) self:columns("UPDATE studies SET planned = ?2 WHERE id = ?1", study.id, planned) end
+---Stores the field `forced`, `script` or `planned` of a study's row.
+function Store:set(study, field)
+  self:columns(("UPDATE studies SET %s = ?2 WHERE id = ?1"):format(field), study.id, study[field])
+end
 
 ---Returns the trials of a study by number, with their parameters.
 function Store:trials(study)
@@ -200,7 +195,7 @@ function Store:trials(study)
   return trials
 end
 
--- Raises where the file is not the one any more that was opened: what is written there is lost.
+-- Results in a file that was removed or replaced would be lost.
 local function need_file(self)
   if self._database:moved() then
     check.fail("%s was removed, renamed or replaced while the sweep ran, so its results would be lost", self.path)
@@ -231,20 +226,22 @@ function Store:finish(study, trial, outcome, add)
     self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
       device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), conventions = ?14,
       ended = datetime('now') WHERE id = ?1]],
-      id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory, outcome.device,
-      core.version(), study.data, outcome.data and 1 or 0, outcome.numerics, outcome.conventions)
+      id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory,
+      outcome.device, core.version(), study.data, outcome.data and 1 or 0, outcome.numerics, outcome.conventions)
     for name, insert in pairs(parts) do
       self:columns(("DELETE FROM %s WHERE trial = ?1"):format(name), id)
       for key, value in pairs(outcome[name] or {}) do self:columns(insert, id, key, value) end
     end
     self:columns("DELETE FROM data WHERE trial = ?1", id)
     for _, each in ipairs(outcome.data or {}) do
-      self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role, each.fingerprint, each.what)
+      self:columns("INSERT INTO data (trial, role, fingerprint, what) VALUES (?1, ?2, ?3, ?4)", id, each.role,
+        each.fingerprint, each.what)
     end
     if not add then self:columns("DELETE FROM reports WHERE trial = ?1", id) end
     for _, report in ipairs(outcome.reports or {}) do
       for name, value in pairs(report.values) do
-        self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name, report.step, value)
+        self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
+          report.step, value)
       end
     end
   end)
@@ -253,13 +250,13 @@ end
 
 ---Stores that a paused trial does not continue, and its last reported values.
 function Store:prune(study, trial)
-  self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id, trial.number,
-    trial.value, trial.reason)
+  self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id,
+    trial.number, trial.value, trial.reason)
 end
 
 local roles = { train = true, valid = true, test = true, other = true }
 
--- A field of the file about data, checked.
+-- A row about data. Its texts may come from anywhere.
 local function entry_of(row)
   local sum, what = tostring(row.fingerprint), tostring(row.what)
   return { role = roles[row.role] and row.role or "other", fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown",
@@ -272,9 +269,10 @@ end
 function Store:data(study, number)
   local by_number = {}
   if schema.version_of(self._database) < 2 then return by_number end
-  for _, row in ipairs(self:rows([[SELECT t.number, t.noted, d.role, d.fingerprint, d.what FROM trials t LEFT JOIN data d ON d.trial = t.id
-      WHERE t.study = ?1 AND (t.number = ?2 OR ?2 IS NULL AND t.state IN ('done', 'pruned')) ORDER BY t.number, d.role, d.fingerprint]],
-      study.id, number)) do
+  for _, row in ipairs(self:rows([[SELECT t.number, t.noted, d.role, d.fingerprint, d.what
+      FROM trials t LEFT JOIN data d ON d.trial = t.id
+      WHERE t.study = ?1 AND (t.number = ?2 OR ?2 IS NULL AND t.state IN ('done', 'pruned'))
+      ORDER BY t.number, d.role, d.fingerprint]], study.id, number)) do
     by_number[row.number] = by_number[row.number] or { noted = row.noted == 1, entries = {} }
     if row.role then table.insert(by_number[row.number].entries, entry_of(row)) end
   end
@@ -287,9 +285,8 @@ end
 function Store:conventions(study)
   local by_number = {}
   if schema.version_of(self._database) < 4 then return by_number end
-  for _, row in ipairs(self:rows("SELECT number, conventions FROM trials WHERE study = ?1 AND conventions IS NOT NULL", study.id)) do
-    by_number[row.number] = row.conventions
-  end
+  local sql = "SELECT number, conventions FROM trials WHERE study = ?1 AND conventions IS NOT NULL"
+  for _, row in ipairs(self:rows(sql, study.id)) do by_number[row.number] = row.conventions end
   return by_number
 end
 
@@ -298,19 +295,18 @@ end
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
-  local groups = self:columns("SELECT DISTINCT ifnull(numerics, '') AS name FROM trials WHERE study = ?1 LIMIT 2", study.id).name
-  if #groups < 2 then return nil end
+  if #self:numerics(study) < 2 then return nil end
   local by_number, found = {}, self:columns("SELECT number, numerics FROM trials WHERE study = ?1", study.id)
   for i, number in ipairs(found.number) do by_number[number] = found.numerics[i] end
   return by_number
 end
 
----Returns how many trials of a study began under each numerics version, most first. `numerics` is
----nil for trials without a recorded version.
+---Returns the number of trials of a study that began under each numerics version, most first.
+---`numerics` is nil for trials without a recorded version.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
-  return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics ORDER BY trials DESC, numerics]],
-    study.id)
+  return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics
+    ORDER BY trials DESC, numerics]], study.id)
 end
 
 ---Returns the values of the metric that trials reported, by number: {{step =, value =}, ...} in

@@ -1,4 +1,4 @@
--- A study's row in the store: its space, script, settings and data, and whether they are those of earlier runs.
+-- A study's row in the store: its space, script, settings and data, and their comparison with those of earlier runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -9,10 +9,8 @@ local setting = require "moonrank.settings"
 
 local M = {}
 
----Returns settings as sorted text, in the form that a study stores.
----@param settings table
+---Returns settings as the text that a study stores.
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
----@return string
 function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -23,20 +21,21 @@ function M.settings_text(settings, formerly)
   return table.concat(lines, "\n")
 end
 
--- SHA-256 of the files that trials read, fingerprints of datasets, folds and ratings.
+-- The SHA-256 of each file that trials read, and the fingerprints of datasets, folds and ratings.
 local function data_text(data)
   local lines = {}
   for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
-    local sum = fingerprint.of(each)
+    local sum, words = fingerprint.of(each), tostring(each):match "[^\n]*"
     if not sum and type(each) ~= "string" then
       check.fail("mr.sweep: data holds a %s, expected paths of files, datasets, folds or ratings", type(each))
     end
-    lines[i] = sum and ("%s %s"):format(sum, tostring(each):match "[^\n]*") or ("%s %s"):format(core.sha256_file(each), each:match "[^/]*$")
+    if not sum then sum, words = core.sha256_file(each), each:match "[^/]*$" end
+    lines[i] = sum .. " " .. words
   end
   return table.concat(lines, "\n")
 end
 
--- The text of what trials depend on; where a part of it cannot be compared, all of the file counts.
+-- The text of what trials depend on. If a part of it cannot be compared, the whole file counts.
 local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
@@ -44,8 +43,7 @@ end
 
 ---Returns the row of a study.
 ---@param o table           the options of mr.sweep, checked
----@param in_worker boolean  where checksums of data, which take time, are not computed
----@return table
+---@param in_worker boolean  true in a worker, which does not compute checksums of data
 function M.describe(o, in_worker)
   local script_name, whole = command.script_of(o.run)
   local text = code.of(o.run, o.space, in_worker)
@@ -57,8 +55,8 @@ function M.describe(o, in_worker)
     name = o.name, whole = whole, code = text, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
     seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole), script_name = script_name,
-    settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    formerly = formerly,  -- texts with former names of options, as earlier versions wrote them
+    settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials,
+    version = core.version(), formerly = formerly,  -- texts with former names of options, as earlier versions wrote them
   }
 end
 
@@ -68,7 +66,7 @@ function M.fingerprint(study)
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
   end
-  -- values may differ from process to process, as times do, and a trial of one may have loaded more
+  -- values, such as times, may differ between processes, and a trial may have loaded more modules in one of them
   for line in study.script:gmatch "[^\n]+" do
     if line:match "^function " or line:match "^module " then parts[#parts + 1] = line end
   end
@@ -78,19 +76,15 @@ end
 
 -- The lines that only one of two texts has.
 local function difference(was, now)
-  local function lines_of(text)
-    local lines, set = {}, {}
-    for line in text:gmatch "[^\n]+" do
-      lines[#lines + 1] = line
-      set[line] = true
-    end
-    return lines, set
-  end
-  local a, in_a = lines_of(was)
-  local b, in_b = lines_of(now)
   local out = {}
-  for _, line in ipairs(a) do if not in_b[line] then out[#out + 1] = "then: " .. line:match "^%s*(.*)" end end
-  for _, line in ipairs(b) do if not in_a[line] then out[#out + 1] = "now:  " .. line:match "^%s*(.*)" end end
+  local function add(head, text, other)
+    other = "\n" .. other .. "\n"
+    for line in text:gmatch "[^\n]+" do
+      if not other:find("\n" .. line .. "\n", 1, true) then out[#out + 1] = head .. line:match "^%s*(.*)" end
+    end
+  end
+  add("then: ", was, now)
+  add("now:  ", now, was)
   return table.concat(out, "\n  ")
 end
 
@@ -98,17 +92,16 @@ local compared = { "space", "sampler", "seed", "direction", "metric", "settings"
 
 local script_changed = "the script changed: %s is not what %s was then"
 
--- Why all of a script counts, where it does.
+-- Why the whole script counts, if it does.
 local function unseen(script)
   local lines = {}
-  for line in script:gmatch "[^\n]+" do
-    local path, why = line:match "^unseen (.-)\t(.*)"
-    if path then lines[#lines + 1] = ("\n  all of it counts, because of %s: %s"):format(path, why) end
+  for path, why in ("\n" .. script):gmatch "\nunseen ([^\n]-)\t([^\n]*)" do
+    lines[#lines + 1] = ("\n  all of it counts, because of %s: %s"):format(path, why)
   end
   return table.concat(lines)
 end
 
--- The differences, as one text (nil where there are none), and what differs.
+-- The differences as one text, or nil, and the fields that differ.
 local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do
@@ -131,10 +124,11 @@ local function changes(was, now)
   return parts[1] and table.concat(parts, "\n") or nil, changed
 end
 
-local told = {}  -- of a store once: a script may read hundreds of studies
+local told = {}
 
--- Options of mr.args that trials read and `settings` does not name refuse nothing, as many do not change results: one line tells of those that
--- changed since the first result. Returns the study's text with the values of then.
+-- Warns once about options of mr.args that trials read, that `settings` does not name and that changed since the first
+-- result. They are not an error, because many options do not change results. Returns the study's text with the earlier
+-- values of options.
 local function tell_options(store, was, now)
   local text = code.joined(now.script, was.script)
   if not forced.has_results(store, was) then return text end
@@ -150,15 +144,15 @@ local function tell_options(store, was, now)
   if #lines > 0 and not told[key] then
     told[key] = true
     local name = lines[1]:match "^%-%-(%S+)"
-    check.warn(("mr.sweep: %s: trials of '%s' have results by other values of options that run reads: %s. If these change results, begin "
-      .. "another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name, table.concat(lines, ", "),
-      name, name))
+    check.warn(("mr.sweep: %s: trials of '%s' have results with other values of options that run reads: %s. If these change "
+      .. "results, begin another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name,
+      table.concat(lines, ", "), name, name))
   end
   return code.with_options(text, then_)
 end
 
--- True if the stored values of trials are another number than the values to come. A study without
--- the name of a metric uses the only number of its trials.
+-- True if the stored values of trials are of another metric than the values to come. A study without a metric uses the
+-- only number of its trials.
 local function has_other_values(store, was, now)
   if was.metric == now.metric or not forced.has_results(store, was) then return false end
   local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1
@@ -172,27 +166,25 @@ end
 ---because the values of ended trials would stay those of the first metric.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
----@param force boolean
----@return table
 function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end
   local changed, fields = changes(was, now)
   if changed and has_other_values(store, was, now) then
-    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(values of its trials are %s, and force = true does not change them: give "
-      .. "the study of the other metric another name, or leave the metric as it was)", store.path, now.name, changed,
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(values of its trials are %s, and force = true does not change "
+      .. "them. Give the study of the other metric another name, or keep the metric)", store.path, now.name, changed,
       was.metric and "those of " .. was.metric or "the only number that a trial returned")
   end
   if changed and not force then
-    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study; force = true goes on with this one)",
-      store.path, now.name, changed)
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study, force = true continues "
+      .. "this one)", store.path, now.name, changed)
   end
   local study = was
   now.script = tell_options(store, was, now)
   if changed then study = store:set_study(now)
   elseif not was.script:match "^%x+$" and now.script ~= was.script then
     was.script = now.script
-    store:set_script(was)
+    store:set(was, "script")
   end
   if changed then forced.note(store, study, fields) end
   return study

@@ -1,5 +1,5 @@
--- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011): parameters that are likely among the good results and unlikely
--- among the others, one parameter at a time.
+-- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011) suggest parameters that are likely among
+-- the good results and unlikely among the others, one parameter at a time.
 local core = require "moonrank.core"
 
 local M = {}
@@ -24,7 +24,7 @@ local function widths(centres, range)
   return found
 end
 
--- Normal kernels on an axis, truncated at its ends; the first is the prior, as wide as the axis.
+-- Normal kernels on an axis, truncated at its ends. The first kernel is the prior, as wide as the axis.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -45,7 +45,8 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- The mean of the kernels at a value: their density, or their probability of the interval that is rounded to it.
+-- The mean of the kernels at a value: their density, or for integers their probability of the interval that is rounded
+-- to the value.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
@@ -94,7 +95,7 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Good results and the others. Failed and pruned trials are among the others.
+-- Divides trials into good results and the others. Failed and pruned trials are among the others.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}
@@ -111,7 +112,7 @@ local function split(history, share, direction)
   return good, bad
 end
 
--- The values of every entry among some trials, by slot.
+-- The values of each parameter among some trials, by its slot.
 local function observed(space, trials)
   local values = {}
   for _, entry in ipairs(space:entries()) do values[entry.slot] = {} end
@@ -125,11 +126,10 @@ local function observed(space, trials)
   return values
 end
 
----Suggests the most promising parameters, given results.
+---Returns the most promising parameters, given results.
 ---@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]
 ---@param options mr.sweep.TpeOptions
----@param direction string
 ---@param random fun(entry: mr.sweep.Entry, count: integer): number[]
 ---@return table<string, any>
 function M.suggest(space, history, options, direction, random)

@@ -1,4 +1,4 @@
--- One trial: the object that its function gets, and the outcome of its end.
+-- One trial: the object that the trial's function gets, and how the trial ended.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -12,7 +12,7 @@ local M = {}
 ---@class mr.Trial
 ---@field number integer        from 1
 ---@field params table          the trial's parameters; each is also a field: trial.lr
----@field seed integer          from the study's seed and the number, wherever and whenever the trial runs
+---@field seed integer          depends on the study's seed and the number only
 ---@field attempt integer       1, or more when it is a retry
 ---@field checkpoint string     folder of this trial, kept if it is interrupted or killed. mr.fit{trial = trial, checkpoint = true}
 ---   writes its checkpoint there. This file is removed when the trial's result is stored; other files stay
@@ -23,13 +23,15 @@ local own_fields = { number = true, params = true, seed = true, attempt = true, 
 ---Raises an error if a parameter has the name of a field that every trial has.
 function M.check_names(names)
   for _, name in ipairs(names) do
-    if own_fields[name] then check.fail("mr.sweep: space.%s: a trial has a field of this name already; rename the parameter", name) end
+    if own_fields[name] then
+      check.fail("mr.sweep: space.%s has the name of a field that every trial has. Rename the parameter", name)
+    end
   end
 end
 
 ---Returns the name of the number by which the sweep prunes this trial; nil if it does not prune it.
 ---@param trial mr.Trial
----@param epochs? integer  that the trial trains, for the pruner
+---@param epochs? integer  number of epochs that the trial trains, for the pruner
 ---@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
@@ -46,7 +48,7 @@ function M.resumed(trial)
   if state then state.resumed = true end
 end
 
--- The errors that end a pruned trial, and one that waits for others at a rung.
+-- The errors that end a pruned trial and a trial that waits for others at a rung.
 local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
 local Paused = setmetatable({}, { __name = "mr.sweep.Paused", __tostring = function() return "the trial was paused" end })
 
@@ -65,9 +67,8 @@ function Trial.__index(self, name)
   for _, known in ipairs(state.names) do
     if known == name then return nil end  -- a parameter whose condition does not hold
   end
-  local known = check.names(own_fields)
-  table.move(state.names, 1, #state.names, #known + 1, known)
-  check.unknown("parameter or field of this trial", name, known)
+  local fields = check.names(own_fields)
+  check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
 end
 
 ---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the
@@ -83,7 +84,9 @@ function methods:report(step, values)
   end
   local metric = state.metric or "value"
   if type(values) == "number" then values = { [metric] = values } end
-  if type(values) ~= "table" then check.fail("trial:report: values is a %s, expected a number or numbers by name", type(values)) end
+  if type(values) ~= "table" then
+    check.fail("trial:report: values is a %s, expected a number or numbers by name", type(values))
+  end
   local copy = {}
   for name, value in pairs(values) do
     if type(name) ~= "string" or type(value) ~= "number" then
@@ -103,7 +106,7 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
--- The error with the script's own lines of the traceback, from the trial's function on.
+-- The error with the lines of the traceback that are the script's, from the trial's function on.
 local function script_traceback(message)
   if message == Pruned then return { stopped = "pruned" } end
   if message == Paused then return { stopped = "paused" } end
@@ -116,17 +119,17 @@ local function script_traceback(message)
   return { text = core.error_text(message), traceback = table.concat(lines, "\n") }
 end
 
-local most_said = 65536  -- bytes of an error that are kept
+local longest_error = 65536  -- bytes that are kept
 
 local function failure(problem)
-  -- where memory ran out, or the handler itself failed, it is not the record that the handler makes
+  -- `problem` is not the handler's record if memory ran out or the handler itself failed
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
   if not utf8.len(problem.text) then problem.text = core.safe_text(problem.text, true) end
   if problem.text == "interrupted" then return { state = "interrupted", reason = "Ctrl-C" } end
-  local traceback = problem.traceback and problem.traceback:sub(1, most_said)
-  return { state = "failed", reason = problem.text:sub(1, most_said), traceback = traceback }
+  local traceback = problem.traceback and problem.traceback:sub(1, longest_error)
+  return { state = "failed", reason = problem.text:sub(1, longest_error), traceback = traceback }
 end
 
 local function finished(result, context)
@@ -140,14 +143,14 @@ end
 ---@field params table<string, any>
 ---@field attempt integer
 ---@field folder string
----@field pause? integer   the step at which it waits for others
+---@field pause? integer   step at which the trial waits for others
 
 ---@class mr.sweep.Context
 ---@field run fun(trial: mr.Trial): any
 ---@field space mr.sweep.Space
 ---@field metric? string
 ---@field direction string
----@field assumed boolean   whether neither the metric nor a direction was given
+---@field assumed boolean   true if the script gave neither a metric nor a direction
 ---@field pruner? mr.sweep.Pruner
 ---@field others mr.sweep.Progress[]
 ---@field on_report? fun(report: table)
@@ -155,11 +158,12 @@ end
 -- The argument of the trial's function.
 local function trial_of(context, job)
   local state = {
-    values = context.space:values(job.params), names = context.space:names(), metric = context.metric, pruner = context.pruner,
-    others = context.others, folder = job.folder, pause = context.pruner and job.pause, on_report = context.on_report, reports = {},
-    so_far = {},
+    values = context.space:values(job.params), names = context.space:names(), metric = context.metric,
+    pruner = context.pruner, others = context.others, folder = job.folder, pause = context.pruner and job.pause,
+    on_report = context.on_report, reports = {}, so_far = {},
   }
-  return setmetatable({ number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }, Trial), state
+  local trial = { number = job.number, seed = job.seed, attempt = job.attempt, params = job.params, _state = state }
+  return setmetatable(trial, Trial), state
 end
 
 ---Returns the data that a trial would use now. It runs the trial up to mr.fit or, if the trial does
@@ -167,7 +171,7 @@ end
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@param stop "fit"|"any"
----@return mr.data.Entry[] data, string? problem  why it did not get there
+---@return mr.data.Entry[] data, string? problem  problem: why the trial did not get there
 function M.data_of(context, job, stop)
   local quiet = { run = context.run, space = context.space, metric = context.metric, others = {} }
   local was_print, was_write = print, io.write
@@ -203,13 +207,14 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.resumed = state.resumed or nil
-  -- work that ends early on Ctrl-C by itself (mr.fit does) has a result, but not that of the whole trial
+  -- mr.fit returns a result after Ctrl-C, but not the result of the whole trial
   if core.interrupts() > 0 then
-    outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory, resumed = outcome.resumed }
+    outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory,
+      resumed = outcome.resumed }
   end
   if outcome.state == "pruned" or outcome.state == "paused" then
-    outcome.value = state.so_far[#state.so_far].value
-    outcome.reason = ("%s at step %d"):format(outcome.state, state.so_far[#state.so_far].step)
+    local last = state.so_far[#state.so_far]
+    outcome.value, outcome.reason = last.value, ("%s at step %d"):format(outcome.state, last.step)
   end
   outcome.data, outcome.loaded = data, loaded
   outcome.reports = #state.reports > 0 and state.reports or outcome.reports or {}

@@ -1,4 +1,5 @@
--- A worker: this program started again on the same script. Its `mr.sweep` does not return; it runs the trials that it is sent.
+-- A worker: this program started again on the same script. In a worker `mr.sweep` does not return. It runs the trials
+-- that the parent sends.
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
 local phase = require "moonrank.phase"
@@ -6,7 +7,7 @@ local trial = require "moonrank.sweep.trial"
 
 local M = {}
 
--- The next message, or nil where the parent has ended.
+-- The next message; nil if the parent has ended.
 local function wait(channel)
   while true do
     local message = channel:receive()
@@ -18,8 +19,8 @@ end
 
 local found
 
----Returns, in a worker, the channel to its parent and the call of mr.sweep that it serves. Any
----other process gets false.
+---Returns the channel to the parent and the call of mr.sweep that this worker serves; false in a
+---process that is not a worker.
 ---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then
@@ -32,13 +33,12 @@ function M.role()
 end
 
 ---Runs trials until none is left, then ends the process.
----@param channel any
 ---@param context mr.sweep.Context
----@param fingerprint string  of what the study is
+---@param fingerprint string  of the study
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
-  phase.stop()  -- of a profile around the sweep, which is of the process that started it
-  local turn = 0  -- of this worker's trials
+  phase.stop()  -- a profile around the sweep measures the parent, not its workers
+  local turn = 0
   context.on_report = function(report) channel:send(frame.pack{ kind = "report", turn = turn, report = report }) end
   channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })
   context.others = {}

@@ -216,7 +216,7 @@ end)
 it("shows a table that is drawn anew on a terminal", function()
   local written, now = {}, 0
   local schedule = { planned = 10, counts = { done = 3, failed = 1 }, ended = function() return 4 end, trials = {},
-    left = function(_, running, workers) return #running == 0 and workers == 1 and 13.7 or nil end,
+    left = function(_, workers) return workers == 1 and 13.7 or nil end,
     best = { value = 0.5, number = 2, params = { lr = 0.25, loss = "ap" } } }
   local view = live.new("s", schedule, { terminal = true, width = 60, clock = function() return now end,
     out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
@@ -257,14 +257,14 @@ it("goes in the direction of the metric that counts; another one is an error bef
     equal({ best("asked", "hinge_loss", { direction = "maximize" }), best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })
     local function never() error "it ran" end
     raises(function() sweep(folder, { name = "no", metric = "valid_nrbp_loss", direction = "maximize", run = never }) end,
-      "direction is 'maximize', but of valid_nrbp_loss less is better")
-    raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end, "of ap more is better")
+      "direction is 'maximize', but lower values of valid_nrbp_loss are better")
+    raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end, "higher values of ap")
     -- where nothing says which number it will be, the first trial shows it
     equal(best("unnamed", nil, { number = "ap" }), 3.0)
     equal(best("least, unnamed", nil, { number = "nrbp_loss", direction = "minimize" }), 1.0)
     equal(best("wrong", nil, { number = "nrbp_loss" }), nil)
     local reason = mr.results(folder .. "/r.db", "wrong"):trials{ columns = { "reason" } }.rows[1][1]
-    local said = "of nrbp_loss less is better, but the sweep's direction is 'maximize': mr.sweep{metric = 'nrbp_loss'}"
+    local said = "lower values of nrbp_loss are better, but the sweep's direction is 'maximize'. Pass metric = 'nrbp_loss'"
     check(reason:find(said, 1, true), reason)
   end)
 end)
@@ -277,7 +277,7 @@ it("a metric under a name of the script's own is not chosen by in the wrong dire
     end
     local wrong = sweep(folder, { metric = "valid_pairs", direction = "maximize", space = { a = mr.range(1, 2) }, run = run })
     local reason = wrong:trials{ columns = { "reason" } }.rows[1][1]
-    check(tostring(reason):find("mr.sweep{direction = 'minimize'} says so", 1, true), tostring(reason))
+    check(tostring(reason):find("Pass direction = 'minimize'", 1, true), tostring(reason))
     local right = sweep(folder, { name = "right", metric = "valid_pairs", direction = "minimize", run = run,
       space = { a = mr.range(1, 2) } })
     equal(right:best().value, 1.0)
@@ -335,7 +335,7 @@ it("packs messages to the bit, and parameters as JSON that SQLite and others rea
   equal(math.type(back[1]), "integer")
   equal(1 / back[2], -math.huge)
   raises(function() frame.pack(print) end, "a function cannot be sent")
-  raises(function() frame.unpack "?" end, "no message")
+  raises(function() frame.unpack "?" end, "not a message")
   raises(function() frame.unpack(frame.pack({ 1, 2, 3 }):sub(1, -3)) end, "too short")
   local params = { s = 'quote " back \\ line\n\1', f = 0.1, whole = 3.0, i = 3, yes = true, no = false, small = 1e-300 }
   equal(frame.from_json(frame.to_json(params)), params)
@@ -355,7 +355,7 @@ it("migrates older stores and refuses newer ones and other files", function()
     local opened = store.open(path, "write", second)
     equal(opened:rows "SELECT * FROM t", { { x = 7, y = 8 } })
     opened:close()
-    raises(function() store.open(path, "write", first) end, "of version 2, which a newer moonrank made; this one knows 1")
+    raises(function() store.open(path, "write", first) end, "of version 2, from a newer moonrank")
     raises(function() store.open(folder .. "/none.db", "read") end, "none.db is not there")
     sweeps.write(folder .. "/text", ("no database at all "):rep(100))
     raises(function() store.open(folder .. "/text", "write") end, "text is not an SQLite database")
@@ -375,9 +375,9 @@ it("refuses databases that are no stores, and leaves them as they were", functio
   sweeps.in_folder(function(folder)
     local path = folder .. "/r.db"
     local cases = {
-      ["but no store of results"] = { { "CREATE TABLE other (x)" }, { "PRAGMA application_id = 1" }, { "PRAGMA user_version = -1" } },
-      ["which a newer moonrank made"] = { { ("PRAGMA user_version = %d"):format(#store.versions + 1) } },
-      ["its table 'other' is not one of a store"] = { { "CREATE TABLE other (x)", "PRAGMA user_version = 1" } },
+      ["but not a store of results"] = { { "CREATE TABLE other (x)" }, { "PRAGMA application_id = 1" }, { "PRAGMA user_version = -1" } },
+      ["from a newer moonrank"] = { { ("PRAGMA user_version = %d"):format(#store.versions + 1) } },
+      ["its table 'other' does not belong to a store"] = { { "CREATE TABLE other (x)", "PRAGMA user_version = 1" } },
       ["it has no table 'lists'"] = { { "PRAGMA user_version = 1" } },
     }
     for why, files in pairs(cases) do
@@ -400,7 +400,7 @@ it("refuses databases that are no stores, and leaves them as they were", functio
       store.open(path, "write"):close()
       database(path, { change })
       local before = sweeps.read(path)
-      raises(function() store.open(path, "write") end, "is no store of results as moonrank makes them")
+      raises(function() store.open(path, "write") end, "is not a store of results")
       check(sweeps.read(path) == before, change)
     end
     os.execute("rm -f " .. path .. "*")

@@ -67,7 +67,7 @@ it("refuses what it does not know", function()
   raises(function() mr.table{ columns = { "a" }, formats = { a = 4 } } end, "mr.table: format of a is a number")
   for _, format in ipairs{ "%d%", "%y", "%d %d", "%d" } do
     raises(function() mr.table{ columns = { "a" }, rows = { { 1.5 } }, formats = { a = format } } end,
-      ("mr.table: format %q of a cannot write 1.5, expected one as '%%.4f'"):format(format))
+      ("mr.table: format %q of a cannot write 1.5, expected one such as '%%.4f'"):format(format))
   end
   local late = mr.table{ columns = { "a" }, rows = { { 0 / 0 }, { 2 } }, formats = { a = "%d" } }
   equal(tostring(late), "  a\n---\nnan\n  2")

@@ -76,7 +76,7 @@ it("trials without numbers of their lists, or of other users, are refused", func
   end)
   raises(function() other:compare{ by = "loss", lists = true } end, "different users")
   local short = study("short", function() return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2 } } } end)
-  raises(function() short:compare{ by = "loss", lists = true } end, "3 scores per list and 2 numbers")
+  raises(function() short:compare{ by = "loss", lists = true } end, "3 values per list and 2 numbers")
 end)
 
 local ratings = mr.data.synthetic{ users = 24, items = 60, mean_activity = 25, seed = 1 }:binarize(4):min_relevant(5)
@@ -278,7 +278,7 @@ it("the best over folds is not the combination that was tried most often, and ev
     "repeated trials are averaged: 12 trials in 5 cells" })
   near(s:best("loss", { over = "fold" }).rows[1][3], 0.5, 1e-12)
   local parted = listed("parted", { { "a", 1, 0.4 }, { "b", 2, 0.6 } }):best(nil, { over = "fold" })
-  equal(parted.notes[1], "where no combination has all 2 values of fold, those with 1 are compared")
+  equal(parted.notes[1], "no combination has all 2 values of fold: combinations with 1 are compared")
 end)
 
 it("a NaN that a trial returned makes its mean nan, and is never the best", function()

@@ -236,30 +236,6 @@ local function schedule_of(name)
     folder = folder }
 end
 
-it("the time left goes by the steps that all trials run together", function()
-  for _, trials in ipairs{ 1, 2, 9, 20, 30, 49, 75, 143, 300 } do
-    local x, steps = {}, 0
-    for number = 1, trials do x[number] = (number * 0.6180339887) % 1 end
-    for _, each in ipairs(expected(x, 27, 1)) do steps = steps + each.step end
-    equal(pruners.make{ "hyperband", max_resource = 27 }:steps(trials), steps)
-  end
-  local plan = schedule_of "left"
-  local function at(step, m) return { { step = step, values = { m = m } } } end
-  local first, second = plan:next(), plan:next()
-  equal(plan:left({}, 1), nil)
-  plan:finish(first, { state = "paused", reports = at(1, 0.9), value = 0.9, wall = 2 }, "m")
-  -- of 3 + 2 steps of the first bracket and 6 of the second one is run, in two seconds
-  equal(plan:left({ { trial = second, spent = 1 } }, 1), 20.0)
-  plan:finish(second, { state = "paused", reports = at(1, 0.5), value = 0.5, wall = 4 }, "m")
-  local third = plan:next()
-  equal(plan:left({ { trial = third, spent = 1 } }, 2), 9 * 3 / 2)
-  plan:finish(third, { state = "paused", reports = at(1, 0.1), value = 0.1, wall = 3 }, "m")
-  local again = plan:next()
-  equal({ again.number, plan:left({ { trial = again, spent = 3, report = { step = 2 } } }, 1) }, { 1, 7 * 3.0 })
-  plan:finish(again, { state = "done", reports = at(3, 0.9), value = 0.9, wall = 6 }, "m")
-  equal(plan:left({}, 1), 6 * 3.0)
-end)
-
 it("a trial that is killed when it comes to a rung waits there, in this run and in the next", function()
   for _, case in ipairs{ { "best", 0.9, 1 }, { "worst", 0.05, 2 } } do
     local name, value, promoted = case[1], case[2], case[3]

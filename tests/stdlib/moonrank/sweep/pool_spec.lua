@@ -110,7 +110,7 @@ it("a worker that sends what is no message costs its trial, whatever it is", fun
     for _, row in ipairs(rows) do
       local kind = kinds[row[1]]
       equal(row[2], kind and "killed" or "done", kind)
-      if kind then equal(row[3], "its process ended: what it sent is no message, so it was ended", kind) end
+      if kind then equal(row[3], "its process ended: it sent an invalid message and was killed", kind) end
     end
     equal(#rows, 30)
   end)

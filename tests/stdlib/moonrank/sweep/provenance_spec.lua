@@ -120,7 +120,7 @@ describe("a finished study", function()
         check(not ok and message:find("trial 3:\n  then: " .. part, 1, true), i .. message)
       end
       raises(function() sweep(folder, function() return { valid_ap = 1 } end) end, "now:  none")
-      raises(function() sweep(folder, function() error "no such file" end) end, "cannot be made again, to see whether they are the same")
+      raises(function() sweep(folder, function() error "no such file" end) end, "cannot be made again")
       os.remove(folder .. "/r.db")
       local ok, message = again(folder, function(trial) return fit(a[trial.fold], { without_test = true }) end, plain)
       check(not ok and message:find("now:  test", 1, true), message)
@@ -195,7 +195,7 @@ describe("a finished study", function()
       end)
       checks.warn = was
       equal({ ok, problem }, { true })
-      equal({ #said, said[1] and said[1]:match "trial 1 of 's' looked at more data later" ~= nil }, { 1, true })
+      equal({ #said, said[1] and said[1]:match "trial 1 of 's' used more data later" ~= nil }, { 1, true })
     end)
   end)
 

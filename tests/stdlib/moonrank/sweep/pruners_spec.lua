@@ -13,7 +13,7 @@ end
 describe("median", function()
   -- at step 2: 0.2, 0.4, 0.6, 0.8; their median is 0.5
   local others = { trial(1, { 0.9, 0.2, 0.9 }), trial(2, { 0, 0.4, 0 }), trial(3, { 0, 0.6 }, nil, "pruned"), trial(4, { 0, 0.8, 0.7 }) }
-  local pruner = pruners.make{ "median", startup = 4, generation = 1 }
+  local pruner = pruners.make{ "median", startup = 4, generation = 1, warmup = 0 }
   it("gives up below the median of the others at the same step", function()
     equal(pruner:decide(trial(5, { 0.1, 0.49 }), others), true)
     equal(pruner:decide(trial(5, { 0.1, 0.5 }), others), false)
@@ -23,7 +23,7 @@ describe("median", function()
   it("waits for enough others that came as far", function()
     -- three of them reached step 3: 0.9, 0, 0.7
     equal(pruner:decide(trial(5, { 0.1, 0.1, 0.1 }), others), false)
-    local eager = pruners.make{ "median", startup = 3, generation = 1 }
+    local eager = pruners.make{ "median", startup = 3, generation = 1, warmup = 0 }
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.69 }), others), true)
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.7 }), others), false)
   end)
@@ -39,14 +39,14 @@ describe("median", function()
     equal(patient:decide(trial(5, { 0.1, 0.1, 0.1 }), others), true)
   end)
   it("turns with the direction", function()
-    local least = pruners.make({ "median", startup = 4, generation = 1 }, "minimize")
+    local least = pruners.make({ "median", startup = 4, generation = 1, warmup = 0 }, "minimize")
     equal(least:decide(trial(5, { 0.9, 0.51 }), others), true)
     equal(least:decide(trial(5, { 0.9, 0.49 }), others), false)
     equal(least:decide(trial(5, { 0.3, 0.9 }), others), false)
   end)
   it("takes NaN for the worst, whatever the direction", function()
     for _, direction in ipairs{ "maximize", "minimize" } do
-      local p = pruners.make({ "median", startup = 4, generation = 1 }, direction)
+      local p = pruners.make({ "median", startup = 4, generation = 1, warmup = 0 }, direction)
       equal(p:decide(trial(5, { 0 / 0, 0 / 0 }), others), true)
       local poor = {}
       for i = 1, 4 do poor[i] = trial(i, { 0 / 0, i > 2 and 0 / 0 or 0.5 }) end
@@ -154,8 +154,8 @@ describe("every pruner", function()
   it("looks at earlier generations only", function()
     local others = {}
     for i = 1, 20 do others[i] = trial(i, { i <= 10 and 0.1 or 0.9 }) end
-    for _, name in ipairs{ "median", "asha" } do
-      local pruner = pruners.make(name)
+    for _, how in ipairs{ { "median", warmup = 0 }, "asha" } do
+      local pruner = pruners.make(how)
       equal({ pruner:generation_of(1), pruner:generation_of(10), pruner:generation_of(11), pruner:generation_of(25) }, { 1, 1, 11, 21 })
       -- the first ten are alone; the next see 0.1 ten times; those after that 0.9 as well
       equal(pruner:decide(trial(10, { 0 }), others), false)

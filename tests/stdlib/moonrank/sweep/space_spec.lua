@@ -60,7 +60,6 @@ describe("a grid", function()
     end
     local found = all(s)
     equal(#found, 10)
-    for i = 1, 10 do check(s:check(s:grid(i))) end
     table.sort(expected)
     table.sort(found)
     equal(found, expected)
@@ -74,7 +73,6 @@ describe("a grid", function()
     local s = space.new{ m = mr.choice{ "a", "b" }, one, other }
     equal(all(s), { "k=1 m=a", "k=2 m=b", "k=3 m=b" })
     equal(s:names(), { "k", "m" })
-    raises(function() s:check{ m = "a", k = 2 } end, "parameter k is 2, expected choice(1)")
   end)
   it("is not made of what no grid exhausts", function()
     equal(space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:count(), nil)
@@ -95,7 +93,6 @@ describe("a description", function()
     local a = space.new{ x = mr.choice{ 1, 2 }, y = mr.range(1, 10, 3), mr.when("x", { 1, 2 }, { z = mr.uniform(0, 1) }) }
     local b = space.new{ mr.when("x", { 2, 1 }, { z = mr.uniform(0.0, 1.0) }), y = mr.range(1, 12, 3), x = mr.choice{ 1.0, 2.0 } }
     equal(a:describe(), b:describe())
-    equal(a:hash(), b:hash())
     check(a:describe():find("y = range(1, 10, 3)", 1, true), a:describe())
   end)
   it("differs where the spaces do", function()
@@ -110,14 +107,9 @@ describe("a description", function()
       { a = mr.choice{ 1, 2 }, mr.when("a", 2, { b = mr.range(1, 2) }) },
     } do
       local s = space.new(t)
-      check(not seen[s:hash()], ("%s and %s look alike"):format(s:describe(), tostring(seen[s:hash()])))
-      seen[s:hash()] = s:describe()
+      check(not seen[s:describe()], s:describe())
+      seen[s:describe()] = true
     end
-  end)
-  it("has the hash of its text", function()
-    -- FNV-1a, 64 bits: of "a = range(1, 2)", from an independent implementation
-    equal(space.new{ a = mr.range(1, 2) }:describe(), "a = range(1, 2)")
-    equal(space.new{ a = mr.range(1, 2) }:hash(), "941d448af9cacfbc")
   end)
 end)
 
@@ -133,25 +125,17 @@ describe("named values", function()
   end)
 end)
 
-describe("parameters", function()
-  local s = space.new{ lr = mr.loguniform(1e-3, 1), n = mr.range(1, 7, 3), m = mr.choice{ "a", "b" },
-    mr.when("m", "b", { k = mr.integer(1, 9) }) }
-  it("of the space are accepted", function()
-    check(s:check{ lr = 1e-3, n = 4, m = "a" })
-    check(s:check{ lr = 1, n = 7.0, m = "b", k = 9 })
-  end)
-  it("that are not of it are named", function()
-    for _, case in ipairs{
-      { { n = 4, m = "a" }, "parameter lr is missing" },
-      { { lr = 2, n = 4, m = "a" }, "parameter lr is 2, expected loguniform(0.001, 1)" },
-      { { lr = 0 / 0, n = 4, m = "a" }, "parameter lr is" },
-      { { lr = 0.1, n = 5, m = "a" }, "parameter n is 5, expected range(1, 7, 3)" },
-      { { lr = 0.1, n = 4, m = "A" }, 'parameter m is "A"' },
-      { { lr = 0.1, n = 4, m = "b" }, "parameter k is missing" },
-      { { lr = 0.1, n = 4, m = "b", k = 1.5 }, "parameter k is 1.5" },
-      { { lr = 0.1, n = 4, m = "a", k = 1 }, "parameter k does not apply" },
-      { { lr = 0.1, n = 4, m = "a", kk = 1 }, "'kk'" },
-    } do raises(function() s:check(case[1]) end, case[2]) end
+describe("a part", function()
+  it("contains its values and no others", function()
+    local function contains(part, values, expected)
+      for _, value in ipairs(values) do equal(part:contains(value), expected, tostring(part) .. " " .. tostring(value)) end
+    end
+    contains(mr.loguniform(1e-3, 1), { 1e-3, 1, 0.5 }, true)
+    contains(mr.loguniform(1e-3, 1), { 2, 0 / 0, "0.5" }, false)
+    contains(mr.range(1, 7, 3), { 4, 7.0 }, true)
+    contains(mr.range(1, 7, 3), { 5, 10 }, false)
+    contains(mr.choice{ "a", "b" }, { "A", 1 }, false)
+    contains(mr.integer(1, 9), { 1.5 }, false)
   end)
 end)
 
@@ -164,28 +148,28 @@ describe("mistakes", function()
       { { mr.range(1, 2) }, "space[1] is range(1, 2) without a name" },
       { {}, "space: no parameters" },
       { { ["a b"] = mr.range(1, 2) }, "space: parameter 'a b', expected a name" },
-      { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b: a mr.when has no name" },
-      { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "a is never 3; it is range(1, 2)" },
+      { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b is a mr.when" },
+      { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "a is never 3" },
       { { a = mr.range(1, 2), mr.when("c", 1, { b = mr.range(1, 2) }) }, "'c'; there are: a" },
-      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "conditions are on choices and integers" },
+      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "a is uniform(1, 2), expected" },
       { { a = mr.range(1, 2), mr.when("a", 1, { b = 3 }) }, "space (when a is 1).b is a number" },
-      { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a stands twice" },
-      { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b stands twice" },
-      { { a = mr.range(1, 2), b = mr.range(1, 2), when }, "space.b stands twice" },
+      { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a is there twice" },
+      { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b is there twice" },
+      { { a = mr.range(1, 2), b = mr.range(1, 2), when }, "space.b is there twice" },
     } do raises(function() space.new(case[1]) end, case[2]) end
     raises(function() space.new(3) end, "space is a number")
   end)
   it("in a part name what was found", function()
     for _, case in ipairs{
       { function() mr.choice{} end, "mr.choice: no values" },
-      { function() mr.choice{ 1, 1.0 } end, "value 1 stands twice" },
-      { function() mr.choice{ "a", a = 1 } end, 'value "a" stands twice' },
+      { function() mr.choice{ 1, 1.0 } end, "value 1 is there twice" },
+      { function() mr.choice{ "a", a = 1 } end, 'value "a" is there twice' },
       { function() mr.choice{ print } end, "value 1 is a function" },
       { function() mr.choice{ 1, 0 / 0 } end, "value 2 is" },
       { function() mr.choice{ "\xff" } end, "is not UTF-8" },
       { function() mr.choice(3) end, "values is a number" },
       { function() mr.range(1.5, 2) end, "mr.range: first is 1.5, expected an integer" },
-      { function() mr.range(2, 1) end, "last is 1, below first, which is 2" },
+      { function() mr.range(2, 1) end, "last is 1, expected at least" },
       { function() mr.range(1, 2, 0) end, "step is 0" },
       { function() mr.uniform(1, 1) end, "mr.uniform: low is 1 and high is 1" },
       { function() mr.uniform(0, math.huge) end, "high is inf, expected a finite number" },

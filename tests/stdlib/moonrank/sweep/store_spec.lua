@@ -41,7 +41,7 @@ it("a copy is a store, made while a sweep writes, on which a sweep goes on", fun
     check(done >= 3 and done < 200, done .. " trials")
     equal((sweeps.run(folder, "sweep.lua", ("--store more/copy.db --trials %d"):format(done + 5))), 0)
     equal(mr.results(folder .. "/more/copy.db"):counts(), { done = done + 5 })
-    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db") end, "is there already")
+    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db") end, "exists already")
     raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/err/copy.db") end, "err")
     raises(function() mr.results(folder .. "/r.db"):copy "" end, "expected the name of a file")
     equal(sweeps.capture(("find %s -name '*.part-*'"):format(folder)), "")
@@ -119,7 +119,7 @@ it("a list that no field of the store can hold is a failed trial, not the end of
   local outcome = require("moonrank.sweep.outcome")
   local longest = require("moonrank.sweep.store").longest
   local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
-  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("and the store takes %d at most"):format(longest // 8))
+  raises(function() outcome.of{ ndcg = 1, per_list = list } end, ("the store takes at most %d"):format(longest // 8))
 end)
 
 it("a message with a text that no field can hold is none", function()
