@@ -16,15 +16,16 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Rows of a block of lists; more on the GPU, which works on all lists of a block at once (no device has measured it).
+-- Approximate number of rows in a block of lists. Blocks are larger on the GPU, which processes all lists of a block at
+-- once.
 local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 
 ---@class mr.data.Candidates
 ---@field fold mr.Fold
 ---@field part "valid"|"test"
----@field data mr.Dataset      the part itself, whose lists the validation loss is of
----@field correct string|false how metrics are corrected: "rank", "minimal_bias" or "trade_off"
----@field fingerprint string   of the fold and the options
+---@field data mr.Dataset      dataset of the part; the validation loss uses its lists
+---@field correct string|false correction of metrics: "rank", "minimal_bias" or "trade_off"
+---@field fingerprint string   data fingerprint of the fold and the options
 local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
 ---True if `x` is a candidates object, as fold:candidates returns it.
@@ -64,7 +65,7 @@ function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
-    -- a block lives through several minor collections and would stay until the next full one
+    -- frees the lists of the previous block: minor garbage collections do not
     if at > 1 then collectgarbage() end
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
   end
@@ -95,19 +96,19 @@ local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_op
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
     if o.candidates == "catalogue" and o[name] ~= nil then
-      check.fail("%s: candidates = 'catalogue' takes no %s, nothing is sampled", where, name)
+      check.fail("%s: candidates = 'catalogue' does not take the option %s, because it samples nothing", where, name)
     end
     if o[name] == nil then o[name] = default end
   end
 end
 
--- How metrics are corrected, and gamma, which is 0 for the least bias.
+-- Checks the options `correct` and `gamma`, and sets gamma to 0 unless correct is "trade_off".
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
-  if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is for correct = 'trade_off'", where) end
+  if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is given, but only correct = 'trade_off' takes it", where) end
   if not o.correct then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
-    check.fail("%s: correct = %s is for candidates = 'one', sampled uniformly", where, o.correct == "rank" and "true" or
+    check.fail("%s: correct = %s needs candidates = 'one' and by = 'uniform'", where, o.correct == "rank" and "true" or
       ("'%s'"):format(o.correct))
   end
   if o.correct ~= "rank" and o.negatives > corrections.most_sampled then
@@ -116,7 +117,7 @@ local function check_correction(where, o)
   o.gamma = o.correct == "trade_off" and (o.gamma or 0.1) or 0
 end
 
--- The options of what is ranked, and apart from them the conventions of metrics.
+-- Returns the options of candidates, and separately the options that are conventions of metrics.
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
@@ -132,14 +133,14 @@ local corrected_words = {
   rank = "corrected to", minimal_bias = "corrected with the least bias to", trade_off = "corrected by bias and variance (gamma %.14g) to",
 }
 
--- The parts of the fold that a user had before this one.
+-- Returns the parts of the fold before this part: train, and for test also validation.
 local function parts_before(self)
   local parts = { self.fold.train }
   if self.part == "test" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end
   return parts
 end
 
--- A text with the number of user-item pairs that are not ranked because the user knows the item.
+-- Counts, in words, the user-item pairs that are not ranked because the user knows the item.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -169,8 +170,7 @@ function Candidates:__tostring()
   return ("%s of %d users\n%s\n%s"):format(self.part, #t.users, self:words(), tostring(t.novelty))
 end
 
--- Fields of the part's own lists. By them mr.fit checks that a model fits, and computes the
--- validation loss.
+-- Fields of the part's dataset. mr.fit reads them to check that a model fits and to compute the validation loss.
 for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
@@ -178,7 +178,7 @@ end
 ---Returns the option `users`: "all" or "known".
 function Candidates:get_ranked_users() return self._options.users end
 
----Iterates over batches of the part itself.
+---Iterates over batches of the part's dataset.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
@@ -219,8 +219,8 @@ function Candidates:tables()
   local users = targets:active_users()
   if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
   if #users == 0 then
-    check.fail("%s: users is 'known', but training saw none of the %d users of %s; users = 'all' ranks for them", self._where,
-      found.all_users, self.part)
+    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' to rank for them",
+      self._where, found.all_users, self.part)
   end
   local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
   local known = o.known == "relevant" and relevant or of(before, o.known)
@@ -228,7 +228,8 @@ function Candidates:tables()
   return self._tables
 end
 
--- Lists of these users, those of the catalogue made on the device. Sampled ones are few and the same in every epoch: they are kept.
+-- Returns the candidate lists of a block of users. Catalogue lists are made on the device in every call. Sampled lists
+-- are cached, because they are small and do not change between epochs.
 local function lists_of(self, block, number, device)
   local o, t = self._options, self:tables()
   if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known, device) end
@@ -239,7 +240,7 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
----Returns the metrics under the names that they have here: "ndcg@10[corrected]" if corrected.
+---Returns the metrics. If `correct` is set, their names say so: "ndcg@10[corrected]".
 ---@param metrics mr.Metric[]
 ---@return mr.Metric[]
 function Candidates:named(metrics)
@@ -269,7 +270,7 @@ function Candidates:measure(model, metrics)
   return result
 end
 
--- Raises where it is no model, or one of other data than the fold's.
+-- Raises an error unless `model` is a function, or a model of users and items that covers those of the fold.
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
   if type(model) ~= "table" or type(check.field(model, "parameters")) ~= "function" then
@@ -277,7 +278,7 @@ local function check_model(where, model, fold)
       check.is_tensor(model) and "tensor" or type(model))
   end
   local config = check.field(model, "config") or {}
-  if config.inputs then check.fail("%s: the model scores features (%s), expected one of users and items", where, model.kind) end
+  if config.inputs then check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind) end
   for _, each in ipairs{ "users", "items" } do
     if math.type(config[each]) == "integer" and config[each] < fold[each] then
       check.fail("%s: the model has %d %s, but the fold has %d", where, config[each], each, fold[each])
@@ -297,7 +298,7 @@ function M.evaluate(fold, model, metrics, options)
   local self = new(where, fold, o)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
-  if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
+  if #metrics == 0 then check.fail("%s: metrics is empty, expected at least one metric, as in {\"ndcg@10\"}", where) end
   seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)

@@ -1,17 +1,19 @@
--- Metrics of lists with one relevant row among sampled ones, estimated for the full catalogue (Krichene & Rendle 2020, Section 5).
+-- Estimates metrics on the full catalogue from lists of one relevant row and sampled rows (Krichene & Rendle 2020,
+-- Section 5).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
----Names of the corrections, and what is appended to a metric's name for each.
+---Values of the option `correct`, and the suffix that each adds to a metric's name.
 M.names = { rank = "corrected", minimal_bias = "minimal_bias", trade_off = "trade_off" }
 
----Most sampled items of those that minimise bias or error: powers of what tells degrees apart are beyond doubles then.
+---Largest number of sampled items per list for "minimal_bias" and "trade_off". Their computation
+---overflows doubles beyond it.
 M.most_sampled = 1000
 
--- Metrics of a list with one relevant row at rank r of n, which may be no whole number; those that are cut off, where they are not.
+-- Metric values of a list of n rows whose only relevant row has rank r. r may be fractional. `values_at` applies cutoffs.
 local function one() return 1 end
 local at_rank = {
   rr = function(r) return 1 / r end,
@@ -28,7 +30,7 @@ local function values_at(each, r, n)
   return each.k and r:gt(each.k):where(0, values) or values
 end
 
----Returns the metrics under the names of their corrections.
+---Returns the metrics with the suffix of a correction in their names, such as "ndcg@10[corrected]".
 ---@param where string
 ---@param metrics mr.Metric[]
 ---@param how "rank"|"minimal_bias"|"trade_off"
@@ -37,11 +39,11 @@ function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
     if evaluate.is_bounded(each) or not at_rank[each.base] then
-      check.fail("%s: no correction of '%s' is known, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
+      check.fail("%s: metric '%s' cannot be corrected, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
     end
     if each.ties ~= "mean" or each.relevant ~= 1 then
-      check.fail("%s: '%s' has ties = '%s' and relevant = %.14g, and corrections are known for 'mean' and 1", where, each.name, each.ties,
-        each.relevant)
+      check.fail("%s: metric '%s' has ties = '%s' and relevant = %.14g, but corrections need ties = 'mean' and relevant = 1", where,
+        each.name, each.ties, each.relevant)
     end
     named[i] = each:with("name", ("%s[%s]"):format(each.name, M.names[how]))
   end
@@ -56,7 +58,8 @@ local function of_ranks(metrics, lists, ranks, n)
   return evaluate.of_values(#r, metrics, function(each) return values_at(each, r, n:double() + 1) end)
 end
 
--- Estimates by how many of m sampled items are above, of n; kept in `tables` by metric and n, as many users have the same.
+-- Returns an estimate of a metric for each number of the m sampled items above the relevant item, among n unseen items.
+-- `tables` caches them by metric and n, because many users share n.
 local function estimates(tables, each, n, m, gamma)
   local key = ("%s@%s of %d"):format(each.base, each.k, n)
   if not tables[key] then
@@ -81,12 +84,12 @@ local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   end)
 end
 
----Evaluates sampled lists with one relevant row each, the first.
----@param metrics mr.Metric[]  of `named`
+---Evaluates sampled lists. The first row of each list is its only relevant row.
+---@param metrics mr.Metric[]  as `named` returned them
 ---@param made { lists: mr.Lists, unseen: mr.Tensor }
 ---@param scores mr.Tensor
 ---@param o { correct: string, gamma: number }
----@param tables table  kept from call to call
+---@param tables table  cache of estimates, to be passed again in the next call
 ---@return mr.Evaluation
 function M.evaluate(metrics, made, scores, o, tables)
   local lists, firsts, at = made.lists, {}, 1

@@ -51,8 +51,8 @@ end
 local function linear(self, x, name, activation) return x:linear(self[name .. ".weight"], self[name .. ".bias"], activation) end
 local function norm(self, x, name) return x:layer_norm(self[name .. ".gain"], self[name .. ".bias"]) end
 
--- Adds the output of a block to x: attention, then a network with one hidden layer. `dropped`
--- applies dropout to what is added.
+-- Adds the outputs of a block to x: attention, then a network with one hidden layer. `dropped` applies dropout to these
+-- outputs.
 local function run_block(self, x, block, lists, dropped)
   local function layer(of, name, activation) return linear(self, of, block .. name, activation) end
   local seen = norm(self, x, block .. "norm1")

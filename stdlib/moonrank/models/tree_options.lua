@@ -1,4 +1,4 @@
--- Options of mr.models.trees: XGBoost's parameters, what they may be, and what goes with each of its objectives.
+-- Options of mr.models.trees, the XGBoost parameters that they set, and the grades and the shown loss of each objective.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -21,10 +21,10 @@ local tree_options = declare("mr.models.TreeOptions", {
   "Boosting",
   { "objective", "string", default = "loss", choices = { "loss", "rank:ndcg", "rank:map", "rank:pairwise",
     "reg:squarederror", "binary:logistic", "multi:softprob" },
-    help = "loss: the loss that mr.fit is given; others are objectives of XGBoost" },
+    help = '"loss" is the loss given to mr.fit; others are objectives of XGBoost' },
   { "rounds", "integer", default = 100, least = 1, most = most_integer, also = { "n_estimators", "num_boost_round" },
-    help = "number of rounds: mr.fit's epochs" },
-  share("eta", 0.3, "share of a tree's values that is added", { "learning_rate", "lr" }),
+    help = "number of boosting rounds, the epochs of mr.fit" },
+  share("eta", 0.3, "learning rate: factor of the values of each tree", { "learning_rate", "lr" }),
   { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
     help = "trees that a round grows side by side, as in a random forest" },
   { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
@@ -46,21 +46,21 @@ local tree_options = declare("mr.models.TreeOptions", {
   { "method", "string", default = "hist", choices = { "hist", "approx", "exact" }, also = { "tree_method" },
     help = "how splits are searched" },
   { "bins", "integer", least = 2, most = 65536, shown = "256", also = { "max_bin" },
-    help = "bins of each feature, not with exact" },
+    help = 'largest number of bins of a feature; not with method = "exact"' },
   { "threads", "integer", default = 1, least = 1, most = 1024, also = { "nthread", "n_jobs" },
-    help = "number of threads; 1 gives the same bits each time, more may change last digits" },
+    help = "number of threads; results are reproducible to the bit with 1 only" },
 })
 
--- XGBoost's names of those that are called otherwise here, or need no word.
+-- XGBoost's names of options that have another name here.
 local their_names = { depth = "max_depth", method = "tree_method", bins = "max_bin", trees = "num_parallel_tree", classes = "num_class",
   threads = "nthread" }
 local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
   "method", "bins", "trees", "classes", "threads", "seed" }
 
 ---@class mr.trees.Objective
----@field grades string            which grades it takes, in words
----@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether these are such
----@field shown fun(): mr.Loss     what the history of mr.fit has as its loss
+---@field grades string            description of the grades that the objective takes
+---@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether the objective takes these grades
+---@field shown fun(): mr.Loss     loss that the history of mr.fit shows
 
 local function per_list(name, value_of)
   local metric = require("moonrank.metrics.registry").parse(name)
@@ -107,9 +107,9 @@ M.objectives = {
 ---@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
-  if o.bins and o.method == "exact" then check.fail("%s: bins is %d, but method 'exact' has none", where, o.bins) end
+  if o.bins and o.method == "exact" then check.fail("%s: bins is %d, but method = 'exact' has no bins. Leave out bins", where, o.bins) end
   if o.classes and o.objective ~= "multi:softprob" then
-    check.fail("%s: classes is %d, but objective is '%s'; they belong to 'multi:softprob'", where, o.classes, o.objective)
+    check.fail("%s: classes is %d, but objective is '%s'. Only 'multi:softprob' takes classes", where, o.classes, o.objective)
   end
   return o
 end
@@ -143,13 +143,13 @@ function M.read(texts)
   for name, text in pairs(texts) do
     if name ~= "kind" then
       local row = tree_options.by_name[name]
-      if not row then check.fail("'%s' is not an option of trees", core.safe_text(name)) end
+      if not row then check.fail("'%s' is not an option of mr.models.trees", core.safe_text(name)) end
       options[name] = row[2] == "integer" and math.tointeger(tonumber(text)) or row[2] == "number" and tonumber(text) or text
     end
   end
   local o = M.checked(options)
-  if not o.features then check.fail "the number of features is missing" end
-  if o.objective == "multi:softprob" and not o.classes then check.fail "the number of classes is missing" end
+  if not o.features then check.fail "the file lacks the number of features" end
+  if o.objective == "multi:softprob" and not o.classes then check.fail "the file lacks the number of classes" end
   return o
 end
 
