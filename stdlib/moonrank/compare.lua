@@ -1,4 +1,4 @@
--- Systems side by side, list by list: what they score, how sure that is, and which of their differences are more than chance.
+-- mr.compare: compares systems list by list, with intervals of their means and significance tests of their differences.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -44,7 +44,8 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- The options, and the systems by name: all other fields, and those of the field `systems`.
+-- Divides the fields of the argument into options and systems. Systems are all fields that are not options, and the
+-- entries of `systems`.
 local function divided(options)
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
   local known, systems = {}, {}
@@ -54,10 +55,10 @@ local function divided(options)
   local o = compare_options:read(where, known)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
-    if near then check.fail("%s: '%s' is a list of texts, expected runs, or the option '%s'", where, name, near) end
+    if near then check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near) end
   end
   for name, value in pairs(o.systems) do
-    if systems[name] ~= nil then check.fail("%s: there are two systems '%s'", where, tostring(name)) end
+    if systems[name] ~= nil then check.fail("%s: two systems are called '%s'", where, tostring(name)) end
     systems[name] = value
   end
   return o, systems
@@ -68,7 +69,7 @@ local function read(path)
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path) or data.trec_run(path)
 end
 
--- A system as scores of named lists, or as an evaluation, with the fingerprint of the data that this is of, where it is known.
+-- Returns a system as scores of named lists, or as an evaluation with the data fingerprint of its test part, if known.
 local function system_of(name, value, o)
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
@@ -78,13 +79,13 @@ local function system_of(name, value, o)
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
-      check.fail("%s: '%s' is a tensor, so that qrels has to be the dataset or the lists whose rows it scores", where, name)
+      check.fail("%s: '%s' is a tensor, so qrels must be the dataset or the lists whose rows it scores", where, name)
     end
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
   if type(value) == "table" and rawget(value, "history") and rawget(value, "data") then
     if not rawget(value, "test") then
-      check.fail("%s: the run '%s' has no test; mr.fit{test = ..., metrics = ...} evaluates it", where, name)
+      check.fail("%s: the run '%s' has no evaluation on test. Pass test and metrics to mr.fit", where, name)
     end
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
@@ -93,25 +94,26 @@ local function system_of(name, value, o)
     name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- A text that says which rows an evaluation ranked; with `counted` also how many items were left out.
+-- Describes the rows that an evaluation ranked; with `counted` also counts the items that were left out.
 local function ranked(evaluation, counted)
   local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
--- Raises where two evaluations ranked other things, or for other users: their lists are no pairs.
+-- Raises an error if two evaluations ranked different candidates or different users, because their lists cannot be
+-- paired.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
-    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], one, other)
+    check.fail("%s: '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one, other)
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
-    check.fail("%s: '%s' and '%s' were evaluated for other users", where, names[1], names[2])
+    check.fail("%s: '%s' and '%s' were evaluated for different users", where, names[1], names[2])
   end
 end
 
--- Raises where two evaluations are of rows of different lists.
+-- Raises an error if two evaluations are of different lists.
 local function check_lists(names, a, b)
   local p, q = rawget(a, "_lists"), rawget(b, "_lists")
   if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
@@ -119,7 +121,7 @@ local function check_lists(names, a, b)
   end
 end
 
--- Raises where evaluations are of other data than each other, or than `o.qrels`.
+-- Raises an error if evaluations are of different data, or of other data than `o.qrels`.
 local function check_data(systems, names, o)
   local first
   for _, name in ipairs(names) do
@@ -138,14 +140,14 @@ local function check_data(systems, names, o)
       end
       local a, b = rawget(e, "ids"), rawget(f, "ids")
       if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
-        check.fail("%s: '%s' and '%s' have other queries", where, first, name)
+        check.fail("%s: '%s' and '%s' have different queries", where, first, name)
       end
     end
   end
   return first
 end
 
--- The metric of this name in an evaluation, {"ndcg", bound = "minmax"} or another.
+-- Returns the metric of an evaluation from its name, or from {"ndcg", bound = "minmax"}.
 local function metric_in(evaluation, name, system)
   local text = name
   if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
@@ -156,7 +158,7 @@ local function metric_in(evaluation, name, system)
   check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
 end
 
--- Raises where two systems were evaluated under different conventions, or where the options ask for another one than theirs.
+-- Raises an error if two systems were evaluated under different conventions, or if an option differs from theirs.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
     check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with the same "
@@ -171,10 +173,11 @@ local function check_convention(o, metric, own, name, first)
   end
 end
 
--- All metrics. Those of evaluations have the options that these were made with, which have to be the same in all; scores are measured by them.
+-- Returns the metrics to compare by. If there are evaluations, these are their metrics, whose options must be equal in all
+-- of them; scores are measured by the same metrics.
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
-  if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, as in metrics = {\"map\", \"ndcg@10\"}", where) end
+  if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, expected a list: metrics = {\"map\", \"ndcg@10\"}", where) end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
   for i, each in ipairs(wanted) do
@@ -188,7 +191,7 @@ local function metrics_of(o, systems, names, first)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, which takes the evaluation of all rows of the lists, not the scores of '%s'", where,
+        check.fail("%s: metric '%s' is under a bound, which needs evaluations of all rows of the lists, but '%s' has only scores", where,
           each.name, name)
       end
     end
@@ -196,10 +199,10 @@ local function metrics_of(o, systems, names, first)
   return metrics
 end
 
--- A system as messages call it.
+-- Returns the name of a system for messages, with the name of its scores.
 local function called(name, scores) return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "") end
 
--- The queries that count, of runs of which each has judged ones; and notes about the others.
+-- Returns the queries that count, and notes about queries that are left out. Every run must have a judged query.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
   for _, name in ipairs(names) do
@@ -214,17 +217,18 @@ local function queries_of(o, systems, names, judgments)
   return retrieved.queries(runs, judgments, o.missing), notes
 end
 
--- The metrics of a run; relevant documents that it has none of in any query are those of other data.
+-- Evaluates a run. Raises an error if it has no relevant document in any query, because the qrels are then probably of
+-- other data.
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
-    check.fail("%s: %s has no relevant document in any of the %d queries, though some that are judged: is it of other data, "
+    check.fail("%s: %s has judged documents, but no relevant document in any of the %d queries. Is it of other data, "
       .. "or of another part?", where, called(name, run), #queries)
   end
   return found
 end
 
--- Raises where scores cannot be beside an evaluation: it did not rank the rows of qrels.
+-- Raises an error if an evaluation cannot be compared with scores, because it did not rank the rows of qrels.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -238,7 +242,7 @@ local function check_beside(o, system, name)
   end
 end
 
--- Values by metric and system, of the lists that count.
+-- Returns the values of the lists that count, by metric and system.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -279,7 +283,8 @@ local function values_of(o, systems, names, metrics, first)
   return values, notes, queries
 end
 
--- The fold-th run of every system, measured: metrics, values by metric and system, notes, the names of the lists, what was ranked.
+-- Measures the run of every system on one fold. Returns metrics, values by metric and system, notes, names of the lists,
+-- and a description of what was ranked.
 local function measured(o, given, names, fold)
   local own, systems = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o }), {}
   for _, name in ipairs(names) do
@@ -293,7 +298,8 @@ local function measured(o, given, names, fold)
     lists = e and rawget(e, "_lists") or nil }
 end
 
--- Tests of every two systems, corrected together; letters of the worse ones go to the better one.
+-- Tests every two systems, with Holm's correction over all pairs. A system gets the letters of the systems that it is
+-- significantly better than.
 local function test(comparison, metric, o)
   local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
   local made = {}
@@ -358,7 +364,7 @@ function M.compare(options)
     names[#names + 1] = name
   end
   table.sort(names)
-  if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
+  if #names < 2 or #names > 26 then check.fail("%s: found %d systems, expected 2 to 26", where, #names) end
   local measurements, count = {}, folds.count(o, given, names)
   local tested, interrupted, words = folds.tested(given, names)
   if #tested < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end

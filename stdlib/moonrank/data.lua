@@ -453,7 +453,7 @@ function M.synthetic(options)
   for name in pairs(options or {}) do
     local group = synthetic_options.by_name[name].group
     if group and group ~= ('kind = "%s"'):format(o.kind) then
-      check.fail("%s: kind = '%s' does not take the option %s", where, o.kind, name)
+      check.fail("%s: kind = '%s' takes no %s. Leave it out", where, o.kind, name)
     end
   end
   if o.kind == "ratings" then

@@ -1,18 +1,18 @@
--- Data parallel training by all the processes that mpirun or srun started: each has its share of the lists of every batch. Gradients are added
--- up in the order of ranks, so the model stays the same in all of them. Another number of processes adds up other partial sums: results are
--- the same bits for the same number of processes, and the same to rounding for another.
+-- Data-parallel training in all processes that mpirun or srun started. Each process has a share of the lists of every
+-- batch. Gradients are summed in the order of ranks, so all processes keep the same model. Results have identical bits for
+-- the same number of processes. For another number they agree up to rounding, because partial sums differ.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
 ---@class mr.Group
----@field rank integer  of this process, from 0
----@field size integer  how many there are
+---@field rank integer  rank of this process, from 0
+---@field size integer  number of processes
 local Group = check.class("mr.Group")
 
----The processes that train together, or nil where this one is alone.
----@param parameters mr.Tensor[]  of the model; all begin with those of rank 0
+---Returns the group of processes that train together, or nil if there is only one process.
+---@param parameters mr.Tensor[]  parameters of the model; all processes start with those of rank 0
 ---@return mr.Group?
 function M.join(parameters)
   local _, launched = core.launched()
@@ -22,12 +22,13 @@ function M.join(parameters)
   return setmetatable({ rank = rank, size = size, _parameters = parameters, _stop = false }, Group)
 end
 
----Updates the parameters with the gradients of all; returns the sum of losses and the number of lists that count. Ctrl-C in one ends it in all.
+---Updates the parameters with the summed gradients of all processes. Returns the sum of their losses, and the number of
+---their lists that count. Ctrl-C in one process ends training in all.
 ---@param optimizer mr.Optimizer
----@param loss number      the sum over this process's lists
----@param counted integer  how many of them count
----@param mean boolean     whether the gradient is that of the mean
----@param clip? mr.Clip     of the gradients of all
+---@param loss number      sum of the losses of this process's lists
+---@param counted integer  number of this process's lists that count
+---@param mean boolean     whether the gradient is that of the mean loss
+---@param clip? mr.Clip     clipping of the summed gradients
 ---@return number loss, integer counted
 function Group:step(optimizer, loss, counted, mean, clip)
   self._stop = self._stop or core.interrupted()
@@ -40,9 +41,9 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all)
 end
 
----The numbers that `find` returns in rank 0, returned in all.
+---Calls `find` in rank 0 only, and returns its numbers in all processes.
 ---@param find fun(): number[]
----@param count integer  how many they are
+---@param count integer  number of these numbers
 ---@return number[]
 function Group:of_first(find, count)
   local numbers = {}
@@ -50,10 +51,10 @@ function Group:of_first(find, count)
   return core.of_first(self.rank == 0 and find() or numbers)
 end
 
----Raises where the processes' parameters differ.
+---Raises an error if the processes' parameters differ.
 function Group:check()
   if not core.same_parameters(self._parameters) then
-    check.fail("mr.fit: the processes do not have the same parameters any more; are they the same program on the same kind of processor?")
+    check.fail("mr.fit: the processes no longer have the same parameters. Run the same program on the same kind of processor in all")
   end
 end
 

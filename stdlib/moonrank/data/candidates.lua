@@ -96,7 +96,7 @@ local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_op
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
     if o.candidates == "catalogue" and o[name] ~= nil then
-      check.fail("%s: candidates = 'catalogue' does not take the option %s, because it samples nothing", where, name)
+      check.fail("%s: candidates = 'catalogue' takes no %s, because nothing is sampled", where, name)
     end
     if o[name] == nil then o[name] = default end
   end

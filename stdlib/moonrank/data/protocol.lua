@@ -57,7 +57,7 @@ function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]
   for _, name in ipairs{ "k", "test", "n", "at" } do
-    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' does not take the option %s", by, name) end
+    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' takes no %s. Leave it out", by, name) end
     o[name] = o[name] or own[name] or nil
   end
   if own.k then check_folds(by, o.k) end

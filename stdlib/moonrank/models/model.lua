@@ -85,7 +85,7 @@ function M.check_batch(kind, batch, needed)
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
     if not is_there(rawget(batch, name)) and not is_there(check.field(batch, name)) then
-      check.fail("the model needs %s in a batch (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
+      check.fail("the model scores %s (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
     end
   end
 end
