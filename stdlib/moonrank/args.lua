@@ -18,7 +18,8 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "most", "number", infinite = true, help = "largest number" },
   { "distinct", "boolean", shown = "false", help = "whether a list with a value twice is an error" },
   { "endings", "string[]", shown = "any", help = 'allowed endings of a text, as {".svg", ".png"}' },
-  { "path", "string", choices = paths.kinds, help = "kind of path that a text must be; an empty default means no path" },
+  { "path", "string", choices = paths.kinds,
+    help = "kind of path that a text must be; an empty default means no path" },
   "Flags",
   { "sets", "table<string, any>",
     help = "values of other options if the flag is given; to give them too is an error" },
@@ -60,7 +61,9 @@ local function check_fields(name, d)
     refuse("has a default of type %s, expected %s", kind_of(d.default), d.type)
   end
   local kind = d.element or d.type
-  if d.element and (kind == "list" or not articles[kind]) then refuse("is a list of values of type %s, which a command line cannot have", kind) end
+  if d.element and (kind == "list" or not articles[kind]) then
+    refuse("is a list of values of type %s, which a command line cannot have", kind)
+  end
   if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
     refuse("has least or most, which need numbers, but its type is %s", kind)
   end
@@ -242,7 +245,9 @@ local function apply_flags(declared, values)
       if values[other] ~= nil then leave(2, ("--%s: has no effect beside --%s"):format(other, flag)) end
     end
     for other, value in pairs(values[flag] == true and d.sets or {}) do
-      if values[other] ~= nil then leave(2, ("--%s: it cannot be given with --%s, which sets it to %s"):format(other, flag, written(value))) end
+      if values[other] ~= nil then
+        leave(2, ("--%s: cannot be given, because --%s sets it to %s"):format(other, flag, written(value)))
+      end
       made[other] = value
     end
   end
@@ -267,7 +272,9 @@ local function check_flags(declared)
   for name, d in pairs(declared) do
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
-    if #others > 0 and d.type ~= "boolean" then error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 3) end
+    if #others > 0 and d.type ~= "boolean" then
+      error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 3)
+    end
     for _, other in ipairs(others) do
       if not declared[other] then
         error(("mr.args: option '%s' sets or ignores '%s', which was not declared"):format(name, tostring(other)), 3)
@@ -282,7 +289,7 @@ local function check_flags(declared)
 end
 
 -- Options that every script has.
-local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors and models (default: the program's)" }
+local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas; `-` and `_` in names are

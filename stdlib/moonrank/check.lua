@@ -3,8 +3,8 @@ local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
 local M = {}
 
--- Returns the level for `error` in the calling function, so that the error has the position of the first function outside
--- the standard library.
+-- Returns the level for `error` in the calling function, so that the error has the position of the first function
+-- outside the standard library.
 local function script_level()
   local level = 2
   while true do
@@ -180,8 +180,8 @@ end
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
----Returns a field or method of an object, which may be of a script's class; nil if the object lacks it, or if reading it
----raises an error.
+---Returns a field or method of an object, which may be of a script's class; nil if the object lacks it, or if reading
+---it raises an error.
 ---@param of any
 ---@param name string
 ---@return any
@@ -245,7 +245,8 @@ local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):cl
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
--- Raises an error if an argument after the first `most` is given. Surplus nils are accepted, because they have no effect.
+-- Raises an error if an argument after the first `most` is given. Surplus nils are accepted, because they have no
+-- effect.
 local function refuse_surplus(name, f, most, ...)
   local parameters = {}
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
@@ -330,8 +331,8 @@ function M.exact_all(prefix, functions, class)
   return setmetatable(functions, meta)
 end
 
----Raises an error because objects of a class have no field of this name. The error says what to write instead, or offers
----the nearest name.
+---Raises an error because objects of a class have no field of this name. The error says what to write instead, or
+---offers the nearest name.
 ---@param class string
 ---@param name any
 ---@param known string[]

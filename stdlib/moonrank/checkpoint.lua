@@ -7,8 +7,8 @@ local setting = require "moonrank.settings"
 
 local M = {}
 
--- Raises an error if a file has other settings, and names the first that differs. `settings` and `was` are texts, `given`
--- are the values.
+-- Raises an error if a file has other settings, and names the first that differs. `settings` and `was` are texts,
+-- `given` are the values.
 local function compare(path, settings, was, given)
   local names = {}
   for name in pairs(settings) do names[name] = true end
@@ -17,8 +17,8 @@ local function compare(path, settings, was, given)
     local is_same = was[name] == settings[name]
       or given[name] ~= nil and was[name] == setting.text("mr.checkpoint", name, given[name], true)
     if not is_same then
-      check.fail("%s holds results for %s = %s, not %s. Move the file away, or pass another path", path, core.safe_text(name),
-        core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
+      check.fail("%s holds results for %s = %s, not %s. Move the file away, or pass another path", path,
+        core.safe_text(name), core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
     end
   end
 end
@@ -31,8 +31,8 @@ local function stored(path, settings, given, mix_numerics)
   for i, key in ipairs(keys) do was[key] = values[i] end
   compare(path, settings, was, given)
   if was.numerics ~= core.numerics() and not mix_numerics then
-    check.fail("%s holds results of numerics version '%s', and this program has '%s'\n(move the file away, or pass mix_numerics = true)",
-      path, core.safe_text(was.numerics or "not recorded"), core.numerics())
+    check.fail("%s holds results of numerics version '%s', and this program has '%s'\n(move the file away, or pass "
+      .. "mix_numerics = true)", path, core.safe_text(was.numerics or "not recorded"), core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end
@@ -46,7 +46,9 @@ local function check_arguments(path, settings, compute)
   paths.check("mr.checkpoint", "new file", path)
   if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
   for name in pairs(settings) do
-    if type(name) ~= "string" then check.fail("mr.checkpoint: the name of a setting is %s, expected a text", tostring(name)) end
+    if type(name) ~= "string" then
+      check.fail("mr.checkpoint: the name of a setting is %s, expected a text", tostring(name))
+    end
   end
   if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
 end

@@ -55,7 +55,9 @@ local function divided(options)
   local o = compare_options:read(where, known)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
-    if near then check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near) end
+    if near then
+      check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near)
+    end
   end
   for name, value in pairs(o.systems) do
     if systems[name] ~= nil then check.fail("%s: two systems are called '%s'", where, tostring(name)) end
@@ -173,11 +175,13 @@ local function check_convention(o, metric, own, name, first)
   end
 end
 
--- Returns the metrics to compare by. If there are evaluations, these are their metrics, whose options must be equal in all
--- of them; scores are measured by the same metrics.
+-- Returns the metrics to compare by. If there are evaluations, these are their metrics, whose options must be equal in
+-- all of them; scores are measured by the same metrics.
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
-  if type(wanted) ~= "table" or #wanted == 0 then check.fail("%s: metrics is missing, expected a list: metrics = {\"map\", \"ndcg@10\"}", where) end
+  if type(wanted) ~= "table" or #wanted == 0 then
+    check.fail("%s: metrics is missing, expected a list: metrics = {\"map\", \"ndcg@10\"}", where)
+  end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
   for i, each in ipairs(wanted) do
@@ -191,8 +195,8 @@ local function metrics_of(o, systems, names, first)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
-        check.fail("%s: metric '%s' is under a bound, which needs evaluations of all rows of the lists, but '%s' has only scores", where,
-          each.name, name)
+        check.fail("%s: metric '%s' is under a bound, which needs evaluations of all rows of the lists, but '%s' has "
+          .. "only scores", where, each.name, name)
       end
     end
   end
@@ -283,8 +287,8 @@ local function values_of(o, systems, names, metrics, first)
   return values, notes, queries
 end
 
--- Measures the run of every system on one fold. Returns metrics, values by metric and system, notes, names of the lists,
--- and a description of what was ranked.
+-- Measures the run of every system on one fold. Returns metrics, values by metric and system, notes, names of the
+-- lists, and a description of what was ranked.
 local function measured(o, given, names, fold)
   local own, systems = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o }), {}
   for _, name in ipairs(names) do

@@ -88,8 +88,8 @@ local function open_brackets(tokens)
   return frames
 end
 
--- Finds a method of this name in any class, because the class of the value before the colon is not known without running
--- the text.
+-- Finds a method of this name in any class, because the class of the value before the colon is not known without
+-- running the text.
 local function method(name)
   for _, source in ipairs(docs.sources()) do
     for _, item in ipairs(docs.of_source(source).items) do

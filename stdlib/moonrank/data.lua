@@ -79,8 +79,8 @@ function M.citeulike(path)
   return ratings.new("CiteULike-a", core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
--- Returns the declaration row of an option that is the name or the number of a column. With `or_false`, the option may be
--- false, which means no column.
+-- Returns the declaration row of an option that is the name or the number of a column. With `or_false`, the option may
+-- be false, which means no column.
 local function column_row(name, shown, help, or_false)
   local function accept(value)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
@@ -98,13 +98,13 @@ local table_options = declare("mr.data.TableOptions", {
 local interaction_columns = declare("mr.data.InteractionColumns", {
   column_row("user", '"user", or 1 without header', "column of the user's id"),
   column_row("item", '"item", or 2 without header', "column of the item's id"),
-  column_row("rating", '"rating", or none without header', "column of the rating; false if the file has none", true),
-  column_row("timestamp", '"timestamp", or none without header', "column of the time; false if the file has none", true),
+  column_row("rating", '"rating", or none without header', "column of the rating; false means none", true),
+  column_row("timestamp", '"timestamp", or none without header', "column of the time; false means none", true),
 })
 
 local interactions_options = declare("mr.data.InteractionsOptions", {
-  { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "user, item, rating and timestamp", expected = "a table",
-    accept = function(value) return type(value) == "table" end,
+  { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "user, item, rating and timestamp",
+    expected = "a table", accept = function(value) return type(value) == "table" end,
     help = "columns by name or number, or a list that says what each column of the file holds" },
   { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
     help = "what to do with a repeated pair of user and item" },
@@ -131,7 +131,8 @@ local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
     if math.type(name) ~= "integer" then
-      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where, tostring(name))
+      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where,
+        tostring(name))
     end
   end
   for i = 1, #list do
@@ -157,8 +158,8 @@ local function has_header(where, header, columns, needed)
   for _, name in ipairs(needed) do by_number = by_number and columns[name] ~= nil end
   for _, column in pairs(columns) do by_number = by_number and type(column) ~= "string" end
   if by_number then
-    check.fail("%s: columns has only numbers, so it is not known whether the first line of the file is data. Pass header = false if it is "
-      .. "data, or header = true if it has the names of columns", where)
+    check.fail("%s: columns has only numbers, so it is not known whether the first line of the file is data. Pass "
+      .. "header = false if it is data, or header = true if it has the names of columns", where)
   end
   return true
 end
@@ -168,8 +169,8 @@ local function column_text(where, name, given, header, placed)
   if math.type(given) == "integer" then
     placed[#placed + 1] = name
   elseif not header then
-    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass a number: columns = {%s = 3}",
-      where, name, given, name)
+    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass a number: "
+      .. "columns = {%s = 3}", where, name, given, name)
   end
   return tostring(given)
 end
@@ -239,7 +240,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = 'whether a line needs a qid; under "optional" a file without qids is one list' },
   { "cache", "boolean|string", default = false, expected = "true, false or a folder",
     accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
-    help = "keep a binary copy of the data for later reads: true means in the user's cache folder; a text names a folder" },
+    help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
 -- The folder of the option `cache`, or false.

@@ -1,6 +1,6 @@
 -- Data-parallel training in all processes that mpirun or srun started. Each process has a share of the lists of every
--- batch. Gradients are summed in the order of ranks, so all processes keep the same model. Results have identical bits for
--- the same number of processes. For another number they agree up to rounding, because partial sums differ.
+-- batch. Gradients are summed in the order of ranks, so all processes keep the same model. Results have identical bits
+-- for the same number of processes. For another number they agree up to rounding, because partial sums differ.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -54,7 +54,8 @@ end
 ---Raises an error if the processes' parameters differ.
 function Group:check()
   if not core.same_parameters(self._parameters) then
-    check.fail("mr.fit: the processes no longer have the same parameters. Run the same program on the same kind of processor in all")
+    check.fail("mr.fit: the processes no longer have the same parameters. Run the same program on the same kind of "
+      .. "processor in all")
   end
 end
 

@@ -1,5 +1,6 @@
--- LuaCATS annotations, for editors, of everything that the library's sources do not annotate: functions and classes of the
--- core, from the op tables, and option tables, from their declarations. The build writes them to `meta/moonrank.lua`.
+-- LuaCATS annotations, for editors, of everything that the library's sources do not annotate: functions and classes of
+-- the core, from the op tables, and option tables, from their declarations. The build writes them to
+-- `meta/moonrank.lua`.
 local core = require "moonrank.core"
 local M = {}
 

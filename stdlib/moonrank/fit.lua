@@ -1,4 +1,4 @@
--- The training loop: batches, validation, the best epoch, early stopping, checkpoints, progress, Ctrl-C.
+-- mr.fit, the training loop: batches, validation, choice of the epoch, early stopping, checkpoints, progress, Ctrl-C.
 local core = require "moonrank.core"
 local checkpoints = require "moonrank.fit.checkpoint"
 local choices = require "moonrank.fit.choice"
@@ -15,11 +15,11 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
--- How many times Ctrl-C had been pressed when it last ended a training; 0 where it never did.
+-- Number of times that Ctrl-C had been pressed when it last ended a training; 0 if it never did.
 local ended_early = 0
 
--- Raises `interrupted` where Ctrl-C ended an earlier training, so that a loop of trainings ends, also one that catches errors. A new line of the
--- prompt starts afresh.
+-- Raises the error `interrupted` if Ctrl-C ended an earlier training. A loop of trainings then ends, even if it catches
+-- errors. A new line at the prompt trains again.
 local function check_ended()
   if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
   ended_early = 0
@@ -60,13 +60,13 @@ local function report(o, entry)
   o.trial:report(entry.epoch, values)
 end
 
--- Why training ends after this epoch, or false.
+-- Returns the reason why training ends after this epoch, or false.
 local function ending(o, run, go_on)
   if go_on == false then return "each_epoch" end
   return choices.exhausted(o, run) and "patience"
 end
 
--- The schedule of lr, as it is after the epochs that the run has.
+-- Begins the schedule of lr and replays the epochs that the run already has. Returns nil without a schedule.
 local function scheduled(o, passes, run)
   if not o.schedule then return nil end
   local lr, options = o.optimizer.options.lr, passes.optimizer.options
@@ -89,7 +89,7 @@ local function train(o, run, line, last_epoch)
     last_epoch:take()
     local after = line and function(done, lists, total)
       local steps = (epoch - 1) * passes.count + done
-      local is_last = steps >= line.total  -- this line waits for validation
+      local is_last = steps >= line.total  -- the last step of training is shown after validation
       if not is_last then line:update(steps, shown(o, run, epoch, total, lists)) end
     end
     local entry = runs.epoch{ epoch = epoch, loss = passes:run(epoch, after), metrics = {} }
@@ -101,7 +101,7 @@ local function train(o, run, line, last_epoch)
     if rates then rates.see(entry) end
     run.stopped = ending(o, run, each_epoch(epoch, o.model, entry))
     keeper:after(epoch, run.stopped ~= false or epoch == o.epochs)
-    report(o, entry)  -- which may end the trial, to go on later from what is kept
+    report(o, entry)  -- may end the trial, which later resumes from the checkpoint
     if run.stopped then break end
   end
 end

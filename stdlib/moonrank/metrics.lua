@@ -1,9 +1,9 @@
--- Exact ranking metrics, one value per list. `ties` says how tied rows are ordered: "mean" (default) takes the expectation
--- over all their orders, so that constant scores are not rewarded; "stable" puts the lower row number first, "worst" the
--- less relevant row, "trec" the larger document id. `empty` says what a list without relevant rows counts: "zero", "one",
--- "nan", or "skip" (default). Under "skip", means leave the list out and evaluations show NaN; a direct call returns 0 or
--- NaN, as the metric's definition gives 0 (RR) or 0/0 (AP). A call with options alone returns the metric:
--- mr.metrics.rbp{p = 0.8}.
+-- Exact ranking metrics, one value per list. `ties` says how tied rows are ordered: "mean" (default) takes the
+-- expectation over all their orders, so that constant scores are not rewarded; "stable" puts the lower row number
+-- first, "worst" the less relevant row, "trec" the larger document id. `empty` says what a list without relevant rows
+-- counts: "zero", "one", "nan", or "skip" (default). Under "skip", means leave the list out and evaluations show NaN; a
+-- direct call returns 0 or NaN, as the metric's definition gives 0 (RR) or 0/0 (AP). A call with options alone returns
+-- the metric: mr.metrics.rbp{p = 0.8}.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local declared = require "moonrank.metrics.declared"
@@ -222,7 +222,8 @@ function M.define(name, f, options)
     check.fail("mr.metrics.define: name is '%s', expected letters, digits and _", tostring(name))
   end
   if not own[name] and (rawget(M, name) ~= nil or metric.known(name)) then
-    check.fail("mr.metrics.define: name is '%s', which already exists and was not defined by the script. Choose another name", name)
+    check.fail("mr.metrics.define: name is '%s', which already exists and was not defined by the script. Choose "
+      .. "another name", name)
   end
   if type(f) == "table" then
     local made = declared.made(name, f)
@@ -230,7 +231,8 @@ function M.define(name, f, options)
   elseif type(f) == "function" then
     metric.define(name, f, o.minimize)
   else
-    check.fail("mr.metrics.define: the definition of '%s' is a %s, expected a function, or a table with gain and discount", name, type(f))
+    check.fail("mr.metrics.define: the definition of '%s' is a %s, expected a function, or a table with gain and "
+      .. "discount", name, type(f))
   end
   own[name] = true
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end

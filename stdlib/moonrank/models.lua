@@ -182,7 +182,9 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---mr.models.biased{items = 3}:size()   --> 3
 ---```
 function M.define(name, definition)
-  if rawget(M, name) ~= nil and not registry.of_script(name) then check.fail("mr.models.define: mr.models.%s already exists. Choose another name", name) end
+  if rawget(M, name) ~= nil and not registry.of_script(name) then
+    check.fail("mr.models.define: mr.models.%s already exists. Choose another name", name)
+  end
   M[name] = registry.define(name, definition)
   return M[name]
 end

@@ -105,7 +105,9 @@ end
 -- Checks the options `correct` and `gamma`, and sets gamma to 0 unless correct is "trade_off".
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
-  if o.gamma ~= nil and o.correct ~= "trade_off" then check.fail("%s: gamma is given, but only correct = 'trade_off' takes it", where) end
+  if o.gamma ~= nil and o.correct ~= "trade_off" then
+    check.fail("%s: gamma is given, but only correct = 'trade_off' takes it", where)
+  end
   if not o.correct then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
     check.fail("%s: correct = %s needs candidates = 'one' and by = 'uniform'", where, o.correct == "rank" and "true" or
@@ -219,8 +221,8 @@ function Candidates:tables()
   local users = targets:active_users()
   if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
   if #users == 0 then
-    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' to rank for them",
-      self._where, found.all_users, self.part)
+    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' "
+      .. "to rank for them", self._where, found.all_users, self.part)
   end
   local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
   local known = o.known == "relevant" and relevant or of(before, o.known)
@@ -278,7 +280,9 @@ local function check_model(where, model, fold)
       check.is_tensor(model) and "tensor" or type(model))
   end
   local config = check.field(model, "config") or {}
-  if config.inputs then check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind) end
+  if config.inputs then
+    check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)
+  end
   for _, each in ipairs{ "users", "items" } do
     if math.type(config[each]) == "integer" and config[each] < fold[each] then
       check.fail("%s: the model has %d %s, but the fold has %d", where, config[each], each, fold[each])

@@ -30,8 +30,8 @@ local function grades_of(path, row, a, b, winner)
   if winner == "a" then return 1, 0 end
   if winner == "b" then return 0, 1 end
   if winner == "tie" then return 1, 1 end
-  check.fail("%s: the winner of comparison %d is '%s', expected '%s', '%s', 'a', 'b' or 'tie'", path, row, core.safe_text(winner),
-    core.safe_text(a), core.safe_text(b))
+  check.fail("%s: the winner of comparison %d is '%s', expected '%s', '%s', 'a', 'b' or 'tie'", path, row,
+    core.safe_text(winner), core.safe_text(a), core.safe_text(b))
 end
 
 local comparison_columns = declare("mr.data.ComparisonColumns", {
@@ -69,7 +69,9 @@ function M.comparisons(path, options)
   local ids, number = numbered{ a, b }
   local lists, items = {}, {}
   for i, winner in ipairs(winners) do
-    if a[i] == b[i] then check.fail("%s: comparison %d compares item '%s' with itself", file, i, core.safe_text(a[i])) end
+    if a[i] == b[i] then
+      check.fail("%s: comparison %d compares item '%s' with itself", file, i, core.safe_text(a[i]))
+    end
     lists[i] = { grades_of(file, i, a[i], b[i], winner) }
     items[2 * i - 1], items[2 * i] = number[a[i]], number[b[i]]
   end
@@ -94,7 +96,8 @@ function ItemFeatures:of(ids)
     if not rows[i] then lacking[#lacking + 1] = id end
   end
   if #lacking > 0 then
-    check.fail("item features: %d of %d items have no features; the first of these items is '%s'", #lacking, #ids, core.safe_text(lacking[1]))
+    check.fail("item features: %d of %d items have no features; the first of these items is '%s'", #lacking, #ids,
+      core.safe_text(lacking[1]))
   end
   return self.features:rows(core.tensor(rows, "int64", "cpu"))
 end
@@ -104,9 +107,13 @@ end
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
-  if not dataset.is(set) or not set.items then check.fail("item features: join expects a dataset with items, such as fold.train") end
+  if not dataset.is(set) or not set.items then
+    check.fail("item features: join expects a dataset with items, such as fold.train")
+  end
   local ids = set.ids and set.ids.items or nil
-  if not ids or #ids == 0 then check.fail("item features: the dataset has no names of its items, expected them in ids.items") end
+  if not ids or #ids == 0 then
+    check.fail("item features: the dataset has no names of its items, expected them in ids.items")
+  end
   local used, seen, row_of = {}, {}, {}
   for i, item in ipairs(core.integers(set.items)) do
     if not seen[item] then
@@ -143,7 +150,9 @@ local function take(found, path, line, text, delimiter)
   found.width = found.width or #row
   if id == "" then check.fail("%s:%d: the item's id is empty", path, line) end
   if #row == 0 then check.fail("%s:%d: no numbers after the item's id", path, line) end
-  if #row ~= found.width then check.fail("%s:%d: the line has %d numbers, expected %d as in the lines before", path, line, #row, found.width) end
+  if #row ~= found.width then
+    check.fail("%s:%d: the line has %d numbers, expected %d as in the lines before", path, line, #row, found.width)
+  end
   if found.row_of[id] then check.fail("%s:%d: item '%s' occurs twice in the file", path, line, core.safe_text(id)) end
   found.ids[#found.ids + 1], found.row_of[id] = id, #found.ids + 1
   found.rows[#found.rows + 1] = row
@@ -175,7 +184,9 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
 function M.item_features(path, options)
   local o = item_features_options:read("mr.data.item_features", options)
   local file = find.path(path)
-  if file:find "%.gz$" then check.fail("mr.data.item_features: %s is compressed, expected a plain text file. Unpack it with gunzip", file) end
+  if file:find "%.gz$" then
+    check.fail("mr.data.item_features: %s is compressed, expected a plain text file. Unpack it with gunzip", file)
+  end
   core.check_file(file)  -- refuses pipes and devices, which reading could block on
   local input <close>, why = io.open(file, "rb")
   if not input then check.fail("mr.data.item_features: %s", why) end

@@ -13,7 +13,8 @@ M.names = { rank = "corrected", minimal_bias = "minimal_bias", trade_off = "trad
 ---overflows doubles beyond it.
 M.most_sampled = 1000
 
--- Metric values of a list of n rows whose only relevant row has rank r. r may be fractional. `values_at` applies cutoffs.
+-- Metric values of a list of n rows whose only relevant row has rank r. r may be fractional. `values_at` applies
+-- cutoffs.
 local function one() return 1 end
 local at_rank = {
   rr = function(r) return 1 / r end,
@@ -39,11 +40,12 @@ function M.named(where, metrics, how)
   local named = {}
   for i, each in ipairs(metrics) do
     if evaluate.is_bounded(each) or not at_rank[each.base] then
-      check.fail("%s: metric '%s' cannot be corrected, expected one of %s", where, each.name, table.concat(check.names(at_rank), ", "))
+      check.fail("%s: metric '%s' cannot be corrected, expected one of %s", where, each.name,
+        table.concat(check.names(at_rank), ", "))
     end
     if each.ties ~= "mean" or each.relevant ~= 1 then
-      check.fail("%s: metric '%s' has ties = '%s' and relevant = %.14g, but corrections need ties = 'mean' and relevant = 1", where,
-        each.name, each.ties, each.relevant)
+      check.fail("%s: metric '%s' has ties = '%s' and relevant = %.14g, but corrections need ties = 'mean' and "
+        .. "relevant = 1", where, each.name, each.ties, each.relevant)
     end
     named[i] = each:with("name", ("%s[%s]"):format(each.name, M.names[how]))
   end

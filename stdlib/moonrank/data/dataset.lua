@@ -17,7 +17,7 @@ local M = {}
 ---@field items? mr.Tensor         [rows] int64
 ---@field categories? mr.Tensor    [rows, columns] int64: numbers from 1, for embeddings
 ---@field ids? { users: string[], items: string[] }  names of users and items, by number
----@field levels? mr.Tensor[]       for each column of categories, the values of numbers 1, 2, ...; one more number means any other value
+---@field levels? mr.Tensor[]       per column of categories, the values of numbers 1, 2, ...; one more means others
 ---@field fingerprint string        data fingerprint of lists, features, users, items and categories
 local Dataset = check.class("mr.Dataset")
 M.class = Dataset
@@ -160,9 +160,9 @@ end
 ---@return mr.Batch?
 function M.whole_batch(dataset) return dataset:batches{ size = math.max(1, dataset.count) }() end
 
--- Returns one process's share of the lists order[first] to order[first + count - 1]. Their rows are divided into equally
--- long pieces, one per process, and a list belongs to the piece that contains its middle. Returns the index in `order`
--- of the share's first list, the number of its lists, and the number of rows before them.
+-- Returns one process's share of the lists order[first] to order[first + count - 1]. Their rows are divided into
+-- equally long pieces, one per process, and a list belongs to the piece that contains its middle. Returns the index in
+-- `order` of the share's first list, the number of its lists, and the number of rows before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -193,7 +193,8 @@ local function length_of(self, o, order)
     return function(at) return math.min(o.size, self.count - at + 1) end
   end
   local sizes, numbers, before, last = self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
-  local function stretch() return math.min(before // o.rows, last) end  -- empty lists at the end belong to the last stretch
+  -- empty lists at the end belong to the last stretch
+  local function stretch() return math.min(before // o.rows, last) end
   return function(at)
     local n, this = 0, stretch()
     repeat

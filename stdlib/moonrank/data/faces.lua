@@ -145,7 +145,8 @@ function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
   local each = 3 * o.size ^ 2 + 20  -- numbers per face: pixels and traits
   if o.count * each > most_numbers then
-    check.fail("%s: count is %d, expected at most %d faces of size %d (8 GiB)", where, o.count, most_numbers // each, o.size)
+    check.fail("%s: count is %d, expected at most %d faces of size %d (8 GiB)", where, o.count, most_numbers // each,
+      o.size)
   end
   return o
 end

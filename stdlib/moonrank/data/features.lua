@@ -85,7 +85,9 @@ local clip_options = declare("mr.data.ClipOptions", {
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
 function Dataset:clip(options)
   local o = clip_options:read("clip", options)
-  if o.min and o.max and o.min > o.max then check.fail("clip: min is %g and max is %g, expected min to be at most max", o.min, o.max) end
+  if o.min and o.max and o.min > o.max then
+    check.fail("clip: min is %g and max is %g, expected min to be at most max", o.min, o.max)
+  end
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
 
@@ -142,7 +144,8 @@ function Dataset:select(options)
     for i, id in ipairs(self.lists.ids) do place[id] = i end
     numbers = {}
     for i, id in ipairs(o.ids) do
-      numbers[i] = place[tostring(id)] or check.fail("select: ids contains '%s', which is not the name of a list", core.safe_text(tostring(id)))
+      numbers[i] = place[tostring(id)]
+        or check.fail("select: ids contains '%s', which is not the name of a list", core.safe_text(tostring(id)))
     end
   end
   for _, number in ipairs(numbers or {}) do
@@ -168,7 +171,8 @@ function Dataset:concat(...)
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
       if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
-        check.fail("concat: dataset '%s' has other levels in column %d of categories. Make its categories with categorical{like = first}", part.name, c)
+        check.fail("concat: dataset '%s' has other levels in column %d of categories. Make its categories with "
+          .. "categorical{like = first}", part.name, c)
       end
     end
   end
@@ -181,7 +185,9 @@ end
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
-  if not check.is_tensor(features) then check.fail("with_features: features is a %s, expected a tensor or a dataset with features", type(features)) end
+  if not check.is_tensor(features) then
+    check.fail("with_features: features is a %s, expected a tensor or a dataset with features", type(features))
+  end
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
   if not here then return dataset.with(self, { features = features.dtype == "float64" and features or features:float() }) end

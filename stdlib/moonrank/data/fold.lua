@@ -15,7 +15,7 @@ local M = {}
 ---@field fingerprint string   data fingerprint of the three parts and of the ratings that they were made from
 ---@field negatives string|false  items from which negatives are drawn: "not_relevant" or "unrated"
 ---@field short_users integer  number of users with fewer unseen items than the requested negatives
----@field whole_users integer  number of users with too few items for by = "last", "one" or "user_time"; they are in train only
+---@field whole_users integer  number of users in train only: too few items for by = "last", "one" or "user_time"
 ---@field new_users integer    number of users with relevant rows in test but none in train
 ---@field new_items integer    number of items with relevant rows in test but none in train
 ---@field users integer|false  number of users of the ratings, including users without a list in this fold
@@ -89,7 +89,8 @@ function Fold:summary()
   end
   if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
   if self.new_users + self.new_items > 0 then
-    lines[#lines + 1] = ("  %d users and %d items of test have no relevant row in train"):format(self.new_users, self.new_items)
+    lines[#lines + 1] = ("  %d users and %d items of test have no relevant row in train"):format(self.new_users,
+      self.new_items)
   end
   return table.concat(lines, "\n")
 end

@@ -185,7 +185,9 @@ function Images:split(options)
     counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
-  if rest < 1 then check.fail("split: valid and test take all %d images, expected at least one image to remain for train", self.count) end
+  if rest < 1 then
+    check.fail("split: valid and test take all %d images, expected at least one image to remain for train", self.count)
+  end
   local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
   local function part(first, n, name)
     local numbers = table.move(order, first, first + n - 1, 1, {})
@@ -224,8 +226,8 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Returns the images in ascending order of labels, and the cumulative number of pairs: for each place in this order, how
--- many pairs have their upper image up to there and labels that differ by more than the margin. Last, the total.
+-- Returns the images in ascending order of labels, and the cumulative number of pairs: for each place in this order,
+-- how many pairs have their upper image up to there and labels that differ by more than the margin. Last, the total.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
@@ -282,8 +284,8 @@ function Images:comparisons(options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
   if o.pairs > total then
-    check.fail("%s: pairs is %d, but only %d pairs of %d images have labels that differ by more than margin = %g", where, o.pairs, total,
-      self.count, o.margin)
+    check.fail("%s: pairs is %d, but only %d pairs of %d images have labels that differ by more than margin = %g",
+      where, o.pairs, total, self.count, o.margin)
   end
   local items, grades = {}, {}
   for i, number in ipairs(drawn_numbers(o.pairs, total, o.seed)) do
@@ -301,11 +303,14 @@ local function names_of(files)
   local names, seen = {}, {}
   for i, name in ipairs(files) do
     local stem = name:match "([^/]+)%.%w+$"
-    if not stem then check.fail("save: image %d is called '%s', expected a name with an extension", i, core.safe_text(name)) end
+    if not stem then
+      check.fail("save: image %d is called '%s', expected a name with an extension", i, core.safe_text(name))
+    end
     names[i] = stem .. ".png"
     if seen[names[i]] then
-      check.fail("save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ before the extension",
-        seen[names[i]], i, core.safe_text(files[seen[names[i]]]), core.safe_text(name), core.safe_text(names[i]))
+      check.fail("save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ before "
+        .. "the extension", seen[names[i]], i, core.safe_text(files[seen[names[i]]]), core.safe_text(name),
+        core.safe_text(names[i]))
     end
     seen[names[i]] = i
   end

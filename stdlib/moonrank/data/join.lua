@@ -9,11 +9,13 @@ local function check_widths(input, parts)
   for _, part in ipairs(parts) do
     local x = part[input]
     if x.dtype ~= first.dtype then
-      check.fail("join: %s of dataset '%s' have dtype %s, but those of dataset '%s' have %s", input, parts[1].name, first.dtype, part.name, x.dtype)
+      check.fail("join: %s of dataset '%s' have dtype %s, but those of dataset '%s' have %s", input, parts[1].name,
+        first.dtype, part.name, x.dtype)
     end
     if x.dims == 2 and x:size(2) ~= first:size(2) then
-      check.fail("join: dataset '%s' has %d columns of %s, but dataset '%s' has %d%s", parts[1].name, first:size(2), input, part.name,
-        x:size(2), input == "features" and ". Pass features = n to read n features from every file" or "")
+      check.fail("join: dataset '%s' has %d columns of %s, but dataset '%s' has %d%s", parts[1].name, first:size(2),
+        input, part.name, x:size(2),
+        input == "features" and ". Pass features = n to read n features from every file" or "")
     end
   end
 end

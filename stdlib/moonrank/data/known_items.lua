@@ -26,11 +26,14 @@ end
 local function relevant_items(where, part, users, items)
   if is_ratings(part) then
     if not part.binary then
-      check.fail("%s: known is 'relevant', but the ratings '%s' have no threshold. Pass ratings:binarize(4), or known = 'rated'", where, part.name)
+      check.fail("%s: known is 'relevant', but the ratings '%s' have no threshold. Pass ratings:binarize(4), or known "
+        .. "= 'rated'", where, part.name)
     end
     return core.items_of_ratings(part.user, part.item, part.value, false, users, items)
   end
-  if not part.users or not part.items then check.fail("%s: this dataset has no users and items: %s", where, tostring(part)) end
+  if not part.users or not part.items then
+    check.fail("%s: this dataset has no users and items: %s", where, tostring(part))
+  end
   return core.user_items(part.lists, part.users, part.items, users, items)
 end
 

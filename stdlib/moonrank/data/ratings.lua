@@ -84,7 +84,9 @@ end
 ---r:min_relevant(5).users <= r.users   --> true
 ---```
 function Ratings:min_relevant(n)
-  if math.type(n) ~= "integer" or n < 0 then check.fail("min_relevant: n is %s, expected an integer of 0 or more", tostring(n)) end
+  if math.type(n) ~= "integer" or n < 0 then
+    check.fail("min_relevant: n is %s, expected an integer of 0 or more", tostring(n))
+  end
   return changed(self, { least = n })
 end
 
@@ -94,7 +96,8 @@ local none = core.tensor({}, "int64", "cpu")
 -- negatives are items that the user has not rated.
 function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
-    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(4) before, or pass grades = true")
+    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(4) before, or pass grades = "
+      .. "true")
   end
   local key = (grades and "graded" or "binary") .. (unrated and ", unrated" or "")
   if not self._kept[key] and unrated then
@@ -185,8 +188,8 @@ function Ratings:folds(options)
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then
-    check.fail("folds: n is %d, which takes %d items of each user for test%s, but no user has more than %d items, and one must remain for "
-      .. "train", o.n, o.n, valid > 0 and " and as many for validation" or "", kept.longest)
+    check.fail("folds: n is %d, which takes %d items of each user for test%s, but no user has more than %d items, and "
+      .. "one must remain for train", o.n, o.n, valid > 0 and " and as many for validation" or "", kept.longest)
   end
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end

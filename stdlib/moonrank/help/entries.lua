@@ -1,5 +1,5 @@
--- Functions, modules and classes of `mr` by name, and their documentation, for the terminal (help.lua) and for HTML pages
--- (manual).
+-- Functions, modules and classes of `mr` by name, and their documentation, for the terminal (help.lua) and for HTML
+-- pages (manual).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
@@ -37,7 +37,8 @@ end
 
 -- Returns path and value of all functions and modules in `mr`. A value with several paths comes first by its shortest.
 local function walk(root, path)
-  for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end  -- loads modules that are loaded when first used
+  -- loads modules that are loaded when first used
+  for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
   while #queue > 0 do
     local here = table.remove(queue, 1)

@@ -56,8 +56,8 @@ end
 local function unknown_bound(name, bound)
   if bound == "none" then return { name = "none", apply = function(score) return score end } end
   if type(bound) ~= "function" then
-    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score. A loss defined with `exact` takes every bound", name,
-      tostring(bound))
+    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score. A loss defined with `exact` "
+      .. "takes every bound", name, tostring(bound))
   end
   return { name = "function", apply = function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part) return one_per_list(name, bound(of_counted), part) end)
@@ -92,10 +92,13 @@ function M.checked(name, definition, taken)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
     check.fail("mr.losses.define: name is %s, expected letters, digits and _", tostring(name))
   end
-  if taken == "loss" then check.fail("mr.losses.define: name is '%s', which is a loss of the library. Choose another name", name) end
+  if taken == "loss" then
+    check.fail("mr.losses.define: name is '%s', which is a loss of the library. Choose another name", name)
+  end
   definition = definition_options:read("mr.losses.define", definition)
   if definition.exact and not taken and metrics.known(name) then
-    check.fail("mr.losses.define: `exact` would define a metric '%s', but a metric of this name already exists. Choose another name", name)
+    check.fail("mr.losses.define: `exact` would define a metric '%s', but a metric of this name already exists. "
+      .. "Choose another name", name)
   end
   return definition
 end

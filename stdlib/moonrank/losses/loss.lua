@@ -92,7 +92,7 @@ end
 ---@field metric string    the matching metric for mr.evaluate
 ---@field values fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@field of string|mr.Metric       metric whose bounds are used
----@field counted? string|mr.Metric without a bound, a list counts if an ordering can change this metric (default: `of`); "any": if it has rows
+---@field counted? string|mr.Metric metric that decides which lists count without a bound; "any": all lists with rows
 ---@field gains? mr.Metric          metric whose gains of grades the loss sums
 ---@field pointwise? boolean        every row is compared with its own grade; only affine bounds are allowed
 ---@field repeats? boolean          false: the same batch can give different values
@@ -108,8 +108,8 @@ function M.by_slope(what, options)
   local where = "mr.losses." .. what.name
   local bound, none = bounds.resolve(options.bound), bounds.resolve "none"
   if what.pointwise and not bound.affine then
-    check.fail("%s: bound is '%s', expected an affine bound, because this loss compares single rows and does not depend on a ranking", where,
-      bound.name)
+    check.fail("%s: bound is '%s', expected an affine bound, because this loss compares single rows and does not "
+      .. "depend on a ranking", where, bound.name)
   end
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of

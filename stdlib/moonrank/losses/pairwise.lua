@@ -29,17 +29,20 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
 -- The metric of mr.losses.lambdarank from its options.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
-  if p ~= nil and metrics.is(given) then check.fail("%s: p is given, but the metric '%s' already has a p. Leave out p", where, given.name) end
+  if p ~= nil and metrics.is(given) then
+    check.fail("%s: p is given, but the metric '%s' already has a p. Leave out p", where, given.name)
+  end
   if p ~= nil and not metrics.takes(given, "p") then
     check.fail("%s: p is given, but metric is '%s'. Only 'nrbp' and 'rbp' take p", where, given)
   end
   local metric = metrics.parse(given, p ~= nil and { p = p } or nil)
   if metric.lacks_top then
-    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name, metric.base)
+    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
+      metric.base)
   end
   if not metric.swaps then
-    check.fail("%s: metric is '%s', whose change by a swap of two rows is not known. It is known for %s", where, metric.name,
-      table.concat(metrics.names("swaps"), ", "))
+    check.fail("%s: metric is '%s', whose change by a swap of two rows is not known. It is known for %s", where,
+      metric.name, table.concat(metrics.names("swaps"), ", "))
   end
   return metric
 end
@@ -138,8 +141,8 @@ end
 local all_pairs_options = declare("mr.losses.AllPairsOptions", {
   { "upsample", 'number|"list"|mr.Lists', default = 1, accept = is_upsample,
     expected = "a number from 1e-15 to 1e15, 'list' or lists",
-    help = 'factor of pairs of unequal grades. "list": the factor, at least 1, that makes the targets 1, 1/2 and 0 equally '
-      .. "frequent in each list; lists: the factor, at least 1, that makes them equally frequent in all these lists together" },
+    help = 'factor of pairs of unequal grades. "list": the factor, at least 1, that makes the targets 1, 1/2 and 0 '
+      .. "equally frequent in each list; lists: the same, but in all these lists together" },
 }, counted_pair_options)
 
 -- Returns the factor of pairs of unequal grades that makes the targets 1, 1/2 and 0 equally frequent: pairs of equal

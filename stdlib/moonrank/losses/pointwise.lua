@@ -1,5 +1,5 @@
--- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows. They are defined
--- for any grades.
+-- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows. They are
+-- defined for any grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -75,7 +75,8 @@ local ordinal_options = declare("mr.losses.OrdinalOptions", {
 local function check_rising(where, given)
   for k, threshold in ipairs(given) do
     if not check.is_finite(threshold) or k > 1 and threshold <= given[k - 1] then
-      check.fail("%s: thresholds[%d] is %s, expected finite numbers, each larger than the one before", where, k, tostring(threshold))
+      check.fail("%s: thresholds[%d] is %s, expected finite numbers, each larger than the one before", where, k,
+        tostring(threshold))
     end
   end
 end
@@ -90,7 +91,8 @@ local function checked_thresholds(where, o)
   check_rising(where, is_tensor and given:totable() or given)
   local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
   if o.levels and o.levels ~= #thresholds then
-    check.fail("%s: thresholds has %d numbers, but levels is %s. Leave out levels", where, #thresholds, tostring(o.levels))
+    check.fail("%s: thresholds has %d numbers, but levels is %s. Leave out levels", where, #thresholds,
+      tostring(o.levels))
   end
   return thresholds
 end

@@ -1,5 +1,5 @@
--- Losses that relax a metric without smooth ranks: by distributions of ranks, by a relaxed permutation matrix, or by each
--- row's own score. A list whose grades are all equal has the value 0 and no gradient, and does not count.
+-- Losses that relax a metric without smooth ranks: by distributions of ranks, by a relaxed permutation matrix, or by
+-- each row's own score. A list whose grades are all equal has the value 0 and no gradient, and does not count.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"

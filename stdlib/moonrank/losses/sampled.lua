@@ -30,8 +30,9 @@ local function checked(where, declaration, options)
   return o
 end
 
--- Makes a loss from two functions of the core, for its values and its curvature. Both take scores, lists, relevant, draws,
--- the values of `rest`, seed, stream and the number of rows before. A list counts if it has relevant rows and others.
+-- Makes a loss from two functions of the core, for its values and its curvature. Both take scores, lists, relevant,
+-- draws, the values of `rest`, seed, stream and the number of rows before. A list counts if it has relevant rows and
+-- others.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)

@@ -40,7 +40,7 @@ local function json(value)
 end
 
 ---Returns the script that searches the names of all pages.
----@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, common prefix of names, their ends or {anchor, title}
+---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, prefix, ends or {anchor, title}
 ---@return string
 function M.search(groups)
   return "<script>\nvar groups = " .. json(groups) .. ";\n" .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"

@@ -1,5 +1,5 @@
--- Pages of the reference, from the documentation that `moonrank doc` prints: a page for `mr`, for each of its modules and
--- for each class.
+-- Pages of the reference, from the documentation that `moonrank doc` prints: a page for `mr`, for each of its modules
+-- and for each class.
 local check = require "moonrank.check"
 local entries = require "moonrank.help.entries"
 local docs = require "moonrank.help.docs"
@@ -125,7 +125,8 @@ function Book:details(d)
   if #d.params > 0 then add(label "Arguments" .. self:rows(d.params)) end
   for _, p in ipairs(d.params) do
     local fields, class = entries.options_of(p), p.type:gsub("[%?%[%]]", "")
-    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then  -- classes with a page of their own are not repeated
+    -- classes with a page of their own are not repeated
+    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then
       add(label(("Fields of <code>%s</code> (%s)"):format(escape(p.name), self:type(class))))
       add(self:rows(fields))
     end

@@ -1,4 +1,5 @@
--- Documentation of the store of sweeps: the tables and columns are those of sweep/schema, and this file has their meaning.
+-- Documentation of the store of sweeps: the tables and columns are those of sweep/schema, and this file has their
+-- meaning.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local markup = require "moonrank.manual.markup"
@@ -18,14 +19,18 @@ M.tables = {
     seed = "the study's seed, from which each trial's seed follows",
     direction = "`maximize` or `minimize`",
     metric = "name of the number that the study optimises; NULL if a trial returns one number only",
-    script = "functions, values and modules of the trials, one per line with a digest (`rule 3: tokens` in the first line). A study "
-      .. "does not continue with other code. If the first line is missing, an earlier version wrote it, and the study continues only "
+    script = "functions, values and modules of the trials, one per line with a digest (`rule 3: tokens` in the "
+      .. "first line). A study "
+      .. "does not continue with other code. If the first line is missing, an earlier version wrote it, and the "
+      .. "study continues only "
       .. "with `force = true`",
     script_name = "name of the script without its folder",
     settings = "the `settings` of `mr.sweep`, one per line",
-    data = "checksums of files and data fingerprints of the option `data` of `mr.sweep`, one per line; empty without this option",
+    data = "checksums of files and data fingerprints of the option `data` of `mr.sweep`, one per line; empty "
+      .. "without this option",
     planned = "number of trials of the study, if it is known",
-    forced = "what had changed when the study was continued with `force = true`, as a sum: 1 space, 2 script, 4 settings, 8 data, "
+    forced = "what had changed when the study was continued with `force = true`, as a sum: 1 space, 2 script, 4 "
+      .. "settings, 8 data, "
       .. "16 sampler, 32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 if nothing had changed. "
       .. "Earlier versions wrote only 1 (space changed) or 0",
     version = "version of Moonrank when the study was made or last changed",
@@ -34,7 +39,8 @@ M.tables = {
     id = "number to which the other tables refer",
     study = "`studies.id` of the trial's study",
     number = "number of the trial within the study, from 1",
-    state = "`running`, `done`, `pruned`, `failed` (an error, or a result that is not a number), `killed` (the process ended) or "
+    state = "`running`, `done`, `pruned`, `failed` (an error, or a result that is not a number), `killed` (the "
+      .. "process ended) or "
       .. "`interrupted`",
     attempts = "how often the trial was started",
     seed = "seed of the trial: `trial.seed`",
@@ -50,21 +56,24 @@ M.tables = {
     started = "time in UTC at which the last attempt began",
     ended = "time in UTC at which the trial ended; NULL while it runs",
     noted = "1 if the table `data` lists the data that the trial used",
-    numerics = "numerics version of the trial (`moonrank --version`); NULL in stores of versions that did not record it",
-    conventions = "gain, ties, empty lists, cutoff and other conventions of each metric, as a JSON object. Entries `new to training: ` "
-      .. "and a number's name count users, items or queries that are not in the training data. NULL if the trial's function returned "
+    numerics = "numerics version of the trial (`moonrank --version`); NULL in stores of versions that did not "
+      .. "record it",
+    conventions = "gain, ties, empty lists, cutoff and other conventions of each metric, as a JSON object. "
+      .. "Entries `new to training: ` "
+      .. "and a number's name count users, items or queries that are not in the training data. NULL if the "
+      .. "trial's function returned "
       .. "plain numbers" } },
-  { name = "numbers", text = "Every number that a trial returned. Metrics on validation have `valid_` before their name, metrics on test do not.",
+  { name = "numbers", text = "All numbers that a trial returned. Names of metrics on validation begin with `valid_`.",
     columns = {
     trial = "`trials.id` of the trial",
     name = "name of the number: `ndcg@10`, `valid_ndcg@10`, `best_epoch`, or a name from the trial's function",
     value = "the number; NULL stands for NaN, which SQLite cannot store" } },
-  { name = "reports", text = "Numbers that a trial reported while it ran: learning curves, which pruners also read.", columns = {
+  { name = "reports", text = "Numbers that a trial reported while it ran. Pruners read them.", columns = {
     trial = "`trials.id` of the trial",
     name = "name of the number: `loss`, `valid_loss`, `valid_ndcg`, or a name given to `trial:report`",
     step = "the epoch, or the step given to `trial:report`",
     value = "the number; NULL stands for NaN" } },
-  { name = "lists", text = "Values of metrics for each test list, for paired tests. No other table has blobs.", columns = {
+  { name = "lists", text = "Values of metrics per test list, for paired tests. No other table has blobs.", columns = {
     trial = "`trials.id` of the trial",
     name = "name of the metric; `list` for the number of each list's user or query",
     scores = "one number per test list in the order of the lists, " .. floats .. "; a blob has 8 bytes per list" } },
@@ -116,8 +125,8 @@ end
 function M.html(links)
   local columns, parts = M.columns(), {}
   local headings = { { level = 2, text = "Tables of the store", id = "store-tables" } }
-  local version = "The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer tables and columns. A "
-    .. "sweep adds them when it next writes to the store."
+  local version = "The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer "
+    .. "tables and columns. A sweep adds them when it next writes to the store."
   parts[1] = '<h2 id="store-tables">Tables of the store</h2>\n' .. markup.paragraphs(version:format(#store.versions), links)
   for _, each in ipairs(M.tables) do
     local id = "table-" .. each.name

@@ -1,5 +1,5 @@
--- Texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and contains its
--- own output.
+-- Texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and contains
+-- its own output.
 local core = require "moonrank.core"
 
 local M = {}

@@ -1,8 +1,9 @@
--- Conventions of exact metrics, in words. Values of the same ranking differ between conventions, so every table of metrics
--- states them.
+-- Conventions of exact metrics, in words. Values of the same ranking differ between conventions, so every table of
+-- metrics states them.
 local M = {}
 
--- Conventions in the order in which they are printed, with their labels. Those in `always` are printed for every metric.
+-- Conventions in the order in which they are printed, with their labels. Those in `always` are printed for every
+-- metric.
 local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" }, { "relevant", "relevant" },
   { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
@@ -12,7 +13,8 @@ local always = { gain = true, ties = true, empty = true, k = true }
 M.novelty_prefix = "new to training: "
 
 -- Returns the value of a convention that an evaluation by this metric uses. Under a bound, lists on which no ordering
--- matters are always left out. A metric that sums gains ignores `relevant`, and has a gain even if the gain is no option.
+-- matters are always left out. A metric that sums gains ignores `relevant`, and has a gain even if the gain is no
+-- option.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
@@ -25,8 +27,8 @@ local function value_of(metric, option)
   return type(value) == "number" and ("%.14g"):format(value) or value
 end
 
--- Returns a convention in words: "gain exp2", or "ties mean (rr, ap), stable (ndcg)" if metrics differ. Returns nil if no
--- metric has the option and it is not printed for every metric.
+-- Returns a convention in words: "gain exp2", or "ties mean (rr, ap), stable (ndcg)" if metrics differ. Returns nil if
+-- no metric has the option and it is not printed for every metric.
 local function part_of(metrics, option, words)
   local values, names = {}, {}
   for _, each in ipairs(metrics) do

@@ -1,5 +1,5 @@
--- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the gains, discounts
--- and norms that LambdaRank reads.
+-- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the gains,
+-- discounts and norms that LambdaRank reads.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -22,12 +22,13 @@ end
 local function check_sizes(o)
   local where = "mr.models.cnn"
   if #o.filters == 0 then
-    check.fail("%s: filters is empty, expected one number or more. Use mr.models.mlp for a network without convolutions", where)
+    check.fail("%s: filters is empty, expected one number or more. Use mr.models.mlp for a network without "
+      .. "convolutions", where)
   end
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
-    check.fail("%s: images of %d x %d pixels are too small for %d convolutions of %d x %d with pooling, expected larger images or a smaller "
-      .. "kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
+    check.fail("%s: images of %d x %d pixels are too small for %d convolutions of %d x %d with pooling, expected "
+      .. "larger images or a smaller kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
   end
 end
 
@@ -66,7 +67,8 @@ return {
     local o, x = self.options, batch.features
     local rows, pixels = #x, o.channels * o.height * o.width
     if x:size(2) ~= pixels then
-      check.fail("the network takes %d x %d x %d pixels, but the batch has %d features", o.channels, o.height, o.width, x:size(2))
+      check.fail("the network takes %d x %d x %d pixels, but the batch has %d features", o.channels, o.height, o.width,
+        x:size(2))
     end
     x = x:reshape(rows, o.channels, o.height, o.width)
     for i = 1, #o.filters do

@@ -30,7 +30,9 @@ local function view_of(model)
   end
   local function assign(_, name, value)
     local buffer = buffers[name]
-    if not buffer then check.fail("model %s: '%s' is not a buffer, and forward may assign only buffers", model.kind, tostring(name)) end
+    if not buffer then
+      check.fail("model %s: '%s' is not a buffer, and forward may assign only buffers", model.kind, tostring(name))
+    end
     if described(value) ~= described(buffer) then
       check.fail("model %s: buffer '%s' was set to %s, expected %s", model.kind, name, described(value), described(buffer))
     end
@@ -101,7 +103,9 @@ local function check_scores(self, scores, batch)
     check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "), rows,
       scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
-  if scores.dtype ~= first.dtype then check.fail("%s: forward returned scores of type %s, expected %s", where, scores.dtype, first.dtype) end
+  if scores.dtype ~= first.dtype then
+    check.fail("%s: forward returned scores of type %s, expected %s", where, scores.dtype, first.dtype)
+  end
   if batch.training and not scores.tracked then
     check.fail("%s: the scores do not depend on the model's parameters, so training would change nothing", where)
   end
@@ -240,7 +244,9 @@ function Model:gradcheck(batch, options)
   M.check_batch(self.kind, batch, self._reads)
   local worst = 0
   for i, name in ipairs(self._names) do
-    if self._parameters[i].dtype ~= "float64" then check.fail("gradcheck: parameter '%s' is float32, expected float64. Call model:double() before", name) end
+    if self._parameters[i].dtype ~= "float64" then
+      check.fail("gradcheck: parameter '%s' is float32, expected float64. Call model:double() before", name)
+    end
     local function at(x)
       local view = setmetatable({ [name] = x }, { __index = self._view, __newindex = function() end })
       return self._definition.forward(view, batch)

@@ -1,4 +1,5 @@
--- Options of models: shared options, options of models that scripts define, and the text of an option in a model's file.
+-- Options of models: shared options, options of models that scripts define, and the text of an option in a model's
+-- file.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"

@@ -7,16 +7,23 @@ local M = {}
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
-    if type(name) ~= "string" then check.fail("%s: the name of a tensor is %s, expected a text", where, tostring(name)) end
+    if type(name) ~= "string" then
+      check.fail("%s: the name of a tensor is %s, expected a text", where, tostring(name))
+    end
     known[name] = true
     if not order then names[#names + 1] = name end
   end
   if not order then table.sort(names) end
   for _, name in ipairs(names) do
-    if not known[name] then check.fail("%s: the order of names contains '%s', which is not the name of a tensor, or contains it twice", where, tostring(name)) end
+    if not known[name] then
+      check.fail("%s: the order of names contains '%s', which is not the name of a tensor, or contains it twice", where,
+        tostring(name))
+    end
     known[name] = nil
   end
-  if next(known) then check.fail("%s: the order of names lacks '%s', expected the names of all tensors", where, next(known)) end
+  if next(known) then
+    check.fail("%s: the order of names lacks '%s', expected the names of all tensors", where, next(known))
+  end
   return names
 end
 
@@ -31,7 +38,9 @@ function M.listed(where, tensors, order)
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]
-    if x ~= nil and called[x] then check.fail("%s: '%s' and '%s' are the same tensor, expected one name for each tensor", where, called[x], name) end
+    if x ~= nil and called[x] then
+      check.fail("%s: '%s' and '%s' are the same tensor, expected one name for each tensor", where, called[x], name)
+    end
     called[x] = name
     if not check.is_tensor(x) then check.fail("%s: '%s' is a %s, expected a tensor", where, name, type(x)) end
     values[i] = x
@@ -50,12 +59,12 @@ function M.check_leaves(where, names, values, dtype)
   for i, x in ipairs(values) do
     if x.dtype == "int64" then check.fail("%s: '%s' is int64, expected float32 or float64", where, names[i]) end
     if dtype and x.dtype ~= dtype then
-      check.fail("%s: '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the function that makes the tensor",
-        where, names[i], x.dtype, dtype)
+      check.fail("%s: '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the function "
+        .. "that makes the tensor", where, names[i], x.dtype, dtype)
     end
     if x.dtype ~= first.dtype or x.device ~= first.device then
-      check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i], x.dtype, x.device,
-        names[1], first.dtype, first.device)
+      check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i],
+        x.dtype, x.device, names[1], first.dtype, first.device)
     end
   end
 end

@@ -102,8 +102,8 @@ local function part_of(given, what)
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
   local meta = type(given) == "table" and getmetatable(given)
-  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items such as fold.train, a fold, or a table of these", what,
-    meta and rawget(meta, "__name") or type(given))
+  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items such as fold.train, a fold, or a "
+    .. "table of these", what, meta and rawget(meta, "__name") or type(given))
 end
 
 -- The parts in `seen`, which is one part or a list of several.
@@ -132,19 +132,20 @@ local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
   if not ids then
-    check.fail("recommend: user is '%s', but the names of users are not known. Pass the user's number, or seen = fold.train", o.user)
+    check.fail("recommend: user is '%s', but the names of users are not known. Pass the user's number, or seen = "
+      .. "fold.train", o.user)
   end
   for number, name in ipairs(ids.users) do
     if name == o.user then return number end
   end
-  check.fail("recommend: user is '%s', which is not among the %d users of %s; the first of these is '%s'", core.safe_text(o.user), #ids.users, tostring(part.name),
-    core.safe_text(ids.users[1] or ""))
+  check.fail("recommend: user is '%s', which is not among the %d users of %s; the first of these is '%s'",
+    core.safe_text(o.user), #ids.users, tostring(part.name), core.safe_text(ids.users[1] or ""))
 end
 
 local function check_options(o, users, items)
   if o.known and o.known ~= "none" and o.seen == nil then
-    check.fail("recommend: known is '%s', but seen is missing, which has the items that users know. Pass seen = fold.train, "
-      .. "or leave out known", o.known)
+    check.fail("recommend: known is '%s', but seen is missing, which has the items that users know. Pass seen = "
+      .. "fold.train, or leave out known", o.known)
   end
   o.known = o.known or "rated"
   if type(o.user) == "string" then o.user = user_of(o) end

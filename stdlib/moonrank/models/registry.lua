@@ -30,7 +30,7 @@ local definition_options = declare("mr.models.Definition", {
   { "buffers", "fun(options: table): table<string, mr.Tensor>",
     help = "returns tensors by name that forward keeps from batch to batch and training does not update" },
   { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", required = true,
-    help = "returns one score per row; self has parameters, buffers and `options` by name; only buffers may be assigned" },
+    help = "returns one score per row; self has parameters, buffers and `options` by name; buffers may be assigned" },
   "Training",
   { "constrain", "fun(self: table): table<string, mr.Tensor>",
     help = "returns corrected parameters by name, e.g. within a ball; mr.fit applies them after every step" },
@@ -46,8 +46,8 @@ local function check_declared(where, definition, given)
   if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
   for name in pairs(given) do
     if name ~= "seed" and name ~= "dtype" then
-      check.fail("%s: option %s is not declared. Pass `required = {%s = \"integer\"}` to mr.models.define, or `options = {%s = 16}` with "
-        .. "its default", where, tostring(name), tostring(name), tostring(name))
+      check.fail("%s: option %s is not declared. Pass `required = {%s = \"integer\"}` to mr.models.define, or "
+        .. "`options = {%s = 16}` with its default", where, tostring(name), tostring(name), tostring(name))
     end
   end
 end
@@ -77,7 +77,9 @@ local function make(definition, given)
       listed.check_leaves(("mr.models.%s: buffers"):format(definition.name), { name }, { buffers[name] }, o.dtype)
     end
     for _, other in ipairs(names) do
-      if name == other then check.fail("mr.models.%s: '%s' is the name of a parameter and of a buffer", definition.name, name) end
+      if name == other then
+        check.fail("mr.models.%s: '%s' is the name of a parameter and of a buffer", definition.name, name)
+      end
     end
   end
   return model.new(definition, o, names, values, buffers)
@@ -86,14 +88,20 @@ end
 -- Checks a script's definition and fills in defaults.
 local function checked(name, given)
   local where = "mr.models.define"
-  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected letters, digits and _", where, tostring(name)) end
-  if known[name] and known[name].built_in then check.fail("%s: name is '%s', which is a model of the library. Choose another name", where, name) end
+  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then
+    check.fail("%s: name is %s, expected letters, digits and _", where, tostring(name))
+  end
+  if known[name] and known[name].built_in then
+    check.fail("%s: name is '%s', which is a model of the library. Choose another name", where, name)
+  end
   local definition = definition_options:read(where, given)
   if definition.buffers and definition.repeats then
-    check.fail("%s: '%s' has buffers and repeats, but buffers change from batch to batch. Leave out repeats", where, name)
+    check.fail("%s: '%s' has buffers and repeats, but buffers change from batch to batch. Leave out repeats", where,
+      name)
   end
   if definition.constrain and definition.repeats then
-    check.fail("%s: '%s' has constrain and repeats, but constrain changes parameters after each step. Leave out repeats", where, name)
+    check.fail("%s: '%s' has constrain and repeats, but constrain changes parameters after each step. Leave out "
+      .. "repeats", where, name)
   end
   definition.name, definition.built_in = name, false
   return definition
@@ -157,8 +165,8 @@ function M.restore(texts, by_name)
     local kinds = { table.unpack(check.names(baselines.kinds)) }
     table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
     table.sort(kinds)
-    check.fail("kind of model is '%s', which is not defined. Known kinds are %s. mr.models.define defines others", tostring(texts.kind),
-      table.concat(kinds, ", "))
+    check.fail("kind of model is '%s', which is not defined. Known kinds are %s. mr.models.define defines others",
+      tostring(texts.kind), table.concat(kinds, ", "))
   end
   local options, entries, rows = {}, 65536, options_by_definition[definition].by_name
   for name, text in pairs(texts) do

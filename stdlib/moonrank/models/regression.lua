@@ -86,7 +86,8 @@ function M.ridge(options)
     end
     local found, _, _, rank = core.least_squares(centred_x, centred_y)
     if rank < x:size(2) then
-      check.fail("%s: %d of %d features depend linearly on the others, expected alpha above 0", where, x:size(2) - rank, x:size(2))
+      check.fail("%s: %d of %d features depend linearly on the others, expected alpha above 0", where, x:size(2) - rank,
+        x:size(2))
     end
     weights = found
   else
@@ -117,7 +118,9 @@ function M.lasso(options)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights, gap = solver.lasso{ x = centred_x, y = centred_y, penalty = o.alpha * #y, tolerance = o.tolerance,
     passes = o.passes }
-  if gap then check.warn(("%s: after %d passes the duality gap is still %.2g of |y|^2"):format(where, o.passes, gap)) end
+  if gap then
+    check.warn(("%s: after %d passes the duality gap is still %.2g of |y|^2"):format(where, o.passes, gap))
+  end
   return with_intercept(o, weights, mean_x, mean_y)
 end
 

@@ -15,7 +15,8 @@ end
 local function solution(a, b)
   local found, _, _, rank = core.least_squares(a, b:reshape(#a))
   if rank < #a then
-    check.fail("mr.models: features are linearly dependent and alpha is too small to separate them, expected a larger alpha")
+    check.fail("mr.models: features are linearly dependent and alpha is too small to separate them, expected a larger "
+      .. "alpha")
   end
   return found
 end

@@ -1,4 +1,5 @@
--- Options of mr.models.trees, the XGBoost parameters that they set, and the grades and the shown loss of each objective.
+-- Options of mr.models.trees, the XGBoost parameters that they set, and the grades and the shown loss of each
+-- objective.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -107,9 +108,12 @@ M.objectives = {
 ---@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
-  if o.bins and o.method == "exact" then check.fail("%s: bins is %d, but method = 'exact' has no bins. Leave out bins", where, o.bins) end
+  if o.bins and o.method == "exact" then
+    check.fail("%s: bins is %d, but method = 'exact' has no bins. Leave out bins", where, o.bins)
+  end
   if o.classes and o.objective ~= "multi:softprob" then
-    check.fail("%s: classes is %d, but objective is '%s'. Only 'multi:softprob' takes classes", where, o.classes, o.objective)
+    check.fail("%s: classes is %d, but objective is '%s'. Only 'multi:softprob' takes classes", where, o.classes,
+      o.objective)
   end
   return o
 end

@@ -33,7 +33,8 @@ function Trees:get_rounds() return self._rounds end
 function Trees:_matrix(features)
   if self._kept[features] then return self._kept[features] end
   if not check.is_tensor(features) or features.dims ~= 2 then
-    check.fail("trees score features {rows, columns}, but the batch has %s", features and "features of another form" or "no features")
+    check.fail("trees score features {rows, columns}, but the batch has %s",
+      features and "features of another form" or "no features")
   end
   if self.config.features and features:size(2) ~= self.config.features then
     check.fail("the trees were grown on %d features, but the batch has %d", self.config.features, features:size(2))
@@ -97,7 +98,9 @@ function Trees:importances(options)
   local o = importance_options:read("importances", options)
   if self._rounds == 0 then check.fail "importances: these trees are not grown yet. Call mr.fit{model = ...} before" end
   local count = self.config.features
-  if #o.names ~= 0 and #o.names ~= count then check.fail("importances: names has %d entries, expected %d, one for each feature", #o.names, count) end
+  if #o.names ~= 0 and #o.names ~= count then
+    check.fail("importances: names has %d entries, expected %d, one for each feature", #o.names, count)
+  end
   local by_feature, rows = {}, {}
   for k, kind in ipairs{ "gain", "cover", "weight" } do
     local features, values = self._booster:importance(kind, self._rounds)
