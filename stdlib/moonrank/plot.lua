@@ -76,7 +76,9 @@ function M.facets(options)
   local o = facet_options:read(where, named)
   for i, each in ipairs(options) do
     if getmetatable(each) ~= figure.Figure then check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each)) end
-    if each.kind == "facets" then check.fail("%s: entry %d is facets itself", where, i) end
+    if each.kind == "facets" then
+      check.fail("%s: entry %d is a figure of facets, expected a figure with one panel", where, i)
+    end
     panels[i] = each._.panels[1]
   end
   if #panels == 0 then check.fail("%s: no figures given", where) end

@@ -1,4 +1,5 @@
--- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves, distribution functions.
+-- Statistics of results: paired tests, corrections for several tests, intervals, effect sizes, densities, regression
+-- curves, distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -36,7 +37,7 @@ function M.wilcoxon(a, b) return record("wilcoxon", core.wilcoxon(tensor("mr.sta
 
 local permutation_options = declare("mr.stats.PermutationOptions", {
   { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
-    help = "random choices of signs, where there are more than 20 unequal pairs" },
+    help = "number of random choices of signs, if there are more than 20 unequal pairs" },
   { "seed", "integer", default = 1, help = "seed of the random signs" },
 })
 
@@ -52,7 +53,7 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.PermutationOptions
----@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 where exact
+---@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 if exact
 ---Example: `mr.stats.permutation({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
@@ -71,7 +72,7 @@ end
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
--- The keys of p-values by growing p; NaN is a test that was not made.
+-- Returns the keys of p-values in ascending order of p. A p of NaN belongs to a test that was not made.
 local function keys_by_p(ps)
   local keys = {}
   for key, p in pairs(ps) do
@@ -121,7 +122,7 @@ local kde_options = declare("mr.stats.KdeOptions", {
     least = input.smallest, most = input.largest,
     help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, interquartile range / 1.34) n^(-1/5); "
       .. "lscv is least-squares cross validation" },
-  { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
+  { "points", "integer", default = 200, least = 2, most = input.most_points, help = "number of points of the curve" },
   { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
   { "kernel", "string", default = "gaussian", choices = { "gaussian" }, help = "shape of the kernel" },
@@ -146,26 +147,26 @@ function M.kde(x, options)
 end
 
 local curve_options = declare("mr.stats.CurveOptions", {
-  { "points", "integer", default = 100, least = 2, most = input.most_points, help = "points of the curve" },
+  { "points", "integer", default = 100, least = 2, most = input.most_points, help = "number of points of the curve" },
   { "range", "number[]", shown = "the range of x", accept = input.is_range, expected = "{lowest, highest}",
     help = "{lowest, highest} point" },
-  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the band, point by point" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "confidence level of the band at each point" },
 })
 
 local regression_options = declare("mr.stats.KernelRegressionOptions", {
   { "bandwidth", "string|number", default = "cv", choices = { "cv", "aicc" },
     least = input.smallest, most = input.largest,
     help = "a number, or a rule: cv is leave-one-out cross validation; aicc is Akaike's corrected criterion, "
-      .. "which is smoother where noise is strong (Hurvich, Simonoff & Tsai 1998)" },
+      .. "which gives a smoother curve if noise is strong (Hurvich, Simonoff & Tsai 1998)" },
   { "degree", "integer", default = 0, choices = { 0, 1 },
     help = "degree of the local polynomial: 0 is the estimator of Nadaraya and Watson, 1 is local linear" },
   { "least", "string|number", choices = { "silverman" }, least = input.smallest, most = input.largest,
     shown = "a 200th of the range of x",
     help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
   { "nearest", "number", default = 0, least = 0, most = 1,
-    help = "share of the pairs, and two different x, that one bandwidth reaches at every point at least, so that the "
-      .. "curve does not follow single pairs where these are few (the span of Cleveland 1979); with 0 the bandwidth is "
-      .. "the same everywhere" },
+    help = "smallest share of the pairs, with two different x, within one bandwidth of every point, so that the curve "
+      .. "does not follow single pairs where pairs are few (the span of Cleveland 1979); 0: the bandwidth is the same "
+      .. "everywhere" },
 }, curve_options)
 
 ---Fits a curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland
@@ -183,7 +184,7 @@ function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
   if o.least ~= nil and type(o.bandwidth) == "number" then
-    check.fail("%s: least has no effect beside a bandwidth that is a number", where)
+    check.fail("%s: least has no effect if bandwidth is a number. Leave out least", where)
   end
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
   if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
@@ -223,9 +224,13 @@ function M.spline(x, y, options)
   if not lambda then lambda, at_edge = core.spline_penalty(a, b) end
   local low, high = -(-a):max():item(), a:max():item()
   local at = input.points(where, o, low, high)
-  if o.range and (o.range[1] < low or o.range[2] > high) then check.fail("%s: range reaches beyond x", where) end
+  if o.range and (o.range[1] < low or o.range[2] > high) then
+    check.fail("%s: range reaches beyond the values of x, expected a range within them", where)
+  end
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
-  if df ~= df then check.fail("%s: x has values too near to each other for a curve between %g and %g", where, low, high) end
+  if df ~= df then
+    check.fail("%s: values of x are too close to each other for a curve from %g to %g", where, low, high)
+  end
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
   return record("spline", { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda, at_edge = at_edge,
     df = df, gcv = gcv, n = #a, skipped = skipped })
@@ -245,7 +250,7 @@ end
 ---@class mr.stats.EcdfRegion
 ---@field from number
 ---@field to number
----@field better "a"|"b"   whose distribution function is on the better side between the two
+---@field better "a"|"b"   the sample with the better distribution function between `from` and `to`
 
 local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
   { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
@@ -293,9 +298,8 @@ function M.standardize(x, options) return require("moonrank.stats.standardize")(
 ---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Returns mean, sample standard deviation, number of values, and number of NaN left out. Infinite
----values, and finite ones whose sum or squares overflow the type, give inf or NaN, as adding them
----does.
+---Returns mean, sample standard deviation, number of values, and number of NaN left out. Results
+---are inf or NaN if values are infinite, or if their sum or squares overflow.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`

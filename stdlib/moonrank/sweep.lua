@@ -1,4 +1,5 @@
--- Sweeps: many trials of one function over a space of parameters, kept in a store as they end, continued where they stopped.
+-- mr.sweep: runs many trials of a function over a space of parameters. Results are stored as trials end, and an
+-- interrupted sweep continues where it stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -44,18 +45,18 @@ local sweep_options = declare("mr.SweepOptions", {
   { "sampler", "string|table", shown = '"grid"',
     help = '"grid", "random", "sobol" or "tpe"; with options: {"tpe", generation = 20}' },
   { "pruner", "string|table", shown = "none",
-    help = '"median", "asha", "wilcoxon" or {"hyperband", max_resource = 81}; trial:report asks it' },
+    help = '"median", "asha", "wilcoxon" or {"hyperband", max_resource = 81}; it may end a trial in trial:report' },
   { "first", "table[]",
     help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses missing ones; not for grids" },
   { "trials", "integer", least = 1, also = { "n_trials", "num_trials", "max_trials", "num_samples" },
-    shown = "the whole grid; of hyperband one pass",
-    help = "number of trials; required except for hyperband and for grids, of which it takes the first trials" },
+    shown = "the whole grid; one pass of hyperband",
+    help = "number of trials; required except for hyperband and for grids, whose first trials are then run" },
   { "seed", "integer", default = 1, also = { "random_state" },
     help = "seed of the study: seeds of trials and suggestions come from it" },
   "Processes and store",
   { "store", "string", default = "results.db", accept = is_not_empty, expected = "the name of a file",
     also = { "storage", "database", "db" }, help = "file that keeps the study" },
-  { "workers", "integer", least = 0, shown = "one per core, or per GPU where the device is cuda",
+  { "workers", "integer", least = 0, shown = "one per core, or one per GPU if the device is cuda",
     also = { "n_jobs", "jobs", "processes", "num_workers" },
     help = "number of processes; 0 runs trials in this process" },
   { "retry", "integer", default = 0, least = 0, also = { "retries", "max_retries" },
@@ -64,9 +65,9 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "under mpirun or srun: seconds without a message after which a rank counts as lost" },
   "Changes since the study began",
   { "settings", "table", default = {}, shown = "none",
-    help = "values beside the script that results depend on, as mr.args{...}; a change is an error; no functions" },
+    help = "values outside of the code on which results depend, as mr.args{...}; a change is an error; no functions" },
   { "data", "any",
-    help = "files, datasets, folds or ratings, or a list, that trials read beside those of mr.fit and mr.evaluate" },
+    help = "files, datasets, folds or ratings, or a list of them, that trials read outside of mr.fit and mr.evaluate" },
   { "force", "boolean", default = false,
     help = "continue although space, script, settings or data changed; a line below tables then says what changed" },
   { "mix_numerics", "boolean", default = false, help = "continue although trials ran under another numerics version" },
@@ -75,7 +76,8 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "show the number of ended trials and the time left" },
 })
 
--- Sets the direction from the registry of directions, unless the script gives one. A ranking metric ("valid_nrbp_loss") has one direction only.
+-- Sets the direction from the registry of directions, unless the script gives it. A ranking metric ("valid_nrbp_loss")
+-- allows one direction only.
 local function set_direction(o)
   o.assumed = not o.direction and not o.metric  -- the number's name is not known yet
   local own = o.metric and metrics.direction(o.metric)
@@ -85,18 +87,20 @@ local function set_direction(o)
       .. "direction = \"maximize\" or direction = \"minimize\"", o.metric)
   end
   if own and own ~= o.direction then
-    check.fail("mr.sweep: direction is '%s', but of %s %s is better", o.direction, o.metric, own == "minimize" and "less" or "more")
+    check.fail("mr.sweep: direction is '%s', but for %s %s values are better", o.direction, o.metric,
+      own == "minimize" and "lower" or "higher")
   end
 end
 
--- Options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
+-- Reads the options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
 local function options_in(text)
   local found = {}
   for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do found[name] = math.tointeger(tonumber(value)) or tonumber(value) or value end
   return found
 end
 
--- Defaults of the sampler's and the pruner's options: those with which the study began, or those for a study of this size.
+-- Returns defaults of the sampler's and the pruner's options: the options with which the study began, or for a new
+-- study defaults for its size.
 local function usual_options(o)
   local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
@@ -126,22 +130,24 @@ local function checked(options)
   if o.first ~= nil then o.sampler:begin_with(o.first) end
   if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
   if not o.trials and not o.sampler:count() then
-    check.fail("mr.sweep: the sampler %s has no end; trials = n says how many", o.sampler.name)
+    check.fail("mr.sweep: trials is missing, and the sampler %s has no end. Pass trials = n", o.sampler.name)
   end
   return o
 end
 
--- Where workers run, and the seconds between polls; nothing where trials have to run in this process.
+-- Returns the runners of workers, and the seconds between polls; nil if trials must run in this process.
 local function runners_of(o)
   if ranks.rank() then return ranks.runners(o.silence) end
   local wanted = o.workers or gpus.workers()
   if wanted == 0 then return nil end
   local words, why = command.words(math.max(1, core.cores() // wanted))
   if words then return process.runners(wanted, words, gpus.variables) end
-  if o.workers then check.fail("mr.sweep: workers = %d, but %s; workers = 0 runs trials in this process", wanted, why) end
+  if o.workers then
+    check.fail("mr.sweep: workers is %d, but %s. Pass workers = 0 to run trials in this process", wanted, why)
+  end
 end
 
--- Trials one after another in this process; returns whether Ctrl-C ended them.
+-- Runs trials one after another in this process. Returns true if Ctrl-C ended them.
 local function run_here(o, plan, view, context)
   local known = 0
   while true do
@@ -165,10 +171,10 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
-  store.look(o.store)  -- raises where it is no store, before folders are made
+  store.look(o.store)  -- raises an error if the file is not a store, before folders are made
   local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
-  if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
+  if not lock then check.fail("mr.sweep: another process is running the study '%s' in %s", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
   files.check(folder, opened, o.name)
   local row = studies.enter(opened, study, o.force)
@@ -192,13 +198,13 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
--- Calls so far by the table `arg`: a worker is started from what it says. Where a script runs another one with words of its own, calls there count
--- from 1, as they do in a worker, which runs that one alone.
+-- Number of mr.sweep calls so far, by the table `arg` of the script. If a script runs another script with its own
+-- `arg`, the calls there count from 1, as in a worker, which runs only that script.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
--- Closed at the end of a sweep, also by an error: otherwise each later sweep would be refused as one inside a trial.
+-- Resets `running` when a sweep ends, also by an error. Otherwise a later sweep would be taken for one inside a trial.
 local ends_running <const> = setmetatable({}, { __close = function() running = false end })
 
--- Script, words and number of this call.
+-- Returns a name of this call of mr.sweep: the script, its arguments and the number of the call.
 local function name_of_call()
   local line = rawget(_G, "arg") or calls_of
   calls_of[line] = (calls_of[line] or 0) + 1
@@ -258,7 +264,7 @@ end
 ---@return mr.Results
 function M.sweep(options)
   local o = checked(options)
-  if running then check.fail("mr.sweep: a sweep inside a trial of another one") end
+  if running then check.fail("mr.sweep: a trial of a sweep cannot run another sweep") end
   if (ranks.rank() or 0) > 0 then ranks.serve(o.silence) end
   local call = name_of_call()
   local role = worker.role()
@@ -270,7 +276,7 @@ function M.sweep(options)
   local _ <close> = ends_running
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
   local ok, message = true, nil
-  -- in a worker an earlier sweep of the script has ended: its results are there
+  -- in a worker, earlier sweeps of the script have ended, and their results are only read
   if not role then
     ok, message = pcall(run_study, o, call, study, fingerprint, context)
     code.settle(o.run, o.space, study.code)

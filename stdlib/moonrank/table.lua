@@ -1,4 +1,4 @@
--- Tables for people: aligned columns, numbers to the right.
+-- mr.table: tables that print with aligned columns, and exports to CSV, JSON, Markdown, LaTeX and HTML.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,24 +9,30 @@ local M = {}
 ---@class mr.Table
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks, NaN as "nan"
----@field mark table<string, "max"|"min"|number>  what is set in bold where the table goes out as HTML, LaTeX or Markdown
----@field within string[]  columns whose values divide the rows among which "max" and "min" are found
+---@field mark table<string, "max"|"min"|number>  by column, the numbers that are bold in HTML, LaTeX and Markdown
+---@field within string[]  columns that divide the rows into groups, each with its own "max" and "min"
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
 
--- A number as a format writes it; raises, naming the column, where that is none for it.
+-- Writes a number in a format. Raises an error that names the column if the format cannot write the number.
 local function formatted(format, value, column)
   local ok, text = pcall(string.format, format, value)
-  if not ok then check.fail("mr.table: format %q of %s cannot write %s, expected one as '%%.4f'", format, column, tostring(value)) end
+  if not ok then
+    check.fail("mr.table: format %q of column %s cannot write %s, expected a format such as '%%.4f'", format, column,
+      tostring(value))
+  end
   return text
 end
 
--- Raises where rows are no tables, or a format is none for its column's numbers.
+-- Raises an error if rows are not tables, or a format cannot write its column's numbers.
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
     if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
     for key in next, row do
-      if math.type(key) ~= "integer" then check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key)) end
+      if math.type(key) ~= "integer" then
+        check.fail("mr.table: row %d has the field '%s', expected only values in the order of the columns", i,
+          tostring(key))
+      end
     end
   end
   for c, name in ipairs(o.columns) do
@@ -39,19 +45,20 @@ local function check_rows(o)
   end
 end
 
--- Raises where the names of an option are no columns, or a column is marked by what is no mark.
+-- Raises an error if an option names an unknown column, or if a mark is not allowed.
 local function check_columns(o)
   check.sequence("mr.table", "columns", o.columns)
   for i = 1, #o.columns do
     local kind = type(o.columns[i])
-    if kind ~= "string" then check.fail("mr.table: column %d is called by a %s, expected a text", i, kind) end
+    if kind ~= "string" then check.fail("mr.table: the name of column %d is a %s, expected a text", i, kind) end
   end
   for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
   for name, mark in pairs(o.mark) do
     check.choice("mr.table", "mark", name, o.columns)
     if mark ~= "max" and mark ~= "min" and not check.is_finite(mark) then
-      check.fail("mr.table: mark of %s is %s, expected 'max', 'min', or a number, as 0.05 for p", name, tostring(mark))
+      check.fail("mr.table: mark of column %s is %s, expected 'max', 'min', or a number, such as 0.05 for p", name,
+        tostring(mark))
     end
   end
 end
@@ -86,7 +93,7 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
--- The text of a value in column c.
+-- Writes a value in column c.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end
@@ -97,7 +104,7 @@ local function cell(self, c, value)
   return tostring(value)
 end
 
--- The rows that have the same values in the columns of `within`.
+-- Divides the rows into groups with the same values in the columns of `within`.
 local function groups(self)
   local of, list, at = {}, {}, {}
   for c, name in ipairs(self.columns) do at[name] = c end
@@ -114,7 +121,7 @@ local function groups(self)
   return list
 end
 
--- The text of the best number of a column among some rows, as it is printed, or nil.
+-- Returns the best number of a column among some rows as printed, or nil if there is no number.
 local function best_of(self, c, rows, better)
   local best
   for _, r in ipairs(rows) do
@@ -126,7 +133,7 @@ end
 
 local orders = { max = function(a, b) return a > b end, min = function(a, b) return a < b end }
 
--- The cells that are marked: bold[row][column] is true.
+-- Returns which cells are bold: bold[row][column] is true.
 local function bold_cells(self)
   local bold, all = {}, next(self.mark) and groups(self) or {}
   for r in ipairs(self.rows) do bold[r] = {} end
@@ -174,7 +181,7 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
--- Texts that a spreadsheet runs as a formula; a text that is a number stays a number.
+-- Patterns of texts that a spreadsheet would run as a formula, and of texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
 ---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
@@ -245,17 +252,17 @@ function Table:to_json()
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
--- A text on one line, with control characters escaped.
+-- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- The notes, each in a form with one %s.
+-- Writes the notes below a table, each in a format with one %s.
 local function noted(self, form, escape)
   local lines = {}
   for i, note in ipairs(self.notes) do lines[i] = form:format(escape(on_one_line(note))) end
   return table.concat(lines)
 end
 
--- Lines of the table with other separators of cells; numbers as printed, what is marked in the form `bold`.
+-- Returns the lines of the table with given separators. Numbers are as printed; marked cells have the format `bold`.
 local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
     local parts = {}
@@ -284,7 +291,8 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
--- A text that Markdown shows as it is: no HTML, link, code, emphasis or end of a cell. Addresses are links also without brackets.
+-- Escapes a text for Markdown, so that it contains no HTML, link, code, emphasis or end of a cell. Addresses are
+-- escaped, too, because Markdown makes links of them.
 local function escape_markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
   text = text:gsub("%f[%w_]_+", with_backslashes)
@@ -307,7 +315,7 @@ end
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
--- A row that begins with * or [ would be read as an argument of the line break before it.
+-- Escapes a text for LaTeX. A * or [ at the beginning of a row would be an argument of the line break before it.
 local function escape_latex(text)
   text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)
   return (text:gsub("^[*%[]", "{%0}"))

@@ -72,11 +72,11 @@ describe("args", function()
   it("names the path that it refuses, also of one word, of too many letters, without a name at its end, and none", function()
     local long = ("n"):rep(300)
     local cases = {
-      { "folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "folder", "LICENSE", "LICENSE: is not a folder" },
       { "folder", "nowhere", "nowhere: there is no such folder" },
-      { "data folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "data folder", "LICENSE", "LICENSE: is not a folder" },
       { "file", "nowhere", "nowhere: there is no such file" },
-      { "new file", "LICENSE/runs.db", "LICENSE: is no folder, expected one" },
+      { "new file", "LICENSE/runs.db", "LICENSE: is not a folder" },
       { "new file", "nowhere/", "nowhere/: is the name of a folder, expected that of a file" },
       { "new file", long, long .. ": File name too long" },
       { "new file", long .. "/runs.db", long .. "/runs.db: File name too long" },
@@ -122,8 +122,8 @@ describe("args", function()
     test.equal({ fails({ "--smoke", "--data", "movielens" }, with_smoke) }, { 2, "--data: has no effect beside --smoke" })
     local _, help = fails({ "--help" }, with_smoke)
     test.check(help:find("to see that it runs (epochs is 2; losses is ap; not beside --data)", 1, true), help)
-    test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end, "'smoke' speaks of 'epoch'")
-    test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end, "'smoke' is no flag")
+    test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end, "'smoke'", "'epoch'")
+    test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end, "'smoke'", "flag")
   end)
   it("refuses numbers out of range, lists of nothing or with a choice twice, and files of another kind", function()
     local own = { fold = { default = 1, least = 1, most = 5 }, sizes = { default = { 25, 50 }, least = 2 },

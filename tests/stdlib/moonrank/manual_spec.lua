@@ -173,7 +173,7 @@ it("a folder with other files, a file, and a place where nothing can be made are
     test.raises(function() manual.write(folder .. "/mine/index.html/deeper") end, "cannot be made")
     test.raises(function() manual.write "" end, "the name of the folder is empty")
     os.execute("mkdir " .. folder .. "/other " .. folder .. "/other/reference")
-    test.raises(function() manual.write(folder .. "/other") end, "holds 'reference/'")
+    test.raises(function() manual.write(folder .. "/other") end, "'reference/'")
     equal(sweeps.capture("ls " .. folder .. "/other"), "reference\n")
   end)
 end)
