@@ -288,7 +288,7 @@ local function check_flags(declared)
   end
 end
 
--- Options that every script has.
+-- The option --device, which every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,

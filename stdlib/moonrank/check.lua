@@ -1,6 +1,6 @@
 -- Checks of arguments, and the errors that they raise. An error names the script's line, not the library's.
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 local M = {}
 
 -- Returns the level for `error` in the calling function, so that the error has the position of the first function
@@ -238,7 +238,7 @@ function M.choice(where, name, value, choices)
   M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
 end
 
-local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call
+local inner = setmetatable({}, { __mode = "k" })  -- original functions, by the wrappers that `exact` made
 
 -- Advice in errors about surplus arguments, by the name of the method that received them.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'

@@ -81,7 +81,8 @@ local function system_of(name, value, o)
   if evaluate.is(value) then return { evaluation = value, data = rawget(value, "data") or nil } end
   if check.is_tensor(value) then
     if o.qrels == nil or type(o.qrels) == "string" then
-      check.fail("%s: '%s' is a tensor, so qrels must be the dataset or the lists whose rows it scores", where, name)
+      check.fail("%s: system '%s' is a tensor, so qrels must be the dataset or the lists whose rows it scores", where,
+        name)
     end
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
   end
@@ -92,8 +93,8 @@ local function system_of(name, value, o)
     return { evaluation = value.test, data = rawget(value.test, "data") or value.data.test }
   end
   local near = nearest_option(name)
-  check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an evaluation%s", where,
-    name, type(value), near and (", or the option '%s'"):format(near) or "")
+  check.fail("%s: system '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit "
+    .. "or an evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
 -- Describes the rows that an evaluation ranked; with `counted` also counts the items that were left out.
@@ -107,11 +108,12 @@ end
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
-    check.fail("%s: '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one, other)
+    check.fail("%s: systems '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one,
+      other)
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
-    check.fail("%s: '%s' and '%s' were evaluated for different users", where, names[1], names[2])
+    check.fail("%s: systems '%s' and '%s' were evaluated for different users", where, names[1], names[2])
   end
 end
 
@@ -119,7 +121,7 @@ end
 local function check_lists(names, a, b)
   local p, q = rawget(a, "_lists"), rawget(b, "_lists")
   if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
-    check.fail("%s: '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
+    check.fail("%s: systems '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
   end
 end
 
@@ -132,17 +134,21 @@ local function check_data(systems, names, o)
       first = first or name
       local e, f = system.evaluation, systems[first].evaluation
       check_ranked({ first, name }, f, e)
-      if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
+      if e.count ~= f.count then
+        check.fail("%s: system '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count)
+      end
       local data, other = system.data, systems[first].data
-      if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
+      if data and other and data ~= other then
+        check.fail("%s: systems '%s' and '%s' were tested on different data", where, first, name)
+      end
       check_lists({ first, name }, f, e)
       check_ranked({ first, name }, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
-        check.fail("%s: '%s' was tested on other data than qrels", where, name)
+        check.fail("%s: system '%s' was tested on other data than qrels", where, name)
       end
       local a, b = rawget(e, "ids"), rawget(f, "ids")
       if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
-        check.fail("%s: '%s' and '%s' have different queries", where, first, name)
+        check.fail("%s: systems '%s' and '%s' have different queries", where, first, name)
       end
     end
   end
@@ -157,14 +163,15 @@ local function metric_in(evaluation, name, system)
   for _, each in ipairs(evaluation.metrics) do
     if rawequal(rawget(evaluation, each.name), values) then return each end
   end
-  check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
+  check.fail("%s: the evaluation of system '%s' has no metric '%s'", where, system, tostring(name))
 end
 
 -- Raises an error if two systems were evaluated under different conventions, or if an option differs from theirs.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
-    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with the same "
-      .. "options", where, first, name, own.name, first, conventions.line{ metric }, name, conventions.line{ own })
+    check.fail("%s: systems '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. "
+      .. "Evaluate both with the same options", where, first, name, own.name, first, conventions.line{ metric }, name,
+      conventions.line{ own })
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
@@ -236,13 +243,14 @@ end
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
-    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with "
-      .. "scores", where, name, e.candidates)
+    check.fail("%s: system '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same "
+      .. "candidates, not with scores", where, name, e.candidates)
   end
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
   if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
-    check.fail("%s: '%s' was evaluated on other lists than qrels. Give as qrels the lists that it was evaluated on", where, name)
+    check.fail("%s: system '%s' was evaluated on other lists than qrels. Pass as qrels the lists of its evaluation",
+      where, name)
   end
 end
 
@@ -267,7 +275,7 @@ local function values_of(o, systems, names, metrics, first)
   if e then
     local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
     if not ids then check.fail("%s: qrels is a file, expected the dataset or the lists that '%s' was tested on", where, first) end
-    if #ids ~= e.count then check.fail("%s: '%s' has %d lists but qrels has %d", where, first, e.count, #ids) end
+    if #ids ~= e.count then check.fail("%s: system '%s' has %d lists but qrels has %d", where, first, e.count, #ids) end
     for i, id in ipairs(ids) do place[id] = i end
     local both = {}
     for _, id in ipairs(queries) do both[#both + 1] = place[id] and id or nil end

@@ -36,7 +36,8 @@ local function members(value)
       for name in next, class.getters do add(name) end
     end
     local index = rawget(meta, "__index")
-    if type(index) == "function" and rawget(meta, "__name") then index = meta end  -- a class of the standard library
+    -- a class of the library has its methods in the metatable
+    if type(index) == "function" and rawget(meta, "__name") then index = meta end
     add_table(index)
     meta = type(index) == "table" and debug.getmetatable(index) or nil
   end
@@ -201,7 +202,7 @@ local function strings(tokens, word)
     kind, name = type_at(tokens, frames, #frames)
   end
   kind, name = kind or "", name or ""
-  local _ = require("moonrank").bounds  -- fills the registry
+  local _ = require("moonrank").bounds  -- loading mr.bounds fills the registry of bounds
   local found = {}
   if kind:find "mr%.Bound%f[^%w.]" or name == "bound" then table.move(bounds.names(), 1, #bounds.names(), 1, found) end
   if kind:find "mr%.Metric%f[^%w.]" or name == "metric" or name == "metrics" then

@@ -243,7 +243,7 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
--- The folder of the option `cache`, or false.
+-- Returns the folder that the option `cache` means, or false.
 local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)

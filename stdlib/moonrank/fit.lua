@@ -42,7 +42,7 @@ function M.test(model, dataset, metrics)
 end
 
 -- Values that the progress line shows beside the time left. Within an epoch, the best value is from
--- the epochs before. So is the loss on the GPU, where it is read at the end of an epoch.
+-- the epochs before. On the GPU the loss is also from the epoch before, because it is read when an epoch ends.
 local function shown(o, run, epoch, total, lists)
   local before = run.history[#run.history]
   local loss = total and (lists > 0 and total / lists or 0) or before and before.loss or 0

@@ -120,7 +120,7 @@ local function written_class(name, all)
   return table.concat(lines, "\n")
 end
 
--- Classes whose instances stay within the library.
+-- Internal classes, whose objects scripts never get.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint", "Group",
   "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
@@ -253,7 +253,8 @@ local function named(topic, all)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
   local page = texts.page(topic)
   if page then add(parts, (page.text:gsub("\n*$", ""))) end
-  if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end  -- fold, run
+  -- `fold` means mr.Fold
+  if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end
   if #parts == 0 then
     for _, name in ipairs(topics.option_tables(topic)) do add(parts, written_class(name, all)) end
   end
@@ -282,7 +283,7 @@ end
 ---Example: `(require "moonrank.help".about("fold:evaluate{}"):match "^[^\n]*")   --> mr.Fold:evaluate(model, metrics, options)`
 function M.about(topic)
   local all, root = entries.all()
-  local _ = root.bounds  -- fills the registry
+  local _ = root.bounds  -- loading mr.bounds fills the registry of bounds
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local parts = named(topic, all)
   if #parts == 0 then parts = meant(topic, all) end

@@ -1,6 +1,6 @@
--- Declarations of options. A function that takes a table of options declares each option once: name, type, default, range and one line of
--- documentation. The check of what a script passes, the error, `moonrank doc`, completion, the reference and the types for editors come from
--- that declaration.
+-- Declarations of options. A function that takes a table of options declares each option once: name, type, default,
+-- range and one line of documentation. Checks, errors, `moonrank doc`, completion, the reference and the types for
+-- editors come from this declaration.
 --
 --   local step_options = options.declare("mr.schedule.StepOptions", {
 --     { "every", "integer", least = 1, required = true, help = "epochs from one change to the next" },
@@ -9,7 +9,7 @@
 --   local o = step_options:read("mr.schedule.step", given)
 --
 -- A text among the rows, such as "Data", begins a group of the documentation.
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 
 local M = {}
 
@@ -49,7 +49,7 @@ Declaration.__index = Declaration
 -- Metatable of declarations that have not been used yet. They are prepared on first use, so that programs start faster.
 local Unprepared = {}
 
-M.declared = {}  -- declarations by name
+M.declared = {}  -- declarations by the name of their option table
 
 -- Former names of options by their present names, for all declarations that have been used. Files that earlier versions
 -- wrote have the former names.

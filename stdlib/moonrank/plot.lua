@@ -81,7 +81,7 @@ function M.facets(options)
     end
     panels[i] = each._.panels[1]
   end
-  if #panels == 0 then check.fail("%s: no figures given", where) end
+  if #panels == 0 then check.fail("%s: no figures are given, expected at least one", where) end
   local columns = math.min(o.columns or (#panels == 2 or #panels == 4) and 2 or 3, #panels)
   local width, height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
   if math.max(width, height) > 10000 then

@@ -14,7 +14,7 @@ local text = require "moonrank.results.text"
 
 local M = {}
 
--- Options of several methods.
+-- Options that several methods of mr.Results take.
 local directions = { "maximize", "minimize" }
 
 local direction_options = declare("mr.results.DirectionOptions", {
@@ -125,7 +125,7 @@ function Results:trials(options)
     local seen = {}
     for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
       for _, name in ipairs(more) do
-        if not seen[name] then names[#names + 1] = name end  -- a number may be called "value"
+        if not seen[name] then names[#names + 1] = name end  -- a trial may return a number called "value"
         seen[name] = true
       end
     end
@@ -245,7 +245,7 @@ end
 ---Returns 1 if higher values of a column are better, and -1 if lower values are. The study's metric
 ---has the study's direction; other columns have the direction of their name.
 ---@param name string
----@param direction? string  for a column whose name says no direction
+---@param direction? string  direction of a column whose name does not imply one
 ---@return integer
 function Results:sign(name, direction)
   if type(name) ~= "string" then
@@ -272,7 +272,7 @@ function Results:_warn_direction(metric)
 end
 
 ---Returns the data that a trial used: the fingerprints of mr.fit's train, valid and test, and of
----other data that it read or evaluated. Trials of versions that did not record data have none.
+---other data that it read or evaluated. Trials of versions that did not record data return an empty list.
 ---@param number integer
 ---@return mr.data.Entry[]
 function Results:data(number)

@@ -187,7 +187,7 @@ function M.kernel_regression(x, y, options)
     check.fail("%s: least has no effect if bandwidth is a number. Leave out least", where)
   end
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
+  if #a < 2 then check.fail("%s: x and y have %d pairs without NaN, expected at least two", where, #a) end
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)
     local least = o.least and input.bandwidth(o.least, function(name) return core.kde_bandwidth(a, name) end) or 0
     return core.regression_bandwidth(a, b, o.degree, rule, o.nearest, least)
@@ -219,7 +219,7 @@ function M.spline(x, y, options)
   local where = "mr.stats.spline"
   local o = spline_options:read(where, options)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 3 then check.fail("%s: %d pairs, expected at least three", where, #a) end
+  if #a < 3 then check.fail("%s: x and y have %d pairs without NaN, expected at least three", where, #a) end
   local lambda, at_edge = o.lambda, false
   if not lambda then lambda, at_edge = core.spline_penalty(a, b) end
   local low, high = -(-a):max():item(), a:max():item()

@@ -79,7 +79,7 @@ local sweep_options = declare("mr.SweepOptions", {
 -- Sets the direction from the registry of directions, unless the script gives it. A ranking metric ("valid_nrbp_loss")
 -- allows one direction only.
 local function set_direction(o)
-  o.assumed = not o.direction and not o.metric  -- the number's name is not known yet
+  o.assumed = not o.direction and not o.metric  -- the first trial will tell the number's name
   local own = o.metric and metrics.direction(o.metric)
   if not o.direction then o.direction = metrics.usual_direction(o.metric or "value") end
   if not o.direction then
@@ -174,7 +174,7 @@ local function run_study(o, call, study, fingerprint, context)
   store.look(o.store)  -- raises an error if the file is not a store, before folders are made
   local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
-  if not lock then check.fail("mr.sweep: another process is running the study '%s' in %s", o.name, o.store) end
+  if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
   files.check(folder, opened, o.name)
   local row = studies.enter(opened, study, o.force)

@@ -23,7 +23,7 @@ local function numbered(columns)
   return ids, known
 end
 
--- Grades of the two rows of a comparison.
+-- Returns the grades of the two rows of a comparison: 1 for the winner and 0 for the loser, or 1 and 1 for a tie.
 local function grades_of(path, row, a, b, winner)
   if winner == a then return 1, 0 end
   if winner == b then return 0, 1 end

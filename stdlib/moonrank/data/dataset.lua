@@ -139,7 +139,7 @@ end
 ---@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 
--- The lists order[first] to order[first + count - 1].
+-- Makes a batch of the lists order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
   local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
     self.users or nil, device)

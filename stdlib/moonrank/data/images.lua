@@ -53,7 +53,7 @@ local function shortest(name)
   return table.concat(parts, "/")
 end
 
--- A number in decimal digits, or nil.
+-- Reads a decimal number from a text; nil if it is not one, or is hexadecimal.
 local function decimal(text) return not text:find "[xX]" and tonumber(text) or nil end
 
 -- Reads the table of labels. Returns file names, paths and labels.
@@ -207,7 +207,7 @@ local function features_of(self, where, features)
   return features
 end
 
--- Names of the items: the names of the image files.
+-- Returns the names of the items, which are the names of the image files.
 local function ids_of(self) return { items = self.files } end
 
 local items_options = declare("mr.data.ImageItemsOptions", {

@@ -68,7 +68,7 @@ function Ratings:binarize(threshold)
     check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
   end
   local before = threshold
-  if self.binary then  -- ratings are 0 and 1 now
+  if self.binary then  -- ratings were already made 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
   return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
@@ -199,7 +199,7 @@ local function time_words(self)
   if not self.timestamp then return "no timestamps were read" end
   local least, most = core.time_span(self.timestamp)
   local words = ("timestamps from %d to %d"):format(least, most)
-  local from, to = 315532800, 4102444800  -- 1980 and 2100
+  local from, to = 315532800, 4102444800  -- Unix times of 1980 and 2100
   if least < from or most > to then return words end
   return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
 end

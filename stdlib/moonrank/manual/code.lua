@@ -39,7 +39,7 @@ end
 ---@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
-  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- a comment ends with its line
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- the line break ends a comment in the last line
   while i <= #tokens do
     local token = tokens[i]
     parts[#parts + 1] = gap(text:sub(from, token.start - 1))

@@ -80,7 +80,7 @@ local function table_html(lines, links)
   local parts = { '<div class="wide"><table>\n' }
   for i, line in ipairs(lines) do
     local tag, row = i == 1 and "th" or "td", {}
-    if i ~= 2 then  -- the line of dashes
+    if i ~= 2 then  -- line 2 has only dashes
       for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
       parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row), i == 1 and "</thead>\n<tbody>" or "")
     end

@@ -9,7 +9,7 @@ local M = {}
 
 local floats = "IEEE 754 double precision, little-endian, 8 bytes each, without header or padding"
 
--- The tables of a store and the meaning of each of their columns.
+-- The tables of a store, and the meaning of their columns.
 M.tables = {
   { name = "studies", text = "One row per study. A store may hold several; their names differ.", columns = {
     id = "number to which `trials.study` refers",

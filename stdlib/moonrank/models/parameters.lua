@@ -57,13 +57,13 @@ function M.check_leaves(where, names, values, dtype)
   local first = values[1]
   if not first then check.fail("%s returned no tensor, expected one or more by name", where) end
   for i, x in ipairs(values) do
-    if x.dtype == "int64" then check.fail("%s: '%s' is int64, expected float32 or float64", where, names[i]) end
+    if x.dtype == "int64" then check.fail("%s: tensor '%s' is int64, expected float32 or float64", where, names[i]) end
     if dtype and x.dtype ~= dtype then
-      check.fail("%s: '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the function "
-        .. "that makes the tensor", where, names[i], x.dtype, dtype)
+      check.fail("%s: tensor '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the "
+        .. "function that makes the tensor", where, names[i], x.dtype, dtype)
     end
     if x.dtype ~= first.dtype or x.device ~= first.device then
-      check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i],
+      check.fail("%s: tensor '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i],
         x.dtype, x.device, names[1], first.dtype, first.device)
     end
   end

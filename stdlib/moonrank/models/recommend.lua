@@ -106,7 +106,7 @@ local function part_of(given, what)
     .. "table of these", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- The parts in `seen`, which is one part or a list of several.
+-- Returns the parts in the option `seen`, which is one part or a list of parts.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
@@ -121,7 +121,7 @@ local function parts_of(seen)
   return parts
 end
 
--- Names of the users and items of a part, or nil.
+-- Returns the names of the users and items of a dataset or of ratings, or nil.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
@@ -157,8 +157,7 @@ local function check_options(o, users, items)
   end
 end
 
--- A text with the number of user-item pairs that were left out for the users who got
--- recommendations.
+-- Counts, in words, the user-item pairs that were left out for the users who got recommendations.
 local function left_out_words(o, known, chosen, items)
   if o.seen == nil then return ("candidates: all %d items; without seen no item is left out"):format(items) end
   return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,

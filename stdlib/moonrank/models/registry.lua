@@ -11,7 +11,7 @@ local room = require "moonrank.room"
 
 local M = {}
 
-local known = {}  -- definitions by name
+local known = {}  -- definitions of models by name
 
 -- Declared options of each definition. They are kept outside the definition, because studies compare definitions as the
 -- script wrote them.
@@ -107,7 +107,7 @@ local function checked(name, given)
   return definition
 end
 
--- Remembers a definition; returns the function that makes its models.
+-- Registers a definition, and returns the function that makes its models.
 local function maker(name, definition, declared)
   known[name], options_by_definition[definition] = definition, declared
   return function(options) return make(definition, options) end

@@ -1,4 +1,4 @@
--- Boosted trees, grown by XGBoost's library (loaded when first asked for) in mr.fit.
+-- Boosted trees, grown by XGBoost's library (loaded when first needed) in mr.fit.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -42,7 +42,7 @@ function Trees:_matrix(features)
   return core.tree_data(features, nil, self.config.threads)
 end
 
----Makes XGBoost's rows of these features once, to be reused until `_forget`.
+---Converts features to XGBoost's form once, and keeps the result until `_forget`.
 function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
 function Trees:_forget() self._kept = {} end
 

@@ -2,7 +2,7 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 
 local M = {}
 

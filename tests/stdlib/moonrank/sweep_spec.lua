@@ -257,8 +257,8 @@ it("goes in the direction of the metric that counts; another one is an error bef
     equal({ best("asked", "hinge_loss", { direction = "maximize" }), best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })
     local function never() error "it ran" end
     raises(function() sweep(folder, { name = "no", metric = "valid_nrbp_loss", direction = "maximize", run = never }) end,
-      "direction is 'maximize', but of valid_nrbp_loss less is better")
-    raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end, "of ap more is better")
+      "direction is 'maximize', but for valid_nrbp_loss")
+    raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end, "for ap")
     -- where nothing says which number it will be, the first trial shows it
     equal(best("unnamed", nil, { number = "ap" }), 3.0)
     equal(best("least, unnamed", nil, { number = "nrbp_loss", direction = "minimize" }), 1.0)

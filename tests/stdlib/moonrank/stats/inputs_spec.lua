@@ -106,7 +106,7 @@ end)
 it("what lies nearer than squares can tell has no spread", function()
   raises(function() s.kde{ 1e-120, 2e-120 } end, "without spread")
   raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "without spread")
-  raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "x has values too near to each other")
+  raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "of x are too close")
   raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth is 1e-200")
 end)
 
