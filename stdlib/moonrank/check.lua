@@ -17,7 +17,7 @@ end
 
 ---Raises `message` with the position of the script that called into the library.
 ---@param message string
----@param ... any  for string.format
+---@param ... any  arguments of string.format
 function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
   error(text, script_level())

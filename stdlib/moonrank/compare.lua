@@ -20,7 +20,7 @@ local where = "mr.compare"
 local compare_options = declare("mr.CompareOptions", {
   "Data",
   { "systems", "table<string, any>", default = {}, shown = "none",
-    help = "more systems, also with names of options" },
+    help = "systems by name, for names that are also options" },
   { "qrels", "string|mr.Lists|mr.Dataset|any[]",
     help = "judgments: a file, lists or a dataset, or a list of them, one for each fold; not needed if all systems "
       .. "are evaluated already" },
@@ -34,11 +34,11 @@ local compare_options = declare("mr.CompareOptions", {
   registry.convention("empty", 'that of the evaluations, or "zero"'),
   registry.convention("relevant", "that of the evaluations, or 1"),
   "Tests and intervals",
-  { "alpha", "number", default = 0.05, above = 0, below = 1, help = "level of the tests" },
-  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the intervals" },
-  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "samples of the bootstrap" },
+  { "alpha", "number", default = 0.05, above = 0, below = 1, help = "significance level of the tests" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "confidence level of the intervals" },
+  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "number of bootstrap samples" },
   { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
-    help = "random signs of the permutation test, which tries all signs where at most 20 lists differ" },
+    help = "number of random signs in the permutation test; all signs are tried if at most 20 lists differ" },
   { "seed", "integer", default = 1, help = "seed of the bootstrap and of the permutation test" },
 })
 

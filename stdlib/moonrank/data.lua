@@ -435,7 +435,7 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   'kind = "ratings"',
   { "users", "integer", default = 400, least = 1, help = "number of users" },
   { "items", "integer", default = 4000, least = 1, help = "number of items" },
-  { "factors", "integer", default = 8, least = 1, help = "latent factors of each user and item" },
+  { "factors", "integer", default = 8, least = 1, help = "number of latent factors of each user and item" },
   { "mean_activity", "integer", default = 120, least = 1, help = "mean number of ratings of a user" },
   'kind = "queries"',
   { "queries", "integer", default = 200, least = 1, help = "number of queries" },

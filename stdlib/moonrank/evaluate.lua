@@ -303,7 +303,7 @@ end
 
 ---Returns the lines below every table of metrics: those of `about`, and the conventions of the
 ---metrics.
----@param of table  an evaluation, or something else with its fields `candidates` and `new_to_training`
+---@param of table  an evaluation, or an object with the same fields `candidates` and `new_to_training`
 ---@param metrics mr.Metric[]
 ---@return string[]
 function M.notes(of, metrics)

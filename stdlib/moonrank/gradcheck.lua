@@ -7,7 +7,7 @@ local M = {}
 
 local gradcheck_options = declare("mr.GradcheckOptions", {
   { "step", "number", default = 1e-5, above = 0, also = { "eps" },
-    help = "distance by which an entry is moved, times the entry's size if that is above 1" },
+    help = "distance by which an entry is moved, times the entry's absolute value if that is above 1" },
   { "tolerance", "number", default = 1e-6, infinite = true, also = { "atol", "rtol", "tol" },
     help = "largest allowed error" },
   { "seed", "integer", default = 1, help = "seed of the combination of several results" },

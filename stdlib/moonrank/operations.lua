@@ -9,7 +9,7 @@ local M = {}
 local tensor = core.classes["mr.Tensor"].methods
 
 ---Joins tensors along a dimension. They have the same sizes in all other dimensions.
----@param tensors mr.Tensor[]  of one type, on one device; at least one
+---@param tensors mr.Tensor[]  at least one; all of the same type and device
 ---@param dim? integer         default 1
 ---@return mr.Tensor
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
@@ -20,7 +20,7 @@ function M.cat(tensors, dim)
 end
 
 ---Joins tensors of one shape along a new dimension.
----@param tensors mr.Tensor[]  of one shape and type, on one device; at least one
+---@param tensors mr.Tensor[]  at least one; all of the same shape, type and device
 ---@param dim? integer         where the new dimension is in the result, default 1
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
@@ -147,7 +147,7 @@ local pooling_options = declare("mr.PoolingOptions", {
 
 ---Returns the largest entry of each window of pictures. Its gradient goes to the first of equal
 ---entries.
----@param size integer|integer[]  of a window; two integers: down and across
+---@param size integer|integer[]  size of a window; two integers: down and across
 ---@param options? mr.PoolingOptions
 ---@return mr.Tensor  [pictures, channels, windows down, windows across]; this tensor is [pictures, channels, height, width]
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`

@@ -58,7 +58,8 @@ function M.heatmap(options) return one("heatmap", grids.heatmap, options) end
 function M.parallel(options) return one("parallel", parallel.parallel, options) end
 
 local facet_options = declare("mr.plot.Facets", {
-  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures", help = "figures side by side" },
+  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures",
+    help = "number of figures side by side" },
 }, marks.page)
 
 ---Combines several figures side by side, each with its title, row by row. The figures are the

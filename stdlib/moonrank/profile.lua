@@ -166,7 +166,7 @@ local profile_options = declare("mr.ProfileOptions", {
   { "trace", "string", accept = function(path) return path ~= "" end, expected = "the name of a file", shown = "none",
     help = "file for a trace (mr.Profile's save_trace), which is also written after an error" },
   { "events", "integer", default = 200000, least = 0, most = 10000000, help = "largest number of events in the trace" },
-  { "quiet", "boolean", default = false, help = "print nothing" },
+  { "quiet", "boolean", default = false, help = "whether to print nothing" },
 })
 
 ---Runs a function and prints where its time went. Each operation of the compiled core, on tensors,

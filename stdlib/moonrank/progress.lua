@@ -11,7 +11,7 @@ M.display_options = declare("mr.progress.DisplayOptions", {
     expected = "a file, or an object with a method write",
     help = "where to write: a file, or anything with a method write" },
   { "terminal", "boolean", default_of = function() return core.is_terminal(2) end, shown = "if standard error is one",
-    help = "overwrite the last text, as on a terminal; else write lines" },
+    help = "whether to overwrite the last text, as on a terminal; else lines are written" },
   { "clock", "fun(): number", default_of = function() return core.clock end, shown = "the machine's steady clock",
     expected = "a function", help = "returns the present time in seconds" },
   { "width", "integer", least = 1, shown = "of the terminal", help = "columns of the terminal" },

@@ -88,7 +88,7 @@ end
 ---@param name string
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name
----@param may_be_absent? string[]  fields that are nil where the table lacks them
+---@param may_be_absent? string[]  fields that are nil if the table lacks them
 ---@return table
 ---Example: `require("moonrank.record").new("paired_t", {p = 0.25, n = 3})   --> paired_t{n = 3, p = 0.25}`
 function M.new(name, fields, index, may_be_absent)

@@ -308,7 +308,7 @@ function Results:reported(name) return self._store:reports(self.study, name) end
 local compare_options = declare("mr.results.CompareOptions", {
   { "by", "string", required = true, expected = "the name of a parameter",
     help = "parameter whose values are compared" },
-  { "test", "string", default = "wilcoxon", choices = { "wilcoxon", "paired_t" }, help = "test of pairs" },
+  { "test", "string", default = "wilcoxon", choices = { "wilcoxon", "paired_t" }, help = "paired test" },
   { "correction", "string", default = "holm", choices = { "holm", "bonferroni", "none" },
     help = "correction of p for testing several pairs of values" },
   { "lists", "boolean", default = false,

@@ -72,7 +72,7 @@ end
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 local cosine_options = declare("mr.schedule.CosineOptions", {
-  { "low", "number", default = 0, least = 0, most = 1, help = "share of lr at the end" },
+  { "low", "number", default = 0, least = 0, most = 1, help = "factor of lr at the end" },
   { "epochs", "integer", least = 1, shown = "the whole training", help = "epochs until lr has its lowest value" },
 })
 
@@ -149,7 +149,7 @@ end
 local plateau_options = declare("mr.schedule.PlateauOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
   { "patience", "integer", default = 10, least = 0, help = "number of validations without improvement that are allowed before a change" },
-  { "low", "number", default = 0, least = 0, most = 1, help = "smallest share of lr" },
+  { "low", "number", default = 0, least = 0, most = 1, help = "smallest factor of lr" },
 })
 
 ---Makes a schedule that multiplies lr by `factor` on a plateau. A plateau means that the first

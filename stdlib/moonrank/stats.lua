@@ -88,8 +88,8 @@ end
 ---Applies Holm's correction to several p-values (Holm 1979). Compared with a level, the corrected
 ---values keep the probability of any false rejection below it. NaN stays NaN and does not count as
 ---a test. A value that is not a number from 0 to 1 is an error.
----@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
----@return table<any, number>  adjusted, in the same order or by the same names
+---@param ps mr.Tensor|number[]|table<any, number>  p-values in order, or by name
+---@return table<any, number>  adjusted p-values, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end

@@ -81,7 +81,7 @@ local candidate_options = declare("mr.data.CandidateOptions", {
   { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', help = "how items are sampled" },
   { "seed", "integer", shown = "1", also = { "random_state" }, help = "seed of the samples" },
   { "known", "string", default = "rated", choices = known_items.names,
-    help = "items left out: those that the user rated before the part, the relevant ones of these, or none" },
+    help = "items left out: those that the user rated before the part, relevant items among these, or none" },
   { "users", "string", default = "all", choices = { "all", "known" },
     help = '"known" leaves out users without a relevant row in train' },
   { "correct", "boolean|string", default = false,

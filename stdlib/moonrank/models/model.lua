@@ -51,8 +51,8 @@ end
 
 ---Makes a model from a definition.
 ---@param definition table  checked
----@param config table      its options
----@param names string[]    of the parameters, in order
+---@param config table      options of the model
+---@param names string[]    names of the parameters, in order
 ---@param parameters mr.Tensor[]
 ---@param buffers table<string, mr.Tensor>
 ---@return mr.Model
@@ -79,7 +79,7 @@ function M.does_nothing(model, method)
 end
 
 ---Raises an error if a batch lacks something that a model reads.
----@param kind string        of the model
+---@param kind string        kind of the model, for messages
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 function M.check_batch(kind, batch, needed)

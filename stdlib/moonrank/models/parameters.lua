@@ -29,7 +29,7 @@ end
 
 ---Returns names and tensors in order. Wrong names or values raise an error.
 ---@param where string
----@param tensors any      by name
+---@param tensors any      tensors by name
 ---@param order? string[]
 ---@return string[] names
 ---@return mr.Tensor[] values

@@ -165,7 +165,8 @@ local function left_out_words(o, known, chosen, items)
 end
 
 local recommend_options = declare("mr.RecommendOptions", {
-  { "user", "integer|string", least = 1, shown = "all users", help = "number, or with seen the name in the file" },
+  { "user", "integer|string", least = 1, shown = "all users",
+    help = "the user's number, or with seen the user's name in the file" },
   { "k", "integer", default = 10, least = 1, also = { "n", "top_n", "top_k" }, help = "number of items" },
   { "seen", "mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]",
     help = "items that users had before; a fold stands for its training part" },
@@ -181,7 +182,7 @@ local recommend_options = declare("mr.RecommendOptions", {
 ---(default) all rated items, also below the threshold; "relevant" only relevant items; "none" no
 ---items. A part of a fold includes ratings that are in none of its lists, like fold:evaluate.
 ---`user` is a number or, with `seen`, the name in the file.
----@param model mr.Model  of users and items
+---@param model mr.Model  a model of users and items
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example:

@@ -13,7 +13,7 @@ local attention_options = declare("mr.models.SelfAttentionOptions", {
   { "heads", "integer", default = 2, least = 1, also = { "num_heads", "nhead" }, help = "number of attention heads" },
   { "blocks", "integer", default = 2, least = 1, also = { "num_layers", "n_blocks" }, help = "number of blocks" },
   { "inner", "integer", least = 1, shown = "2 width", also = { "d_ff", "dim_feedforward" },
-    help = "units of the ReLU layer in each block" },
+    help = "number of units of the ReLU layer in each block" },
   { "dropout", "number", default = 0, least = 0, below = 1, help = "share of the entries that are dropped" },
 }, model_options.common)
 

@@ -27,7 +27,7 @@ local tree_options = declare("mr.models.TreeOptions", {
     help = "number of boosting rounds, the epochs of mr.fit" },
   share("eta", 0.3, "learning rate: factor of the values of each tree", { "learning_rate", "lr" }),
   { "trees", "integer", default = 1, least = 1, most = 1000000, also = { "num_parallel_tree" },
-    help = "trees that a round grows side by side, as in a random forest" },
+    help = "number of trees per round, as in a random forest" },
   { "classes", "integer", least = 2, most = 1024, shown = "found in train", also = { "num_class" },
     help = "number of grades, 0 to classes - 1, of multi:softprob" },
   "Trees",
