@@ -65,7 +65,6 @@ local function checked_results(results)
   return results
 end
 
--- Returns the settings as texts.
 local function texts_of(settings)
   local texts = {}
   for _, name in ipairs{ "format", "numerics", "checksum xxh64", "checksum of" } do

@@ -178,7 +178,6 @@ local function option_names(tokens)
   return names
 end
 
--- Returns the files and folders that complete a path.
 local function paths(word)
   local folder = word:match "^(.*/)" or ""
   local names = {}

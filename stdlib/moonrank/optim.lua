@@ -31,7 +31,6 @@ local function weight_decay(default, help)
     help = help or "factor of the parameter that is added to its gradient" }
 end
 
--- Makes an optimizer of a kind from the options that a script gave.
 local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end

@@ -29,7 +29,6 @@ local progress_options = declare("mr.progress.Options", {
 local Progress = {}
 Progress.__index = Progress
 
--- Writes seconds as text for people.
 local function duration(seconds)
   if seconds < 9.95 then return ("%.1f s"):format(seconds) end
   if seconds < 59.5 then return ("%.0f s"):format(seconds) end

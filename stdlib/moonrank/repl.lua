@@ -5,7 +5,6 @@ local M = {}
 
 local longest = 40  -- largest number of entries of a table that are printed
 
--- Writes a string as a Lua literal on one line.
 local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
 
 local function key_text(key)
@@ -150,7 +149,6 @@ function M.chunk(text)
   end
 end
 
--- Returns completions of the text left of the cursor.
 local function complete(before) return require("moonrank.completion").complete(before) end
 
 ---Sets the globals of a session and of `-e`: `mr` and `help`.

@@ -35,7 +35,6 @@ local function string_text(s)
   return plain and s or ("%q"):format(s)
 end
 
--- True if the keys of a table are exactly 1 to its length.
 local function is_list(t)
   local count = 0
   for _ in next, t do count = count + 1 end

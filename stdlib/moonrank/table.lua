@@ -279,7 +279,6 @@ local function marked(self, first, between, last, escape, bold)
   return lines
 end
 
--- True if all values of a column are numbers.
 local function all_numbers(self, c)
   for _, row in ipairs(self.rows) do
     if row[c] ~= nil and type(row[c]) ~= "number" then return false end

@@ -133,7 +133,6 @@ function Images:__tostring()
     self.images:size(3), self.images:size(4))
 end
 
--- Returns the images with these numbers.
 local function chosen(self, numbers, name)
   local index, files = core.tensor(numbers, "int64", "cpu"), {}
   for i, number in ipairs(numbers) do files[i] = self.files[number] end
@@ -207,7 +206,6 @@ local function features_of(self, where, features)
   return features
 end
 
--- Returns the names of the items, which are the names of the image files.
 local function ids_of(self) return { items = self.files } end
 
 local items_options = declare("mr.data.ImageItemsOptions", {

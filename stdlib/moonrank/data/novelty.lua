@@ -60,7 +60,6 @@ function M.of(train, targets, leave_out)
     left_out = leave_out and new_users > 0 }, targets
 end
 
--- Returns the largest entry of two tensors.
 local function most(a, b)
   local largest = 0
   for _, each in ipairs{ a, b } do largest = #each > 0 and math.max(largest, each:double():max():item()) or largest end

@@ -80,7 +80,6 @@ function M.under(fields, bound, options)
   return setmetatable(fields, Loss)
 end
 
--- Returns the slope of a bound for every list.
 local function slopes(bound, of, lists, score, at)
   local bounds = require "moonrank.bounds"
   local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil

@@ -14,7 +14,6 @@ local M = {}
 ---@field id string
 ---@field file string
 
--- Iterates over the classes that a type names.
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
 -- Returns all public classes: those that `moonrank doc` lists, and those of arguments, results and fields.

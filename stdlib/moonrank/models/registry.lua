@@ -85,7 +85,6 @@ local function make(definition, given)
   return model.new(definition, o, names, values, buffers)
 end
 
--- Checks a script's definition and fills in defaults.
 local function checked(name, given)
   local where = "mr.models.define"
   if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then

@@ -5,7 +5,6 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the identity matrix with `width` rows.
 local function identity_of(width)
   local numbers = core.arange(1, width, 1, "float64", "cpu")
   return numbers:reshape(width, 1):eq(numbers:reshape(1, width)):double()

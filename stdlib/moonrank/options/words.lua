@@ -45,7 +45,6 @@ end
 
 local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
 
--- Describes the values that a type allows.
 local function expected_type(row, kind)
   if kind == "integer" or kind == "number" then
     if row.above == 0 and not row.most and not row.below then return "a positive number" end
@@ -59,7 +58,6 @@ local function expected_type(row, kind)
   return articles[kind:match "^%a+"] or kind
 end
 
--- Describes the values that an option allows.
 local function expected_of(row)
   if row.expected then return row.expected end
   if row.class then return "a value of class " .. row.class end
@@ -139,7 +137,6 @@ function M.warn_of_former(where, row)
   check.warn(text:format(line, where, row.formerly, row[1]))
 end
 
--- Writes the default of an option, or returns nil.
 local function default_text(row)
   if row.shown then return row.shown end
   local value = row.default
@@ -153,7 +150,6 @@ local function default_text(row)
   return written(value)
 end
 
--- Writes the type of an option for the documentation.
 local function shown_type(row)
   if not row.choices then return row[2] end
   local parts = {}

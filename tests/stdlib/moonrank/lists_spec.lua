@@ -276,7 +276,7 @@ describe("mistakes with lists", function()
     { function() return mr.lists{ { 1, -1 } } end, "relevance 2 is -1.000000, expected a finite number, 0 or more" },
     { function() return mr.lists{ { 0 / 0 } } end, "expected a finite number, 0 or more" },
     { function() return mr.lists{ { 1 / 0 } } end, "relevance 1 is inf, expected a finite number, 0 or more" },
-    { function() return mr.lists{ relevance = { 1, 0, 1 }, ids = { "a", "b", "a" } } end, "id 'a' returns at row 3" },
+    { function() return mr.lists{ relevance = { 1, 0, 1 }, ids = { "a", "b", "a" } } end, "id 'a' occurs again at row 3" },
     { function() return mr.lists{ relevance = { 1, 0 }, ids = { 1, 1 }, documents = { "a" } } end, "1 documents for 2 rows" },
     { function() return lists:sum(mr.ones(2)) end, "x has 2 entries but lists have 3 rows" },
     { function() return lists:sum(mr.ones(2, 3)) end, "x has 6 entries but lists have 3 rows" },

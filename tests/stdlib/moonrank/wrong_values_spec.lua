@@ -16,7 +16,7 @@ it("mr.arange, mr.table, batch_norm", function()
   raises(function() mr.arange({}, 4) end, "first is a table")
   raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "expected {rows, channels}")
   raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain is a function, expected a tensor")
-  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "column 1 is called by a number, expected a text")
+  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "column 1 is a number")
 end)
 
 it("made-up data", function()
