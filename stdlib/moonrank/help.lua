@@ -269,7 +269,7 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or topics.written(member) } end
-  -- after a variable of the script (x.grad), or a method written as a function (mr.relu)
+  -- last part of a name such as x.grad, which begins with a variable, or mr.relu, a method written as a function
   local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
 end

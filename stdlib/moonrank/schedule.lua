@@ -57,7 +57,7 @@ function Schedule:rates(lr, plan)
   return rates
 end
 
--- Computes cos(pi x) for x from 0 to 1 by arithmetic only, because math.cos differs between systems.
+-- Computes cos(pi x) for x from 0 to 1 by arithmetic only, because the C library's cosine differs between systems.
 local function cos_pi(x)
   if x > 0.5 then return -cos_pi(1 - x) end
   local square, sum, term = (math.pi * x) * (math.pi * x), 1.0, 1.0

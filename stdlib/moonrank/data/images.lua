@@ -224,8 +224,9 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Returns the images in ascending order of labels, and the cumulative number of pairs: for each place in this order,
--- how many pairs have their upper image up to there and labels that differ by more than the margin. Last, the total.
+-- Returns the images in ascending order of labels, the cumulative number of pairs at each place in this order, and the
+-- total number of pairs. A pair has labels that differ by more than the margin, and counts at its image with the larger
+-- label.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
