@@ -3,7 +3,8 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}
 
----Version, Lua, numerics, threads, instruction set, and the devices that the program was built for, with those that are usable here.
+---Returns the versions of the program and of Lua, the numerics version, threads, instruction set, and which devices and
+---libraries are available.
 ---@return string
 ---Example: `require "moonrank.about".text():match "^%a+"   --> moonrank`
 function M.text()

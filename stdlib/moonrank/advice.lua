@@ -1,6 +1,5 @@
--- Advice on what to write instead, for errors of Lua itself, which only say what happened. The
--- readers know other languages. The program adds the advice to an error that ends a script or a
--- line at the prompt.
+-- Advice for errors of Lua itself: what to write instead, for readers who know other languages. The program adds the
+-- advice to an error that ends a script or a line at the prompt.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 
@@ -14,13 +13,13 @@ local function is_method(name)
   return false
 end
 
--- A function was used as a value.
+-- Returns advice for a function that was used as a value.
 local function of_function(kind, name)
   if kind == "field" and is_method(name) then return ("'%s' is a method: write x:%s()"):format(name, name) end
   return ("'%s' is a function: call it with parentheses"):format(name)
 end
 
--- Something else than a function was called.
+-- Returns advice for a call of a value that is not a function.
 local function of_call(class, kind, name)
   if kind == "for iterator" then
     return "for needs an iterator: ipairs(list), pairs(t), data:batches{...}, or numbers: for i = 1, n do"
@@ -32,7 +31,7 @@ local function of_call(class, kind, name)
   end
 end
 
--- nil was used as a value.
+-- Returns advice for nil that was used as a value.
 local function of_nil(kind, name)
   if name == "integer index" or name == "?" then return "there is no element of this number; lists begin at 1" end
   local other = kind == "global" and check.other_name("_G", name)
@@ -55,7 +54,7 @@ end
 
 local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
 
--- Errors when code runs: a pattern, and the advice, or a function that makes it of what the pattern found.
+-- Runtime errors: a pattern of the message, and the advice, or a function from the pattern's captures to the advice.
 local of_running = {
   { "attempt to index a function value %((%a+) '(.-)'%)", of_function },
   { "attempt to perform arithmetic on a function value %((%a+) '(.-)'%)", of_function },
@@ -74,7 +73,7 @@ local of_running = {
   { "module '(%a+)' not found", of_module },
 }
 
--- Errors of syntax, by what is read where the text stops being Lua.
+-- Advice for syntax errors, by the symbol that Lua's message names.
 local of_symbols = {
   ["!"] = "not equal is ~=, and negation is not",
   ["+"] = "there is no += or ++: write n = n + 1",
@@ -94,7 +93,7 @@ local of_symbols = {
   ["@"] = "a product of matrices is x:matmul(y)",
 }
 
--- Errors of syntax, by the first word of the line.
+-- Advice for syntax errors, by the first word of the line.
 local of_words = {
   import = 'write local mr = require "moonrank"',
   from = 'write local mr = require "moonrank"',
@@ -109,7 +108,7 @@ local of_words = {
   help = "write help(value), or ?name at the prompt",
 }
 
-local typed = ""  -- at the prompt
+local typed = ""  -- text that was typed last at the prompt
 
 ---Keeps what was typed at the prompt, for advice on its syntax.
 ---@param text string
@@ -124,7 +123,7 @@ local function text_of(path)
   return text or ""
 end
 
--- The first word of a line of a script, or of what was typed.
+-- Returns the first word of a line of a script, or of the text that was typed.
 local function first_word(path, number)
   local at = 1
   for line in (text_of(path) .. "\n"):gmatch "(.-)\n" do
@@ -143,7 +142,7 @@ local function of_syntax(message)
   return of_words[first_word(path, tonumber(number))] or of_symbols[near]
 end
 
--- The position of the script's line that called into the library.
+-- Returns the position of the script's line that called into the library.
 local function script_position()
   for level = 2, math.huge do
     local frame = debug.getinfo(level, "Sl")
@@ -160,8 +159,8 @@ local function of_rules(message)
   end
 end
 
----The error with what to write instead, where that is known. An error inside the library begins with the script's line.
----Call it where the error was raised, as xpcall does.
+---Returns an error message with advice on what to write instead, if there is any. An error inside the library gets the
+---position of the script's line. Call it as the message handler of xpcall.
 ---@param message any
 ---@return any
 ---Example: `require("moonrank.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`

@@ -1,4 +1,5 @@
--- The options of a script: declared once with their defaults, which give them their types; --help is written from that.
+-- Command line options of a script (mr.args). Each option is declared once with its default, which gives its type.
+-- --help comes from these declarations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local paths = require "moonrank.paths"
@@ -8,23 +9,24 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   "Values",
   { "default", "any", help = "value when the option is not given; its type is the option's type" },
   { "type", "string", choices = { "integer", "number", "string", "boolean", "list" }, shown = "that of default",
-    help = "type of the value; required where there is no default" },
+    help = "type of the value; required if there is no default" },
   { "help", "string", help = "one line for --help" },
   { "choices", "any[]", shown = "any", help = "allowed values; a list may contain each of them once" },
   { "required", "boolean", shown = "false", help = "whether a missing option is an error" },
   "Numbers, lists and texts",
   { "least", "number", infinite = true, help = "smallest number" },
   { "most", "number", infinite = true, help = "largest number" },
-  { "distinct", "boolean", shown = "false", help = "a list has no value twice" },
-  { "endings", "string[]", shown = "any", help = 'how a text may end, as {".svg", ".png"}' },
-  { "path", "string", choices = paths.kinds, help = "kind of path that a text is; an empty default stands for none" },
+  { "distinct", "boolean", shown = "false", help = "whether a list with a value twice is an error" },
+  { "endings", "string[]", shown = "any", help = 'allowed endings of a text, as {".svg", ".png"}' },
+  { "path", "string", choices = paths.kinds,
+    help = "kind of path that a text must be; an empty default means no path" },
   "Flags",
   { "sets", "table<string, any>",
     help = "values of other options if the flag is given; to give them too is an error" },
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- ", did you mean '--epochs'?", or nothing.
+-- Returns a hint for a misspelt name, such as ", did you mean '--epochs'?"; "" if no name is close.
 local function hint(name, names, prefix)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s%s'?"):format(prefix, near) or ""
@@ -50,26 +52,28 @@ local function fits(value, kind) return kind_of(value) == kind or kind == "numbe
 
 local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
 
--- Raises where fields of a declaration do not go together: what they would be compared with is of another type.
+-- Raises an error if fields of a declaration do not fit its type.
 local function check_fields(name, d)
   local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
   if not d.type then refuse "has neither a default nor a type" end
-  if not articles[d.type] then refuse("has a default of type %s, which no text is", d.type) end
+  if not articles[d.type] then refuse("has a default of type %s, which a command line cannot have", d.type) end
   if d.default ~= nil and not fits(d.default, d.type) then
     refuse("has a default of type %s, expected %s", kind_of(d.default), d.type)
   end
   local kind = d.element or d.type
-  if d.element and (kind == "list" or not articles[kind]) then refuse("is a list of values of type %s, which no text is", kind) end
-  if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
-    refuse("has least or most, which are of numbers; it is %s", kind)
+  if d.element and (kind == "list" or not articles[kind]) then
+    refuse("is a list of values of type %s, which a command line cannot have", kind)
   end
-  if d.endings and kind ~= "string" then refuse("has endings, which are of texts; it is %s", kind) end
+  if (d.least or d.most) and kind ~= "integer" and kind ~= "number" then
+    refuse("has least or most, which need numbers, but its type is %s", kind)
+  end
+  if d.endings and kind ~= "string" then refuse("has endings, which need texts, but its type is %s", kind) end
   for i, ending in ipairs(d.endings or {}) do
-    if type(ending) ~= "string" then refuse("has as its ending %d a %s, expected a text", i, type(ending)) end
+    if type(ending) ~= "string" then refuse("has endings[%d], which is a %s, expected a text", i, type(ending)) end
   end
 end
 
--- A table is a full declaration when it has names for keys, a list of values otherwise.
+-- Returns the declaration of an option. A table with named fields is a declaration; a list is the default of a list.
 local function declared_of(name, value)
   local declared = { default = value }
   if type(value) == "table" and next(value) ~= nil and #value == 0 then
@@ -84,7 +88,7 @@ local function declared_of(name, value)
   return declared
 end
 
--- The value of a text, or nil.
+-- Reads a value of a type from a text; nil if the text is not such a value.
 local function read(kind, text)
   if kind == "string" then return text end
   if kind == "boolean" then return ({ ["true"] = true, ["false"] = false })[text] end
@@ -99,7 +103,7 @@ local function written(value)
   return table.concat(parts, ",")
 end
 
--- " from 1 to 5", " from 1", or nothing.
+-- Writes the range of an option: " from 1 to 5", " from 1", or "".
 local function range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
 end
@@ -111,7 +115,7 @@ local function ends_so(value, endings)
   return false
 end
 
--- The value of a text, if it is one that the declaration allows.
+-- Reads a value from a text; nil if the declaration does not allow it.
 local function element_of(declared, kind, text)
   local value = read(kind, text)
   if value == nil or value ~= value then return nil end
@@ -154,7 +158,7 @@ local function sorted_names(declarations)
   return names
 end
 
--- The comment that a script starts with.
+-- Returns the comment at the beginning of a script.
 local function description(script)
   local file = script and core.is_file(script) and io.open(script, "r")
   if not file then return "" end
@@ -173,7 +177,7 @@ local function help(script, declarations)
   local about = description(script)
   if about ~= "" then lines[#lines + 1] = "\n" .. about end
   lines[#lines + 1] = "\noptions:"
-  local rows, width = { { "--help", "show this" } }, 6
+  local rows, width = { { "--help", "show this help" } }, 6
   for _, name in ipairs(sorted_names(declarations)) do
     local d = declarations[name]
     local left = d.type == "boolean" and (d.default and "--no-" or "--") .. name
@@ -232,7 +236,7 @@ local function parse(declarations, words, script)
   return values
 end
 
--- The values that flags give to other options.
+-- Applies the values that given flags set for other options.
 local function apply_flags(declared, values)
   local made = {}
   for _, flag in ipairs(sorted_names(declared)) do
@@ -241,7 +245,9 @@ local function apply_flags(declared, values)
       if values[other] ~= nil then leave(2, ("--%s: has no effect beside --%s"):format(other, flag)) end
     end
     for other, value in pairs(values[flag] == true and d.sets or {}) do
-      if values[other] ~= nil then leave(2, ("--%s: --%s sets it, to %s"):format(other, flag, written(value))) end
+      if values[other] ~= nil then
+        leave(2, ("--%s: cannot be given, because --%s sets it to %s"):format(other, flag, written(value)))
+      end
       made[other] = value
     end
   end
@@ -266,10 +272,12 @@ local function check_flags(declared)
   for name, d in pairs(declared) do
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
-    if #others > 0 and d.type ~= "boolean" then error(("mr.args: option '%s' is no flag, it sets and ignores none"):format(name), 3) end
+    if #others > 0 and d.type ~= "boolean" then
+      error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 3)
+    end
     for _, other in ipairs(others) do
       if not declared[other] then
-        error(("mr.args: option '%s' speaks of '%s', which was not declared"):format(name, tostring(other)), 3)
+        error(("mr.args: option '%s' sets or ignores '%s', which was not declared"):format(name, tostring(other)), 3)
       end
       local set = d.sets and d.sets[other]
       if set ~= nil and not fits(set, declared[other].type) then
@@ -280,8 +288,8 @@ local function check_flags(declared)
   end
 end
 
--- Options that every script has.
-local device = { type = "string", choices = { "cpu", "cuda" }, help = "where tensors are made and models trained (default: the program's)" }
+-- The option --device, which every script has.
+local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas; `-` and `_` in names are

@@ -1,9 +1,10 @@
--- Checks of arguments and options, one wording per mistake. Errors point at the script's line, not at the library's.
+-- Checks of arguments, and the errors that they raise. An error names the script's line, not the library's.
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 local M = {}
 
--- The level at which `error`, called by the caller of this, gives the position of the first function outside the standard library.
+-- Returns the level for `error` in the calling function, so that the error has the position of the first function
+-- outside the standard library.
 local function script_level()
   local level = 2
   while true do
@@ -16,20 +17,20 @@ end
 
 ---Raises `message` with the position of the script that called into the library.
 ---@param message string
----@param ... any  for string.format
+---@param ... any  arguments of string.format
 function M.fail(message, ...)
   local text = select("#", ...) > 0 and message:format(...) or message
   error(text, script_level())
 end
 
----The text of an error, without the position and the name of the function that raised it.
+---Returns the text of an error, without its position and the name of the function that raised it.
 ---@param message any
 ---@return string
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----The text of an error that the library raises again. It keeps its position if that is outside the
----library, e.g. in a function of a script.
+---Returns the text of an error that the library raises again. The error keeps its position if that
+---is outside the library, e.g. in a function of a script.
 ---@param message any
 ---@return string
 function M.retold(message)
@@ -39,7 +40,7 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
----Refuses a text that is not UTF-8, before work begins: files that are JSON cannot hold it.
+---Raises an error if a text is not UTF-8, which JSON files cannot hold.
 ---@param where string
 ---@param what string
 ---@param text string
@@ -48,11 +49,11 @@ function M.utf8(where, what, text)
   M.fail("%s: %s is '%s', which is not UTF-8. Convert the text, for example with iconv", where, what, core.safe_text(text))
 end
 
----A warning on the terminal.
+---Prints a warning on standard error.
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
----A text without the blanks at its end, in linear time, whatever blanks are within it (a pattern may take quadratic time).
+---Returns a text without the blanks at its end. It takes linear time; a pattern may take quadratic time.
 ---@param text string
 ---@return string
 ---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`
@@ -62,7 +63,7 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
----The kind of a value, for messages: the name of its class, else its Lua type.
+---Returns the kind of a value for messages: the name of its class, else its Lua type.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
@@ -72,7 +73,7 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Refuses what is not a list of tensors.
+---Raises an error if `tensors` is not a table.
 ---@param where string
 ---@param tensors any
 function M.tensors(where, tensors)
@@ -81,7 +82,7 @@ function M.tensors(where, tensors)
   M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
 end
 
----Refuses what is not a function, for functions that run one.
+---Raises an error if `f` is not a function.
 ---@param where string
 ---@param f any
 function M.runs(where, f)
@@ -90,20 +91,20 @@ function M.runs(where, f)
   M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, found, where)
 end
 
----The name in `known` that is closest to `name`, or nil where none is close.
+---Returns the name in `known` that is closest to `name`, or nil if none is close.
 ---@param name string
 ---@param known string[]
 ---@return string?
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- A name without capitals, underscores and a "loss" at its end.
+-- Returns a name in lower case, without underscores and without "loss" at its end.
 local function folded(name) return (name:lower():gsub("_", ""):gsub("(.)loss$", "%1")) end
 
----Advice on what to write instead of a name that other libraries or beginners in Lua use; nil if
----there is none.
+---Returns what to write instead of a name that other libraries or beginners in Lua use; nil if there
+---is no advice.
 ---@param place string  "mr.Tensor", "mr.losses", "metric"
----@param name any      a number is looked up as "[]", what cannot be a name as "[...]"
+---@param name any      a number is looked up as "[]", any other index as "[...]"
 ---@return string?
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
@@ -117,7 +118,8 @@ function M.other_name(place, name)
   end
 end
 
----Raises that there is no `what` of this name; says what to write instead, or offers the nearest and lists all.
+---Raises an error because there is no `what` of this name. The error says what to write instead, or offers the nearest
+---name and lists all.
 ---@param what string
 ---@param name any
 ---@param known string[]
@@ -134,7 +136,7 @@ function M.unknown(what, name, known)
     table.concat(known, ", "))
 end
 
----The names in a table, sorted.
+---Returns the keys of a table, sorted.
 ---@param t table<string, any>
 ---@return string[]
 ---Example: `table.concat(require("moonrank.check").names({b = 1, a = 2}), " ")   --> a b`
@@ -145,21 +147,21 @@ function M.names(t)
   return names
 end
 
----True if the value is a tensor.
+---Returns true if the value is a tensor.
 ---@param value any
 ---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
 function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
 end
 
----True if the value is an mr.Lists object.
+---Returns true if the value is an mr.Lists object.
 ---@param value any
 ---Example: `require("moonrank.check").is_lists({{1, 0}})   --> false`
 function M.is_lists(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
 end
 
--- Ctrl-C and memory that ran out say nothing about what was tried.
+-- True for errors that are not about the call that was tried: Ctrl-C and lack of memory.
 local function from_elsewhere(message)
   if type(message) ~= "string" then return false end
   return message == "interrupted" or message:find "memory$" or message:find("out of memory: ", 1, true)
@@ -170,15 +172,16 @@ local function unless_from_elsewhere(ok, message, ...)
   return ok, message, ...
 end
 
----pcall, for what may fail and is then something else. An error that says nothing about it, Ctrl-C or memory that ran out, is raised again: else
----the script would go on with a wrong answer.
+---Calls a function like pcall, but raises Ctrl-C and lack of memory again. Otherwise the caller would take them for a
+---failure of the function.
 ---@param f function
 ---@return boolean ok
 ---@return any  what f returned, or the error
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
----A field, or a method, of an object that may be the script's own: nil where it lacks it, or asking raises.
+---Returns a field or method of an object, which may be of a script's class; nil if the object lacks it, or if reading
+---it raises an error.
 ---@param of any
 ---@param name string
 ---@return any
@@ -188,7 +191,7 @@ function M.field(of, name)
   return ok and value or nil
 end
 
----Refuses a table of a sequence that has a field beside its elements, which nothing would read.
+---Raises an error if a list also has named fields, which would be ignored.
 ---@param where string
 ---@param name string
 ---@param sequence table
@@ -203,10 +206,10 @@ function M.sequence(where, name, sequence, form)
   end
 end
 
----True if the value is a number that is neither NaN nor infinite.
+---Returns true if the value is a number that is neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----True for {lowest, highest}: two numbers of at most `largest` in size, the lower one first.
+---Returns true for {lowest, highest}: two numbers in ascending order, of at most `largest` in absolute value.
 ---@param range any[]
 ---@param largest number
 ---@return boolean
@@ -216,9 +219,9 @@ function M.is_range(range, largest)
   return #range == 2 and type(low) == "number" and type(high) == "number" and -largest <= low and low < high and high <= largest
 end
 
----Raises unless `value` is one of `choices`; offers the nearest and lists all.
+---Raises an error unless `value` is one of `choices`. The error offers the nearest choice and lists all.
 ---@param where string    function name for messages
----@param name string     of the option
+---@param name string     name of the option
 ---@param value any
 ---@param choices string[]
 ---@return any value
@@ -235,14 +238,15 @@ function M.choice(where, name, value, choices)
   M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
 end
 
-local inner = setmetatable({}, { __mode = "k" })  -- the functions that wrappers of `exact` call
+local inner = setmetatable({}, { __mode = "k" })  -- original functions, by the wrappers that `exact` made
 
 -- Advice in errors about surplus arguments, by the name of the method that received them.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
--- Raises where an argument after the first `most` is given. Surplus nils change nothing and are let through.
+-- Raises an error if an argument after the first `most` is given. Surplus nils are accepted, because they have no
+-- effect.
 local function refuse_surplus(name, f, most, ...)
   local parameters = {}
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
@@ -273,8 +277,8 @@ local function may_have(value, method, class)
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
--- Raises where more arguments are given than a function takes, or where a method was called with a dot, by which its
--- first argument, if any, stands for the object.
+-- Raises an error if more arguments are given than a function takes, or if a method was called with a dot, so that its
+-- first argument is taken for the object.
 local function refuse(name, f, most, meta, ...)
   if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
   local class, method = name:match "([%a_]+):(.*)"
@@ -284,11 +288,11 @@ local function refuse(name, f, most, meta, ...)
     method)
 end
 
----The function, which from now on refuses arguments beyond its parameters. Lua would drop them silently. A value that is not a Lua function, or
----a function that takes any number of arguments, is returned as it is.
----@param name string  for messages; of a method with a colon, which takes `self` at least
+---Wraps a function so that surplus arguments are errors, which Lua would drop silently. A value that is not a Lua
+---function, or a function with any number of arguments, is returned unchanged.
+---@param name string  name for messages; a method has a colon in it
 ---@param f any
----@param meta? table  of the objects whose method it is: one that is called with a dot is refused
+---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
 ---@return any
 ---Example: `require("moonrank.check").exact("f", function(x) return x end)(1, nil)   --> 1`
 function M.exact(name, f, meta)
@@ -304,17 +308,17 @@ function M.exact(name, f, meta)
   return wrapper
 end
 
----The function that `exact` was given, of what it returned; any other value as it is.
+---Returns the function that `exact` wrapped; any other value is returned unchanged.
 ---@param f any
 ---@return any
 function M.inner(f) return inner[f] or f end
 
----Makes the functions of a table `exact`, and those that are put into it later. Metamethods but `__call` stay as they are, because Lua itself
----passes them more than they take.
----@param prefix string  for messages: "mr.Table:" or "mr.data."
+---Wraps all functions of a table by `exact`, also those that are assigned later. Metamethods except `__call` are not
+---wrapped, because Lua passes surplus arguments to them.
+---@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
 ---@param functions table
----@param class? table  the metatable of the objects whose methods they are
----@return table  the same
+---@param class? table  metatable of the objects whose methods these are
+---@return table  `functions`
 function M.exact_all(prefix, functions, class)
   local function checked(key, value)
     if type(key) ~= "string" or key:match "^__" and key ~= "__call" then return M.inner(value) end
@@ -327,7 +331,8 @@ function M.exact_all(prefix, functions, class)
   return setmetatable(functions, meta)
 end
 
----Raises that objects of a class have no field of this name; says what to write instead, or offers the nearest.
+---Raises an error because objects of a class have no field of this name. The error says what to write instead, or
+---offers the nearest name.
 ---@param class string
 ---@param name any
 ---@param known string[]
@@ -339,7 +344,7 @@ function M.no_field(class, name, known)
   M.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
 end
 
--- Names of the fields and methods of an instance.
+-- Returns the names of the fields and methods of an object.
 local function fields_of(self, class)
   local known = {}
   for _, fields in ipairs{ self, class } do
@@ -350,8 +355,9 @@ local function fields_of(self, class)
   return known
 end
 
----A class of the standard library: methods in `M`, instances by `setmetatable(t, M)`; an unknown field of an instance is an error. So is a surplus
----argument of a method, except in a class within a part of the library ("mr.sweep.Store"), whose methods scripts do not call.
+---Makes a class of the standard library. Its objects are made by setmetatable(t, class). Reading an unknown field of an
+---object is an error. A surplus argument of a method is an error, too, except in internal classes such as
+---"mr.sweep.Store".
 function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end

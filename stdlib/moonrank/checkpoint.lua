@@ -1,4 +1,4 @@
--- Long experiments resume: the results of a part are kept in a file and read back when the script runs again.
+-- mr.checkpoint: keeps the results of a part of an experiment in a file, and reads them when the script runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -7,8 +7,8 @@ local setting = require "moonrank.settings"
 
 local M = {}
 
--- Raises where a file's texts are of other settings, and names the first that differs.
--- `given`: the settings themselves.
+-- Raises an error if a file has other settings, and names the first that differs. `settings` and `was` are texts,
+-- `given` are the values.
 local function compare(path, settings, was, given)
   local names = {}
   for name in pairs(settings) do names[name] = true end
@@ -17,13 +17,13 @@ local function compare(path, settings, was, given)
     local is_same = was[name] == settings[name]
       or given[name] ~= nil and was[name] == setting.text("mr.checkpoint", name, given[name], true)
     if not is_same then
-      check.fail("%s holds results for %s = %s, not %s: move it away or name another folder", path, core.safe_text(name),
-        core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
+      check.fail("%s holds results for %s = %s, not %s. Move the file away, or pass another path", path,
+        core.safe_text(name), core.safe_text(tostring(was[name])), core.safe_text(tostring(settings[name])))
     end
   end
 end
 
--- The stored tensors, or nil where there is no file; an error where they belong to other settings, or are of other numerics.
+-- Returns the stored tensors, or nil if there is no file. Other settings or another numerics version are errors.
 local function stored(path, settings, given, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
@@ -31,8 +31,8 @@ local function stored(path, settings, given, mix_numerics)
   for i, key in ipairs(keys) do was[key] = values[i] end
   compare(path, settings, was, given)
   if was.numerics ~= core.numerics() and not mix_numerics then
-    check.fail("%s holds results of the numerics '%s', those of this program are '%s'\n(move it away; mix_numerics = true takes it)", path,
-      core.safe_text(was.numerics or "not recorded"), core.numerics())
+    check.fail("%s holds results of numerics version '%s', and this program has '%s'\n(move the file away, or pass "
+      .. "mix_numerics = true)", path, core.safe_text(was.numerics or "not recorded"), core.numerics())
   end
   local results = {}
   for i, name in ipairs(names) do results[name] = tensors[i] end
@@ -46,13 +46,14 @@ local function check_arguments(path, settings, compute)
   paths.check("mr.checkpoint", "new file", path)
   if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
   for name in pairs(settings) do
-    if type(name) ~= "string" then check.fail("mr.checkpoint: a setting is named %s, expected a text", tostring(name)) end
+    if type(name) ~= "string" then
+      check.fail("mr.checkpoint: the name of a setting is %s, expected a text", tostring(name))
+    end
   end
   if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
 end
 
--- Returns the results of `compute`. Raises if they are not tensors by name, because a file cannot
--- hold them.
+-- Returns the results of `compute`. Raises an error if they are not tensors by name, because a file cannot hold them.
 local function checked_results(results)
   if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
   for name, x in pairs(results) do
@@ -64,18 +65,17 @@ local function checked_results(results)
   return results
 end
 
--- Settings as texts.
 local function texts_of(settings)
   local texts = {}
   for _, name in ipairs{ "format", "numerics", "checksum xxh64", "checksum of" } do
     if settings[name] ~= nil then
-      check.fail("mr.checkpoint: a setting is named '%s', which the file says itself: take another name", name)
+      check.fail("mr.checkpoint: a setting is named '%s', which is a reserved name. Choose another name", name)
     end
   end
   for name, value in pairs(settings) do
     texts[name] = setting.text("mr.checkpoint", name, value)
     if not (utf8.len(name) and utf8.len(texts[name])) then
-      check.fail("mr.checkpoint: setting %s = %s is no text in UTF-8", core.safe_text(name), core.safe_text(texts[name]))
+      check.fail("mr.checkpoint: setting %s = %s is not UTF-8", core.safe_text(name), core.safe_text(texts[name]))
     end
   end
   return texts
@@ -121,7 +121,7 @@ function M.checkpoint(path, settings, compute, options)
   core.make_folder(path)
   local before = core.interrupts()
   results = checked_results(compute())
-  -- `compute` may have caught Ctrl-C, as mr.fit does: its results are then those of half the work
+  -- `compute` may have caught Ctrl-C, as mr.fit does: its results are then incomplete
   if core.interrupts() > before then error("interrupted", 0) end
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end

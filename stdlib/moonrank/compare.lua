@@ -20,7 +20,7 @@ local where = "mr.compare"
 local compare_options = declare("mr.CompareOptions", {
   "Data",
   { "systems", "table<string, any>", default = {}, shown = "none",
-    help = "more systems, also with names of options" },
+    help = "systems by name, for names that are also options" },
   { "qrels", "string|mr.Lists|mr.Dataset|any[]",
     help = "judgments: a file, lists or a dataset, or a list of them, one for each fold; not needed if all systems "
       .. "are evaluated already" },
@@ -34,11 +34,11 @@ local compare_options = declare("mr.CompareOptions", {
   registry.convention("empty", 'that of the evaluations, or "zero"'),
   registry.convention("relevant", "that of the evaluations, or 1"),
   "Tests and intervals",
-  { "alpha", "number", default = 0.05, above = 0, below = 1, help = "level of the tests" },
-  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the intervals" },
-  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "samples of the bootstrap" },
+  { "alpha", "number", default = 0.05, above = 0, below = 1, help = "significance level of the tests" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "confidence level of the intervals" },
+  { "samples", "integer", default = 10000, least = 2, most = input.most_draws, help = "number of bootstrap samples" },
   { "orders", "integer", default = 10000, least = 1, most = input.most_draws,
-    help = "random signs of the permutation test, which tries all signs where at most 20 lists differ" },
+    help = "number of random signs in the permutation test; all signs are tried if at most 20 lists differ" },
   { "seed", "integer", default = 1, help = "seed of the bootstrap and of the permutation test" },
 })
 
@@ -54,10 +54,12 @@ local function divided(options)
   local o = compare_options:read(where, known)
   for name, value in pairs(systems) do
     local near = folds.is_list(value) and type(value[1]) == "string" and nearest_option(name)
-    if near then check.fail("%s: '%s' is a list of texts, expected runs, or the option '%s'", where, name, near) end
+    if near then
+      check.fail("%s: '%s' is a list of texts, expected runs. Did you mean the option '%s'?", where, name, near)
+    end
   end
   for name, value in pairs(o.systems) do
-    if systems[name] ~= nil then check.fail("%s: there are two systems '%s'", where, tostring(name)) end
+    if systems[name] ~= nil then check.fail("%s: two systems are called '%s'", where, tostring(name)) end
     systems[name] = value
   end
   return o, systems
@@ -104,18 +106,19 @@ end
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
-    check.fail("%s: '%s' and '%s' ranked different things:\n  %s\n  %s", where, names[1], names[2], one, other)
+    check.fail("%s: systems '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one,
+      other)
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
-    check.fail("%s: '%s' and '%s' were evaluated for other users", where, names[1], names[2])
+    check.fail("%s: systems '%s' and '%s' were evaluated for different users", where, names[1], names[2])
   end
 end
 
 local function check_lists(names, a, b)
   local p, q = rawget(a, "_lists"), rawget(b, "_lists")
   if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
-    check.fail("%s: '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
+    check.fail("%s: systems '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
   end
 end
 
@@ -128,17 +131,21 @@ local function check_data(systems, names, o)
       first = first or name
       local e, f = system.evaluation, systems[first].evaluation
       check_ranked({ first, name }, f, e)
-      if e.count ~= f.count then check.fail("%s: '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count) end
+      if e.count ~= f.count then
+        check.fail("%s: system '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count)
+      end
       local data, other = system.data, systems[first].data
-      if data and other and data ~= other then check.fail("%s: '%s' and '%s' were tested on different data", where, first, name) end
+      if data and other and data ~= other then
+        check.fail("%s: systems '%s' and '%s' were tested on different data", where, first, name)
+      end
       check_lists({ first, name }, f, e)
       check_ranked({ first, name }, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
-        check.fail("%s: '%s' was tested on other data than qrels", where, name)
+        check.fail("%s: system '%s' was tested on other data than qrels", where, name)
       end
       local a, b = rawget(e, "ids"), rawget(f, "ids")
       if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
-        check.fail("%s: '%s' and '%s' have other queries", where, first, name)
+        check.fail("%s: systems '%s' and '%s' have different queries", where, first, name)
       end
     end
   end
@@ -153,7 +160,7 @@ local function metric_in(evaluation, name, system)
   for _, each in ipairs(evaluation.metrics) do
     if rawequal(rawget(evaluation, each.name), values) then return each end
   end
-  check.fail("%s: '%s' has no metric '%s'", where, system, tostring(name))
+  check.fail("%s: the evaluation of system '%s' has no metric '%s'", where, system, tostring(name))
 end
 
 -- Raises an error if two systems were evaluated under different conventions, or if the options have another convention.
@@ -233,8 +240,8 @@ end
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
-    check.fail("%s: '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same candidates, not with "
-      .. "scores", where, name, e.candidates)
+    check.fail("%s: system '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same "
+      .. "candidates, not with scores", where, name, e.candidates)
   end
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
@@ -366,7 +373,7 @@ function M.compare(options)
     names[#names + 1] = name
   end
   table.sort(names)
-  if #names < 2 or #names > 26 then check.fail("%s: %d systems, expected 2 to 26", where, #names) end
+  if #names < 2 or #names > 26 then check.fail("%s: found %d systems, expected 2 to 26", where, #names) end
   local measurements, count = {}, folds.count(o, given, names)
   local tested, interrupted, words = folds.tested(given, names)
   if #tested < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end

@@ -1,5 +1,4 @@
--- Completions that TAB offers at the prompt: names, methods, the options of a call, strings that
--- are names, paths.
+-- Completions that TAB offers at the prompt: names, methods, options of a call, strings with names or choices, paths.
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
@@ -10,7 +9,7 @@ local session = require "moonrank.session"
 
 local M = {}
 
--- The fields and methods that a value has, without calling anything of the user's.
+-- Returns the fields and methods of a value, without calling functions of the user.
 local function members(value)
   local found, seen = {}, {}
   local function add(name, is_function)
@@ -37,14 +36,15 @@ local function members(value)
       for name in next, class.getters do add(name) end
     end
     local index = rawget(meta, "__index")
-    if type(index) == "function" and rawget(meta, "__name") then index = meta end  -- a class of the standard library
+    -- a class of the library has its methods in the metatable
+    if type(index) == "function" and rawget(meta, "__name") then index = meta end
     add_table(index)
     meta = type(index) == "table" and debug.getmetatable(index) or nil
   end
   return found
 end
 
----The value that `a.b` names at the prompt, as far as that is known without calling anything.
+---Returns the value of a path such as `a.b` at the prompt; nil if finding it would call a function.
 ---@param path string
 ---@return any
 ---Example: `require "moonrank.completion".value_of("string.rep") == string.rep   --> true`
@@ -69,8 +69,8 @@ end
 local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
   "or", "repeat", "return", "then", "true", "until", "while" }
 
--- Brackets that are open at the end: the index of each one's token, which value in it is being written, its key where there is one, and the
--- keys that it has already.
+-- Returns the brackets that are open at the end of the text. For each: the index of its token, the number of the value
+-- that is being typed, this value's key, and all keys typed so far.
 local function open_brackets(tokens)
   local frames = {}
   for i, token in ipairs(tokens) do
@@ -89,7 +89,8 @@ local function open_brackets(tokens)
   return frames
 end
 
--- A method of this name, of whatever class: the value before the colon is not known without running what was typed.
+-- Finds a method of this name in any class, because the class of the value before the colon is not known without
+-- running the text.
 local function method(name)
   for _, source in ipairs(docs.sources()) do
     for _, item in ipairs(docs.of_source(source).items) do
@@ -98,7 +99,7 @@ local function method(name)
   end
 end
 
--- The documentation of the function that is called by what ends with the token at `at`.
+-- Returns the documentation of the function whose name ends at the token `at`.
 local function callee(tokens, at)
   local token = tokens[at]
   if not token or token.kind ~= "name" then return nil end
@@ -112,7 +113,7 @@ local function callee(tokens, at)
   return type(value) == "function" and docs.item(value) or nil
 end
 
--- Fields of a table of options by its type: one that is written out, or a class that is no object.
+-- Returns the options that a type allows: those of a table type such as {a: integer}, or of an option table.
 local function option_fields(kind)
   local inside = kind:match "^%s*(%b{})"
   local found = {}
@@ -134,7 +135,7 @@ end
 
 local type_at
 
--- The type of the table that a frame is, or nil.
+-- Returns the type of the table that the n-th open bracket begins, or nil.
 local function table_type(tokens, frames, n)
   local before = tokens[frames[n].at - 1]
   if before and before.kind == "name" and before.text ~= "return" then
@@ -147,7 +148,7 @@ local function table_type(tokens, frames, n)
   return n > 1 and type_at(tokens, frames, n - 1) or nil
 end
 
--- The type of the value that is being written in a frame, and its name.
+-- Returns the type and the name of the value that is being typed in the n-th open bracket.
 function type_at(tokens, frames, n)
   local frame = frames[n]
   if not frame then return nil end
@@ -165,7 +166,7 @@ function type_at(tokens, frames, n)
   return nil, frame.key
 end
 
--- Options of the table that is open at the end, where a key may stand; those that it has are left out.
+-- Returns the options that the innermost open table may still get, if a key is expected at the end of the text.
 local function option_names(tokens)
   local frames = open_brackets(tokens)
   local frame = frames[#frames]
@@ -177,7 +178,6 @@ local function option_names(tokens)
   return names
 end
 
--- Files and folders that a path may go on with.
 local function paths(word)
   local folder = word:match "^(.*/)" or ""
   local names = {}
@@ -188,8 +188,7 @@ local function paths(word)
   return names
 end
 
--- Completions of a string that begins after these tokens: names of bounds or metrics, the choices
--- of an option, else paths.
+-- Returns completions of a string after these tokens: names of bounds or metrics, the choices of an option, else paths.
 local function strings(tokens, word)
   local frames = open_brackets(tokens)
   local last = tokens[#tokens]
@@ -202,7 +201,7 @@ local function strings(tokens, word)
     kind, name = type_at(tokens, frames, #frames)
   end
   kind, name = kind or "", name or ""
-  local _ = require("moonrank").bounds  -- fills the registry
+  local _ = require("moonrank").bounds  -- loading mr.bounds fills the registry of bounds
   local found = {}
   if kind:find "mr%.Bound%f[^%w.]" or name == "bound" then table.move(bounds.names(), 1, #bounds.names(), 1, found) end
   if kind:find "mr%.Metric%f[^%w.]" or name == "metric" or name == "metrics" then
@@ -212,7 +211,7 @@ local function strings(tokens, word)
   return #found > 0 and found or paths(word)
 end
 
--- Names that a word may be: of options, members after a dot or a colon, else of the session.
+-- Returns the names that may complete a word: members after a dot or colon, options, else names of the session.
 local function word_names(before, tokens, word)
   local path, separator = before:match "([%a_][%w_.]*)([.:])[%w_]*$"
   if path then
@@ -234,7 +233,7 @@ local function word_names(before, tokens, word)
   return names
 end
 
----Completions of the text left of the cursor.
+---Returns completions of the text left of the cursor.
 ---@param before string
 ---@return integer start   where the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted

@@ -1,4 +1,4 @@
--- Data sets: readers of the usual formats, made-up data, folds and batches.
+-- Datasets, ratings and folds: readers of common file formats, and synthetic data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,14 +17,15 @@ for _, readers in ipairs{ require "moonrank.data.comparisons", (require "moonran
   for name, read in pairs(readers) do M[name] = read end
 end
 
--- The path of file `name` (`path` itself, or in this folder or its subfolder `own`), and its folder.
+-- Returns the path of the file `name`, and its folder. The file is `path` itself, or it is in the folder `path` or in
+-- the subfolder `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do
     local file = find.file(folder, { name })
     if file then return file, folder end
   end
-  check.fail("%s: no %s or %s.gz in this folder or in its %s", path, name, name, own)
+  check.fail("%s: found no %s or %s.gz in this folder or its subfolder %s", path, name, name, own)
 end
 
 -- Calls a reader of the core and returns its results. If the file lacks a named column, the error
@@ -40,7 +41,7 @@ local function read_columns(hint, read, ...)
 end
 
 local function columns_hint(example)
-  return ('where the file is made otherwise, say so: columns = {%s}, delimiter = "\\t", header = false'):format(example)
+  return ('options describe files of another form: columns = {%s}, delimiter = "\\t", header = false'):format(example)
 end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
@@ -56,7 +57,7 @@ function M.movielens(path)
     "userId", "movieId", "rating", true, "timestamp", false, true, ",", "error"))
   function read:titles()
     local movies = find.file(folder, { "movies.csv" })
-    if not movies then check.fail("%s: no movies.csv beside the ratings", folder) end
+    if not movies then check.fail("%s: found no movies.csv in this folder, which has the titles", folder) end
     local ids, names = core.read_pairs(movies, "movieId", "title")
     local by_id = {}
     for i, id in ipairs(ids) do by_id[id] = names[i] end
@@ -70,15 +71,16 @@ end
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
 ---plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
 ---u is user u: the number of articles, then the articles' numbers, separated by blanks. All ratings
----are 1, so `binarize(1)` makes every article of a library relevant. An article that is twice in a
----line, or a wrong count, is an error.
+---are 1, so `binarize(1)` makes every article of a library relevant. An article that occurs twice
+---in a line, or a wrong number of articles, is an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
   return ratings.new("CiteULike-a", core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
--- The row of a declaration for an option that is the name or the number of a column; `or_false`: false means no column.
+-- Returns the declaration row of an option that is the name or the number of a column. With `or_false`, the option may
+-- be false, which means no column.
 local function column_row(name, shown, help, or_false)
   local function accept(value)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
@@ -96,13 +98,13 @@ local table_options = declare("mr.data.TableOptions", {
 local interaction_columns = declare("mr.data.InteractionColumns", {
   column_row("user", '"user", or 1 without header', "column of the user's id"),
   column_row("item", '"item", or 2 without header', "column of the item's id"),
-  column_row("rating", '"rating", or none without header', "column of the rating; false where there is none", true),
-  column_row("timestamp", '"timestamp", or none without header', "column of the time; false where there is none", true),
+  column_row("rating", '"rating", or none without header', "column of the rating; false means none", true),
+  column_row("timestamp", '"timestamp", or none without header', "column of the time; false means none", true),
 })
 
 local interactions_options = declare("mr.data.InteractionsOptions", {
-  { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "as the header calls them", expected = "a table",
-    accept = function(value) return type(value) == "table" end,
+  { "columns", "mr.data.InteractionColumns|(string|false)[]", shown = "user, item, rating and timestamp",
+    expected = "a table", accept = function(value) return type(value) == "table" end,
     help = "columns by name or number, or a list that says what each column of the file holds" },
   { "duplicates", "string", default = "error", choices = { "error", "last", "first", "max", "sum" },
     help = "what to do with a repeated pair of user and item" },
@@ -114,7 +116,7 @@ local interaction_parts = declare("mr.data.InteractionFiles", {
   { "test", "string", required = true, help = "path of the file for test" },
 })
 
--- The files of an argument: one, or those of train, valid and test.
+-- Returns the paths of the files that the argument `path` names: one file, or those of train, valid and test.
 local function interaction_files(path)
   if type(path) ~= "table" then return { find.path(path) } end
   local o, files = interaction_parts:read("mr.data.interactions", path), {}
@@ -124,50 +126,51 @@ local function interaction_files(path)
   return files
 end
 
--- Columns by what they hold, from a list of what each column of the file holds; how many columns that are.
+-- Turns a list of what each column of the file holds into column numbers by name. Also returns the number of columns.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
     if math.type(name) ~= "integer" then
-      check.fail("%s: a list of what each column holds has the name '%s', too. Pass names and numbers, or a list", where, tostring(name))
+      check.fail("%s: the table is a list, but also has the key '%s'. Pass either a list or columns by name", where,
+        tostring(name))
     end
   end
   for i = 1, #list do
     if list[i] ~= false then
       check.choice(where, "entry", list[i], { "user", "item", "rating", "timestamp" })
-      if at[list[i]] then check.fail("%s: '%s' is in the list twice", where, list[i]) end
+      if at[list[i]] then check.fail("%s: the list contains '%s' twice", where, list[i]) end
       at[list[i]] = i
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    if not at[name] then check.fail("%s: the list has no '%s', as in {\"user\", \"item\", \"rating\", \"timestamp\"}", where, name) end
+    if not at[name] then check.fail("%s: the list lacks '%s', expected {\"user\", \"item\"} at least", where, name) end
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
 end
 
--- True if the first line of the file has column names: `header` if it is given, else true. If
--- `columns` gives all needed columns by number, `header` is required, because a first line of data
--- would be lost. `needed`: columns that the reader finds by name by default.
+-- Returns true if the first line of the file has column names: the option `header`, by default true. If `columns` gives
+-- all needed columns by number, `header` is required, because a first line of data would be lost otherwise. `needed`:
+-- columns that the reader finds by name if `columns` does not give them.
 local function has_header(where, header, columns, needed)
   if header ~= nil then return header end
   local by_number = true
   for _, name in ipairs(needed) do by_number = by_number and columns[name] ~= nil end
   for _, column in pairs(columns) do by_number = by_number and type(column) ~= "string" end
   if by_number then
-    check.fail("%s: columns has no name, so that it is not known whether the first line is data. Pass header = false where it is data, or "
-      .. "header = true where it has names", where)
+    check.fail("%s: columns has only numbers, so it is not known whether the first line of the file is data. Pass "
+      .. "header = false if it is data, or header = true if it has the names of columns", where)
   end
   return true
 end
 
--- A column as the core reads it: a name; or a number, which is added to those that are `placed`.
+-- Returns a column as text for the core. If the column is given by number, its name is appended to `placed`.
 local function column_text(where, name, given, header, placed)
   if math.type(given) == "integer" then
     placed[#placed + 1] = name
   elseif not header then
-    check.fail("%s: column %s is the name '%s', but header is false, so that columns have no names. Pass its number: columns = {%s = 3}",
-      where, name, given, name)
+    check.fail("%s: columns.%s is the name '%s', but the file has no names, because header is false. Pass a number: "
+      .. "columns = {%s = 3}", where, name, given, name)
   end
   return tostring(given)
 end
@@ -234,13 +237,13 @@ local letor_options = declare("mr.data.LetorOptions", {
   { "null", "integer|string", choices = { 0, "missing" }, shown = "an error",
     help = 'what the text "NULL" becomes: 0, or a missing value, which is NaN (mr.Dataset:fill)' },
   { "qid", "string", default = "required", choices = { "required", "optional" },
-    help = 'whether a line needs a qid; under "optional" a file without any is one list' },
+    help = 'whether a line needs a qid; under "optional" a file without qids is one list' },
   { "cache", "boolean|string", default = false, expected = "true, false or a folder",
     accept = function(value) return type(value) == "boolean" or type(value) == "string" and value ~= "" end,
-    help = "keep a binary copy of the data for later reads: in the user's cache folder (true), or in this folder" },
+    help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
--- The folder of the option `cache`, or false.
+-- Returns the folder that the option `cache` means, or false.
 local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)
@@ -300,7 +303,7 @@ end
 
 local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "valid", "number", default = 0.1, least = 0, below = 1,
-    help = "share of the training lists that becomes the validation part where the folder has none" },
+    help = "share of the training lists that becomes the validation part if the folder has none" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
@@ -326,13 +329,13 @@ local score_columns = declare("mr.data.ScoreColumns", {
 })
 
 local scores_options = declare("mr.data.ScoresOptions", {
-  { "columns", "mr.data.ScoreColumns", shown = "as the header calls them", help = "columns by name or number" },
+  { "columns", "mr.data.ScoreColumns", shown = "qid, docid and score", help = "columns by name or number" },
 }, table_options)
 
 ---Reads scores of documents from a table that any program wrote, plain or .gz. By default the
 ---columns are called qid, docid and score; without a header they are 1, 2 and 3. If `columns` gives
 ---all three as numbers, `header` is required. Rows of a query need not be adjacent. A document that
----is twice in a query is an error.
+---occurs twice in a query is an error.
 ---@param path string
 ---@param options? mr.data.ScoresOptions
 ---@return mr.ScoredLists
@@ -432,7 +435,7 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   'kind = "ratings"',
   { "users", "integer", default = 400, least = 1, help = "number of users" },
   { "items", "integer", default = 4000, least = 1, help = "number of items" },
-  { "factors", "integer", default = 8, least = 1, help = "latent factors of each user and item" },
+  { "factors", "integer", default = 8, least = 1, help = "number of latent factors of each user and item" },
   { "mean_activity", "integer", default = 120, least = 1, help = "mean number of ratings of a user" },
   'kind = "queries"',
   { "queries", "integer", default = 200, least = 1, help = "number of queries" },
@@ -451,7 +454,7 @@ function M.synthetic(options)
   for name in pairs(options or {}) do
     local group = synthetic_options.by_name[name].group
     if group and group ~= ('kind = "%s"'):format(o.kind) then
-      check.fail("%s: kind = '%s' takes no %s", where, o.kind, name)
+      check.fail("%s: kind = '%s' takes no %s. Leave it out", where, o.kind, name)
     end
   end
   if o.kind == "ratings" then

@@ -1,5 +1,5 @@
--- Bounds, losses, metrics and models that scripts defined by name. Scripts refer to them by name,
--- so a study also depends on their definitions.
+-- Records bounds, losses, metrics and models that scripts define by name. The results of a study depend on these
+-- definitions, so it compares them.
 local scope = require "moonrank.scope"
 
 local M = {}
@@ -8,22 +8,22 @@ local M = {}
 ---@type table<string, any>
 M.all = {}
 
-local in_trial, undone = false, nil  -- what undoes definitions, where a script is run apart
+local in_trial, undone = false, nil  -- undone: functions that undo the definitions of a script that `apart` runs
 
----Notes a definition; another of the same kind and name takes its place.
+---Records a definition. It replaces an earlier definition of the same kind and name.
 ---@param kind string
 ---@param name string
 ---@param what any  functions, alone or in a table
----@param undo? fun()  puts back what the name stood for before
+---@param undo? fun()  restores the earlier meaning of the name
 function M.note(kind, name, what, undo)
   if undone then undone[#undone + 1] = undo end
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Runs a function whose definitions are its own: afterwards names stand for what they did before, and studies are made of what was defined before.
----Names of metrics that were not defined before stay, as numbers of the core.
+---Runs a function and undoes its definitions afterwards, so that they affect neither names nor studies. Names of new
+---metrics stay registered in the core.
 ---@param run function
----@return any  what it returns
+---@return any  results of `run`
 function M.apart(run, ...)
   local all, before, own, none = M.all, undone, {}, {}
   for name, what in pairs(all) do own[name] = what end
@@ -34,9 +34,9 @@ function M.apart(run, ...)
   return run(...)
 end
 
----Runs a trial: what it defines is in its own code, and not noted.
+---Runs a trial. Its definitions are not recorded, because they are part of the trial's own code.
 ---@param run function
----@return any  what it returns
+---@return any  results of `run`
 function M.within_trial(run, ...)
   local before = in_trial
   local _ <close> = scope.open("a trial", function() in_trial = true end, function() in_trial = before end)

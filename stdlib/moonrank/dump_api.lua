@@ -1,5 +1,6 @@
--- LuaCATS annotations for editors of what the library's sources do not annotate: functions and classes of the core, from
--- the op tables, and tables of options, from their declarations. The build writes them to `meta/moonrank.lua` in its folder.
+-- LuaCATS annotations, for editors, of everything that the library's sources do not annotate: functions and classes of
+-- the core, from the op tables, and option tables, from their declarations. The build writes them to
+-- `meta/moonrank.lua`.
 local core = require "moonrank.core"
 local M = {}
 
@@ -39,7 +40,7 @@ local function add_options(lines, name)
   lines[#lines + 1] = ""
 end
 
----The text of the file.
+---Returns the text of `meta/moonrank.lua`.
 ---@return string
 ---Example: `require "moonrank.dump_api".text():match "^[^\n]*"   --> ---@meta`
 function M.text()

@@ -1,4 +1,4 @@
--- Several metrics of one scoring: the ranking is made once and shared.
+-- mr.evaluate: computes several metrics of the same scores. The ranking is made once and shared.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -31,14 +31,14 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
--- A metric under an affine bound, with what add_column and the rankings ask of one.
+-- A metric under an affine bound, with the fields and methods of mr.Metric that evaluations use.
 local Bounded = check.class("mr.BoundedMetric")
 function Bounded:ranking(...) return self.metric:ranking(...) end
 function Bounded:check_gains(lists) return self.metric:check_gains(lists) end
 function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 
--- NaN where no ordering of the list can matter: such a list is as near to the best as to the worst.
+-- Returns NaN for a list on which no ordering can matter, because its best and its worst value are equal.
 function Bounded:of_ranking(ranking, lists, _)
   local values = self.metric:of_ranking(ranking, lists, "zero")
   local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
@@ -70,14 +70,14 @@ function M.under_bound(where, given, parse)
   end
   if given[1] == nil or given.bound == nil then
     local missing = given[1] == nil and "the name" or "bound"
-    check.fail("%s: a table among the metrics is {name, bound = name}, and %s is missing", where, missing)
+    check.fail("%s: a table among the metrics has the form {name, bound = name}, but %s is missing", where, missing)
   end
   local inner = parse(given[1])
   return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
     options = inner.options, minimize = inner.minimize, script = inner.script }, Bounded)
 end
 
--- A metric from whatever names it.
+-- Returns a metric from its name, from a metric, or from a table with a bound.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
@@ -97,7 +97,7 @@ function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
   if type(names) ~= "table" then
     local written = type(names) == "string" and core.safe_text(names) or "ndcg@10"
-    check.fail('%s: a table of metrics expected, got a %s. Write {"%s"}', where, type(names), written)
+    check.fail('%s: metrics is a %s, expected a list. Write {"%s"}', where, type(names), written)
   end
   check.sequence(where, "the list of metrics", names,
     'one metric gets options as mr.metrics.rr{ties = "worst"}; mr.evaluate takes options of all metrics after the list')
@@ -108,13 +108,15 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
-local evaluations = setmetatable({}, { __mode = "k" })  -- by the values per list of a metric, and by the table of means
+-- Evaluations, found by the tensor of a metric's values per list and by the table of means.
+local evaluations = setmetatable({}, { __mode = "k" })
 
--- `exact`: the values in float64, where `values` are rounded to float32.
+-- Adds a metric's values per list to an evaluation. `exact`: the values in float64, if `values` are rounded to float32.
 local function add_column(result, each, values, exact)
   local name = each.name
   if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
-    check.fail("mr.evaluate: there is a '%s' already; another name is given by mr.metrics.parse(text, {name = ...})", name)
+    check.fail("mr.evaluate: the name '%s' is already used. Give the metric another name with mr.metrics.parse(text, "
+      .. "{name = ...})", name)
   end
   local mean, _, counted, skipped = core.summary(values)
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end
@@ -123,7 +125,7 @@ local function add_column(result, each, values, exact)
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
--- Raises where these are not scores and lists, and says what gives them.
+-- Raises an error unless `scores` and `lists` have the right types. The error says what to pass.
 local function check_given(scores, lists)
   if not check.is_tensor(scores) then
     local meta = type(scores) == "table" and getmetatable(scores)
@@ -136,7 +138,7 @@ local function check_given(scores, lists)
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
   check.fail("mr.evaluate: lists is a %s, expected lists%s", meta and rawget(meta, "__name") or type(lists),
-    fold and ": fold.test.lists" or has and ": data.lists" or ", as mr.lists{...} and data.lists are")
+    fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
 end
 
 ---Evaluates scores by several metrics. An entry such as `{"ndcg", bound = "expectation"}` is a
@@ -161,11 +163,12 @@ end
 ---Evaluates scores like mr.evaluate, for lists that a trial has already recorded.
 function M.measure(scores, lists, names, options)
   local result = M.measure_by(scores, lists, M.metrics_of(names, options))
-  result._lists = lists  -- what they are, for who compares
+  result._lists = lists  -- mr.compare matches evaluations by these lists
   return result
 end
 
--- A metric's values as the scores' type has them, and in float64, which comparisons read: rounding must not tell equal values apart.
+-- Returns a metric's values in the dtype of the scores, and in float64. Comparisons use float64, because rounding to
+-- float32 may make equal values unequal.
 local function values_of(each, ranking, lists)
   if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
@@ -300,7 +303,7 @@ end
 
 ---Returns the lines below every table of metrics: those of `about`, and the conventions of the
 ---metrics.
----@param of table  an evaluation, or something else with its fields `candidates` and `new_to_training`
+---@param of table  an evaluation, or an object with the same fields `candidates` and `new_to_training`
 ---@param metrics mr.Metric[]
 ---@return string[]
 function M.notes(of, metrics)

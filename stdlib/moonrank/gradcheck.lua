@@ -1,4 +1,4 @@
--- Derivatives against central differences.
+-- mr.gradcheck: compares derivatives with central differences.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -7,7 +7,7 @@ local M = {}
 
 local gradcheck_options = declare("mr.GradcheckOptions", {
   { "step", "number", default = 1e-5, above = 0, also = { "eps" },
-    help = "distance by which an entry is moved, times the entry's size if that is above 1" },
+    help = "distance by which an entry is moved, times the entry's absolute value if that is above 1" },
   { "tolerance", "number", default = 1e-6, infinite = true, also = { "atol", "rtol", "tol" },
     help = "largest allowed error" },
   { "seed", "integer", default = 1, help = "seed of the combination of several results" },
@@ -19,7 +19,7 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions
----@return number  worst error, relative to 1 + |derivative|; more than `tolerance` is an error that names the entry
+---@return number  largest error, relative to 1 + |derivative|; more than `tolerance` is an error that names the entry
 ---Example: `mr.gradcheck(function(x) return (x * x):sum() end, mr.tensor{1, 2, 3}) < 1e-6   --> true`
 function M.gradcheck(f, x, options)
   options = gradcheck_options:read("mr.gradcheck", options)
@@ -45,7 +45,7 @@ function M.gradcheck(f, x, options)
     local found = grad[i] or 0
     local err = math.abs(found - expected) / (1 + math.abs(expected))
     if err > options.tolerance or err ~= err then
-      check.fail("gradcheck: entry %d has derivative %.10g, differences say %.10g", i, found, expected)
+      check.fail("gradcheck: entry %d has derivative %.10g, but central differences give %.10g", i, found, expected)
     end
     worst = math.max(worst, err)
   end

@@ -1,5 +1,5 @@
--- Documentation in the terminal, read from the comments above the functions (LuaCATS) and, for functions of the core, from the op tables. A
--- function is found by the file and line of its definition, so documentation cannot be that of another.
+-- Documentation in the terminal, from the comments above functions (LuaCATS) and, for functions of the core, from the
+-- op tables. The comment of a function is found by the file and line of the function's definition.
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
 local check = require "moonrank.check"
@@ -99,7 +99,7 @@ local function written(entry)
   return written_table(entry.path, entry.value)
 end
 
--- The documentation of a class with its fields and methods; nil if it has neither.
+-- Returns the documentation of a class with its fields and methods; nil if it has neither.
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(entries.class_members(name, all)) do
@@ -120,7 +120,7 @@ local function written_class(name, all)
   return table.concat(lines, "\n")
 end
 
--- Classes whose instances stay within the library.
+-- Internal classes, whose objects scripts never get.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint", "Group",
   "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
@@ -139,7 +139,7 @@ local function is_public(path)
   return not class or not inner[class] and not class:match "^mr%.%l+%.%u"
 end
 
--- Everything for scripts that has words, for the search.
+-- Returns all public documentation, for the search.
 local function documents(all)
   local found = {}
   local function put(path, short, text, parts) found[#found + 1] = { path = path, summary = short, text = text, parts = parts } end
@@ -181,7 +181,7 @@ local function documents(all)
   return found
 end
 
--- All that there is: parts and functions, then the names of classes, bounds, metrics, recipes and pages of the manual.
+-- Lists modules and functions of `mr`, then the names of classes, bounds, metrics, recipes and pages of the manual.
 local function written_root(root)
   local lines = { written_table("mr", root) }
   local function list(what, names)
@@ -208,7 +208,7 @@ local function means(path, topic)
   return path:sub(-#topic) == topic and (before == "." or before == ":")
 end
 
--- Names that a mistyped one may be meant as: ends, then whole paths.
+-- Returns the names that are offered for a misspelt one: last parts of paths, and whole paths.
 local function known_names(all)
   local names, seen = {}, {}
   local function put(name)
@@ -225,7 +225,7 @@ local function known_names(all)
   return names
 end
 
--- Where no name is the topic: what has its words.
+-- Searches the documentation for the words of a topic that is not a name.
 local function searched(topic, all)
   local near = check.nearest(topic, known_names(all))
   local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
@@ -234,15 +234,15 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
--- Documentation of everything with this name: classes, functions, methods, bounds, metrics,
--- recipes, pages. For a metric with parameters, "ndcg@10", only documentation of that metric.
+-- Returns the documentation of everything with this name: classes, functions, methods, bounds, metrics, recipes, pages.
+-- For a metric with parameters, "ndcg@10", only documentation of that metric.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
   local parts, class = {}, topic:match "^mr%." and topic or "mr." .. topic
   if class:match "^mr%.%u" or docs.class(class) then add(parts, written_class(class, all)) end
   for _, entry in ipairs(all) do
-    -- a metric without words of its own has those of the registry
+    -- a metric without a docstring is documented by the registry
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
     local is_meant = means(entry.path, topic) or entry.path == measuring
     if is_meant and not wordless then add(parts, written(entry)) end
@@ -253,15 +253,15 @@ local function named(topic, all)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
   local page = texts.page(topic)
   if page then add(parts, (page.text:gsub("\n*$", ""))) end
-  if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end  -- fold, run
+  -- `fold` means mr.Fold
+  if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end
   if #parts == 0 then
     for _, name in ipairs(topics.option_tables(topic)) do add(parts, written_class(name, all)) end
   end
   return parts
 end
 
--- Documentation of a name as scripts write it: with calls and indices, after the variable that has
--- the value.
+-- Returns the documentation of a name copied from a script: with calls and indices, or after a variable.
 local function meant(topic, all)
   local plain = topics.plain(topic)
   if plain == "" or plain:find "%s" then return {} end
@@ -269,20 +269,21 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or topics.written(member) } end
-  local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"  -- a variable of the script's own, x.grad, or what is a method here, mr.relu
+  -- last part of a name such as x.grad, which begins with a variable, or mr.relu, a method written as a function
+  local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
 end
 
----The documentation of everything that a name means: functions, classes, methods, fields, options, bounds and metrics, as scripts write them, too;
----recipes, and pages of the manual ("guide/sweeps"). Where nothing has the name, a list of what has its words in a name, an option or the text,
----the best first.
+---Returns the documentation of everything that a name means: functions, classes, methods, fields, options, bounds,
+---metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be copied from a script. If nothing has this
+---name, returns a list of documentation that contains its words, the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`, `minmax`, `learning rate`
----@return string        raises where nothing has these words, and offers the nearest name
+---@return string        it is an error, with the nearest name, if nothing contains these words
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 ---Example: `(require "moonrank.help".about("fold:evaluate{}"):match "^[^\n]*")   --> mr.Fold:evaluate(model, metrics, options)`
 function M.about(topic)
   local all, root = entries.all()
-  local _ = root.bounds  -- fills the registry
+  local _ = root.bounds  -- loading mr.bounds fills the registry of bounds
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local parts = named(topic, all)
   if #parts == 0 then parts = meant(topic, all) end
@@ -291,7 +292,7 @@ function M.about(topic)
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
 
----The documentation of a value: a function, a module, or a name as for `about`.
+---Returns the documentation of a value: a function, a module, or a name as for `about`.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
@@ -311,7 +312,7 @@ function M.of(value)
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 
----Prints the documentation of a value or a name; without one, a list of all.
+---Prints the documentation of a value or a name. Without an argument, prints a list of all names.
 ---@param value? any
 ---Example: `type(mr.help)   --> function`
 function M.help(value)

@@ -1,11 +1,11 @@
--- The one table that scripts require. Parts load when they are first used.
+-- The table that require "moonrank" returns. Its modules are loaded when they are first used.
 local M = require "moonrank.tensor"
 local check = require "moonrank.check"
 
 local core = require "moonrank.core"
 M.version = core.version()
 
--- The text of the running script, as it was loaded, for studies: the file may be edited while the script runs.
+-- Keeps the text of the running script for studies, because the file may be edited while the script runs.
 for level = 2, math.huge do
   local info = debug.getinfo(level, "S")
   local path = info and info.what == "main" and info.source:match "^@(.*)"
@@ -21,8 +21,7 @@ local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "
   seeds = "sweep.parts",
   sweep = "sweep", results = "results" }
 
--- A module in which a name that is not there is an error with the nearest, and so is an argument that a function does not take. The library
--- itself asks by rawget.
+-- Loads a module in which unknown names and surplus arguments are errors. The library itself tests for names by rawget.
 local function part(name)
   local module = setmetatable(require("moonrank." .. name), {
     __index = function(self, key) check.unknown("field of mr." .. name, key, check.names(self)) end,
@@ -37,7 +36,7 @@ for name, module in pairs(functions) do
   loaders[name] = function() return check.exact("mr." .. name, require("moonrank." .. module)[name]) end
 end
 
----Names of all fields, loaded or not, for completion.
+---Returns the names of all fields, loaded or not, for completion.
 ---@return string[]
 ---Example: `#mr.names() > 30   --> true`
 function M.names()
@@ -55,8 +54,7 @@ for class, parts in pairs(require("moonrank.core").classes) do
   check.exact_all(class .. ":", parts.methods, parts.meta)
 end
 
--- Advice on what to write instead of a function that other libraries have beside their tensors: a
--- method, or another name.
+-- Returns what to write instead of a function that other libraries have: a method of tensors, or another name.
 local function instead_of(name)
   local other = check.other_name("moonrank", name)
   if other then return other end

@@ -1,14 +1,14 @@
--- Words of a Lua text, also of one that is not finished: for completion, and for the locals of a session.
+-- Splits Lua text into tokens, also text that is not complete. Completion, the prompt and the manual use it.
 local M = {}
 
 ---@class mr.lexer.Token
 ---@field kind "name"|"number"|"string"|"symbol"|"open"  "open": a string or a comment that does not end
 ---@field text string
----@field start integer  its first byte
----@field stop integer   its last byte
----@field line integer   of its first byte
+---@field start integer  position of the first byte
+---@field stop integer   position of the last byte
+---@field line integer   line of the first byte
 
--- Where a long bracket that begins at `at` ends: nil where there is none, false where it does not end.
+-- Returns where the long bracket at `at` ends: nil if there is no long bracket, false if it does not end.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return nil end
@@ -16,7 +16,7 @@ local function long_end(text, at)
   return stop or false
 end
 
--- Where a string in quotes ends, or false.
+-- Returns where the quoted string at `at` ends, or false if it does not end.
 local function quoted_end(text, at)
   local quote, i = text:sub(at, at), at + 1
   while i <= #text do
@@ -28,7 +28,7 @@ local function quoted_end(text, at)
   return false
 end
 
--- The token at `at`, where no blank is; nil for a comment, and in any case where it ends (false: it does not).
+-- Returns the kind of the token at `at` (nil for a comment), and where it ends (false if it does not end).
 local function read(text, at)
   if text:find("^%-%-", at) then
     local stop = long_end(text, at + 2)
@@ -51,7 +51,8 @@ local function read(text, at)
   return "symbol", last or at
 end
 
----The words of a text, without its comments. A string or comment in which the text ends is the last one, of kind "open".
+---Returns the tokens of a text, without comments. A string or comment that does not end is the last token, of kind
+---"open".
 ---@param text string
 ---@return mr.lexer.Token[]
 ---Example: `#require "moonrank.lexer".tokens("local x = 'a b'")   --> 4`
@@ -73,10 +74,10 @@ function M.tokens(text)
   return found
 end
 
-local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- words that need an `end`
+local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords of blocks that `end` closes
 
----First and last token of every function that begins and ends in two lines, as debug.getinfo counts them: an anonymous function begins at its
----parenthesis.
+---Returns the first and the last token of every function that begins in line `first` and ends in line `last`. As in
+---debug.getinfo, a function may begin in the line of its parenthesis.
 ---@param tokens mr.lexer.Token[]
 ---@param first integer
 ---@param last integer

@@ -1,6 +1,7 @@
--- Losses: a smooth metric, bounded, turned so that less is better (here); losses over pairs of rows, over single rows and over whole lists
--- (losses/*). A loss gives one value per list; of those that stand for a metric, and of pairs, lists on which no ordering can matter (no
--- relevant row, only relevant rows, all gains equal, a cut-off that takes in all rows) give 0 and no gradient and are not counted in the mean.
+-- Losses: functions of scores and lists with one value per list, to be minimised. This file has smooth metrics under a
+-- bound, negated if larger values are better; losses/* has losses over pairs of rows, single rows and whole lists. For
+-- losses of a metric or of pairs, a list does not count if no ordering can matter (no relevant row, only relevant rows,
+-- equal gains, a cutoff that includes all rows): its value is 0, it has no gradient, and means leave it out.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local defined = require "moonrank.losses.defined"
@@ -10,7 +11,7 @@ local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
 
 local M = {}
-local own = {}  -- names that the script defined, and may define again
+local own = {}  -- names of losses that scripts defined and may define again
 
 for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled", "top" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
@@ -18,7 +19,7 @@ end
 
 local smooth_options = declare("mr.losses.Options", {}, shared.steepness, shared.bound)
 
--- The loss of a metric's smooth form; `shown`: the metric that goes with it, where that is another one.
+-- Makes the loss of a metric's smooth form. `shown` is the exact metric for evaluations, if it is another one.
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = smooth_options:read("mr.losses." .. name, options)
@@ -105,7 +106,7 @@ function M.names() return check.names(losses) end
 
 ---Returns the names of the bounds that a loss takes, sorted. The second result gives, for every
 ---other bound, the reason why the loss does not take it.
----@param name string   of a loss
+---@param name string   name of a loss
 ---@param options? table  other options of the loss
 ---@return string[]
 ---@return table<string, string>  reason, by the name of the bound

@@ -6,16 +6,16 @@ local M = {}
 ---@field type string
 ---@field text string
 ---@field optional boolean
----@field group? string     of an option: the heading in its table
----@field also? string[]    of an option: its names in other libraries
+---@field group? string     heading of an option in its table
+---@field also? string[]    names of an option in other libraries
 
 ---@class mr.luacats.Item
----@field name string          of the function, without its table
----@field owner? string        the table before it, as written in the source; nil where that is the module's `M`
+---@field name string          name of the function, without its table
+---@field owner? string        table before the name, as written in the source; nil if that is the module's `M`
 ---@field separator string     "." or ":"
 ---@field arguments string[]
----@field line integer         of its definition
----@field text string          the prose
+---@field line integer         line of the definition
+---@field text string          text without annotations and examples
 ---@field params mr.luacats.Entry[]
 ---@field returns mr.luacats.Entry[]
 ---@field examples string[]
@@ -61,7 +61,7 @@ local function split_examples(prose)
   return (table.concat(text, "\n"):gsub("%s+$", "")), examples
 end
 
--- One block of comment lines, without their dashes.
+-- Reads a block of comment lines, given without their dashes.
 local function read_block(lines)
   local block = { params = {}, returns = {}, fields = {}, class = nil, class_text = nil }
   local prose, last = {}, nil
@@ -95,7 +95,7 @@ local function read_block(lines)
   return block
 end
 
--- The function that a line of code defines: owner, separator, name, arguments.
+-- Returns the function that a line of code defines: owner, separator, name, arguments.
 local function definition(code)
   local owner, separator, name, arguments = code:match "^%s*function%s+([%w_]+)([.:])([%w_.]+)%s*%(([^)]*)%)"
   if owner then return owner, separator, name, arguments end
@@ -118,7 +118,7 @@ local function header_of(lines)
   return table.concat(header, "\n")
 end
 
----Reads a source text.
+---Reads the LuaCATS comments of a source text.
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
 ---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options); locals: local name of a table -> the class that it is declared to be

@@ -1,4 +1,5 @@
--- The manual as pages for a browser, in one folder: `moonrank doc --html DIR`. No page needs another file or a network to be read.
+-- The manual as HTML pages in one folder: `moonrank doc --html DIR`. Each page can be read without other files and
+-- without a network.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local escape = require("moonrank.table").escape_html
@@ -25,7 +26,7 @@ local function link_list(rows)
   return "<ul>\n" .. table.concat(items) .. "</ul>\n"
 end
 
--- The pages of one folder of texts, each leading to the next, after a page that lists them.
+-- Returns the pages of a folder of texts, each with a link to the next. The first page lists them.
 local function chapter(folder, names, links)
   local found = {}
   for i, name in ipairs(names) do
@@ -70,7 +71,7 @@ local function formats(links)
   return page
 end
 
--- Every page, written out: {file, html}, in the order of reading.
+-- Returns all pages as {file, html}, in the order of reading.
 local function all_pages()
   local book = reference.new()
   local links = book.links
@@ -102,11 +103,11 @@ local function is_own(path)
 end
 
 local function refuse(folder, name)
-  check.fail("doc --html: %s holds '%s', which is no page of the manual; nothing was written (name a new or an empty folder)", folder,
-    core.safe_text(name))
+  check.fail("doc --html: %s contains '%s', which is not a page of the manual. Nothing was written. Name a new or an "
+    .. "empty folder", folder, core.safe_text(name))
 end
 
--- Raises where a folder is none, or holds what is not the manual's.
+-- Raises an error if `folder` is a file, or contains files other than pages of the manual.
 local function check_folder(folder)
   if folder == "" then check.fail("doc --html: the name of the folder is empty") end
   if not core.file_exists(folder) then return end
@@ -118,22 +119,22 @@ local function check_folder(folder)
   end
 end
 
--- Runs a function of the core; its error is said as the command's own.
+-- Calls a function of the core, and reports its error as an error of the command.
 local function attempt(f, ...)
   local ok, message = pcall(f, ...)
   if message == "interrupted" then error(message, 0) end
   if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
 end
 
----Writes the manual into a folder, which is made where it is not there. Pages of an earlier manual are replaced; a folder with other files is an
----error, and nothing is written. Nothing is ever deleted.
+---Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual are replaced. If the
+---folder contains other files, this is an error and nothing is written. No file is deleted.
 ---@param folder string
----@return string  what was written, and where reading begins
+---@return string  the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)
   local all = all_pages()
   attempt(core.make_folder, folder .. "/index.html")
-  for _, page in ipairs(all) do  -- of a folder that cannot be listed, or meanwhile
+  for _, page in ipairs(all) do  -- the folder may have changed meanwhile, or its list may be incomplete
     if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then refuse(folder, page[1]) end
   end
   for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end

@@ -1,4 +1,4 @@
--- Refuses work that main memory cannot hold, before the work begins.
+-- Checks before long work whether main memory suffices.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -6,17 +6,17 @@ local M = {}
 
 local function gib(bytes) return ("%.1f GiB"):format(bytes / 2 ^ 30) end
 
----Raises an error where an estimate is above the memory that is available.
+---Raises an error if an estimate is above the memory that is available.
 ---@param where string  function or script
 ---@param what string   the option and its value that need the memory, "train: 100 rows of 30000 features"
 ---@param bytes number  the estimate
----@param advice? string  what to do instead (default: a smaller one)
----@param available? number  bytes (default: those of the machine)
+---@param advice? string  what to do instead (default: use smaller data)
+---@param available? number  available bytes (default: those of the machine)
 function M.need(where, what, bytes, advice, available)
   available = available or core.available_bytes()
   if bytes <= available then return end
   check.fail("%s: %s need about %s of memory, and %s are available. %s", where, what, gib(bytes), gib(available),
-    advice or "Use fewer or smaller ones")
+    advice or "Use fewer or smaller data")
 end
 
 return M

@@ -1,7 +1,9 @@
--- Exact ranking metrics, one value per list. Tied rows: ties = "mean" (default) takes the expectation over all their orders, so that a constant
--- scorer earns nothing; "stable" puts the lower row first, "worst" the less relevant, "trec" the larger document id. Lists without relevant
--- rows: empty = "skip" (default: left out of means, and NaN in evaluations; the metric itself gives 0 where its definition gives 0, as for RR,
--- and NaN where that gives 0/0, as for AP), "zero", "one" or "nan". Called with options alone, each gives the metric: mr.metrics.rbp{p = 0.8}.
+-- Exact ranking metrics, one value per list. `ties` says how tied rows are ordered: "mean" (default) takes the
+-- expectation over all their orders, so that constant scores are not rewarded; "stable" puts the lower row number
+-- first, "worst" the less relevant row, "trec" the larger document id. `empty` says what a list without relevant rows
+-- counts: "zero", "one", "nan", or "skip" (default). Under "skip", means leave the list out and evaluations show NaN; a
+-- direct call returns 0 or NaN, as the metric's definition gives 0 (RR) or 0/0 (AP). A call with options alone returns
+-- the metric: mr.metrics.rbp{p = 0.8}.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local declared = require "moonrank.metrics.declared"
@@ -176,7 +178,7 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
--- Metrics of the registry without a documented function above are functions like the others.
+-- Adds functions for metrics of the registry that have no documented function above.
 for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end
@@ -217,10 +219,11 @@ local define_options = declare("mr.metrics.DefineOptions", {
 function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
-    check.fail("mr.metrics.define: the name is '%s', expected letters, digits and _", tostring(name))
+    check.fail("mr.metrics.define: name is '%s', expected letters, digits and _", tostring(name))
   end
   if not own[name] and (rawget(M, name) ~= nil or metric.known(name)) then
-    check.fail("mr.metrics.define: there is a '%s' already, which the script did not define", name)
+    check.fail("mr.metrics.define: name is '%s', which already exists and was not defined by the script. Choose "
+      .. "another name", name)
   end
   if type(f) == "table" then
     local made = declared.made(name, f)
@@ -228,7 +231,8 @@ function M.define(name, f, options)
   elseif type(f) == "function" then
     metric.define(name, f, o.minimize)
   else
-    check.fail("mr.metrics.define: '%s' is a %s, expected a function, or a table with gain and discount", name, type(f))
+    check.fail("mr.metrics.define: the definition of '%s' is a %s, expected a function, or a table with gain and "
+      .. "discount", name, type(f))
   end
   own[name] = true
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end

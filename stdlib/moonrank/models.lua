@@ -1,4 +1,5 @@
--- Models: callable objects from a batch to one score per row. Saved as safetensors; loading one runs no code of the file.
+-- Models: callable objects that turn a batch into one score per row. Files of models are safetensors; loading a file
+-- never runs code in it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -8,7 +9,7 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
-local built_in = {}  -- what makes each, by name
+local built_in = {}  -- constructors of models, by name
 
 local mf = {
   repeats = true,
@@ -181,20 +182,22 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---mr.models.biased{items = 3}:size()   --> 3
 ---```
 function M.define(name, definition)
-  if rawget(M, name) ~= nil and not registry.of_script(name) then check.fail("mr.models.define: mr.models.%s is there already", name) end
+  if rawget(M, name) ~= nil and not registry.of_script(name) then
+    check.fail("mr.models.define: mr.models.%s already exists. Choose another name", name)
+  end
   M[name] = registry.define(name, definition)
   return M[name]
 end
 
----Loads a model that :save wrote, also a baseline or trees. No code in the file is run. A model of
----a script's own needs its definition (mr.models.define) first.
+---Loads a model that :save wrote, also a baseline or trees. No code in the file is run. To load a
+---model that a script defined, call mr.models.define with its definition before.
 ---@param path string
 ---@return mr.Model
 ---Example:
 ---```lua
 ---local model = mr.models.mf{users = 2, items = 3, factors = 4}
 ---local path = os.tmpname()
----os.remove(path)  -- save replaces models alone
+---os.remove(path)  -- save only replaces files of models
 ---model:save(path)
 ---local loaded = mr.models.load(path)
 ---os.remove(path)

@@ -1,5 +1,5 @@
--- Operations of models, composed of those of the core: tensors joined, sorted, convolved, normalised. What is a method of tensors is put
--- into their class here; the table that this returns holds the functions.
+-- Tensor operations made of operations of the core: concatenation, sorting, convolution, pooling, normalisation.
+-- Methods are added to the class mr.Tensor; the module returns the functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,7 +9,7 @@ local M = {}
 local tensor = core.classes["mr.Tensor"].methods
 
 ---Joins tensors along a dimension. They have the same sizes in all other dimensions.
----@param tensors mr.Tensor[]  of one type, on one device; at least one
+---@param tensors mr.Tensor[]  at least one; all of the same type and device
 ---@param dim? integer         default 1
 ---@return mr.Tensor
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
@@ -20,7 +20,7 @@ function M.cat(tensors, dim)
 end
 
 ---Joins tensors of one shape along a new dimension.
----@param tensors mr.Tensor[]  of one shape and type, on one device; at least one
+---@param tensors mr.Tensor[]  at least one; all of the same shape, type and device
 ---@param dim? integer         where the new dimension is in the result, default 1
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
@@ -71,28 +71,29 @@ local function is_pair(value)
 end
 local expected_pair = "an integer or two of them, down and across"
 
--- n or {down, across} as the latter.
+-- Returns {down, across} from one integer or from a pair.
 local function pair(value) return type(value) == "table" and value or { value, value } end
 
--- An option that is one integer, or two of them.
+-- Returns the declaration row of an option that is one integer or a pair of integers.
 local function pair_row(name, help, default, shown)
   return { name, "integer|integer[]", default = default, shown = shown, accept = is_pair, expected = expected_pair,
     help = help }
 end
 
--- Windows per axis: as many as fit.
+-- Returns the number of windows along an axis.
 local function places(size, window, stride, padding, axis) return (size + 2 * padding[axis] - window[axis]) // stride[axis] + 1 end
 
-local most_windows = 1 << 24  -- entries of the windows that are laid out at once where no derivative is asked for
+local most_windows = 1 << 24  -- largest number of entries of unfolded windows when no derivatives are recorded
 
--- How many pictures are convolved at once: all where derivatives are recorded, because these keep the windows.
+-- Returns how many pictures are convolved at once: all if derivatives are recorded, because derivatives keep all
+-- windows.
 local function pictures_at_once(windows_of_one)
   local recording = core.recording(false)
   core.recording(recording)
   return recording and math.maxinteger or math.max(1, most_windows // math.max(1, windows_of_one))
 end
 
--- f of all pictures, of at most so many at a time.
+-- Applies f to all pictures, to at most `at_once` of them at a time.
 local function in_blocks(pictures, at_once, f)
   if #pictures <= at_once then return f(pictures) end
   local parts = {}
@@ -133,7 +134,9 @@ function tensor:conv2d(weight, options)
   end
   local out = in_blocks(self, pictures_at_once(length * of[3] * of[4]), products)
   if not o.bias then return out end
-  if o.bias:numel() ~= by[1] then check.fail("conv2d: bias has %d entries for %d outputs", o.bias:numel(), by[1]) end
+  if o.bias:numel() ~= by[1] then
+    check.fail("conv2d: bias has %d entries, expected %d, one for each output", o.bias:numel(), by[1])
+  end
   return out + core.reshape(o.bias, { by[1], 1, 1 })
 end
 
@@ -144,7 +147,7 @@ local pooling_options = declare("mr.PoolingOptions", {
 
 ---Returns the largest entry of each window of pictures. Its gradient goes to the first of equal
 ---entries.
----@param size integer|integer[]  of a window; two integers: down and across
+---@param size integer|integer[]  size of a window; two integers: down and across
 ---@param options? mr.PoolingOptions
 ---@return mr.Tensor  [pictures, channels, windows down, windows across]; this tensor is [pictures, channels, height, width]
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
@@ -158,7 +161,8 @@ function tensor:max_pool(size, options)
   local stride, padding = pair(o.stride or window), pair(o.padding)
   for axis = 1, 2 do
     if 2 * padding[axis] > window[axis] then
-      check.fail("max_pool: padding of %d, expected at most half of the window's %d", padding[axis], window[axis])
+      check.fail("max_pool: padding is %d, expected at most half of the window's size, which is %d", padding[axis],
+        window[axis])
     end
   end
   local columns, of = core.unfold(self, window, stride, padding, -math.huge), core.shape(self)
@@ -172,33 +176,40 @@ local batch_norm_options = declare("mr.BatchNormOptions", {
   { "variance", "mr.Tensor", required = true, accept = check.is_tensor, expected = "a tensor",
     help = "[channels] running variances", also = { "running_var", "var" } },
   { "training", "boolean", default = false,
-    help = "whether to normalize by the batch and to update the running means and variances; else they normalize" },
+    help = "true: normalize by the batch, and update the running means and variances; false: normalize by these" },
   { "momentum", "number", default = 0.1, help = "share of the batch in the updated running means and variances" },
   { "epsilon", "number", default = 1e-5, help = "added to variances", also = { "eps" } },
 })
 
--- `running` moved towards what the batch has.
+-- Returns the running means or variances, moved towards those of the batch.
 local function moved(running, of_batch, momentum)
   return running:detach() * (1 - momentum) + core.reshape(of_batch, core.shape(running)) * momentum
 end
 
--- Rows of channels, and what brings them back to the shape of x.
+-- Returns x as [channels, entries], and a function that turns such a tensor into the shape of x.
 local function by_channel(x)
   local turned = x:transpose(1, 2)
   local shape = core.shape(turned)
   local count = x:numel() // math.max(1, shape[1])
-  if count < 2 then check.fail("batch_norm: %d row in the batch, expected at least 2 in training", count) end
+  if count < 2 then
+    check.fail("batch_norm: the batch has %d value per channel, expected at least 2 in training", count)
+  end
   return core.reshape(turned, { shape[1], count }), function(rows) return core.reshape(rows, shape):transpose(1, 2) end
 end
 
 local function batch_norm_read(x, gain, bias, options)
   local of = core.shape(x)
-  if #of < 2 then check.fail("batch_norm: a tensor of shape {%s}, expected {rows, channels} or more", table.concat(of, ", ")) end
+  if #of < 2 then
+    check.fail("batch_norm: the tensor has shape {%s}, expected {rows, channels} or more dimensions",
+      table.concat(of, ", "))
+  end
   if not check.is_tensor(gain) then check.fail("batch_norm: gain is a %s, expected a tensor", type(gain)) end
   if not check.is_tensor(bias) then check.fail("batch_norm: bias is a %s, expected a tensor", type(bias)) end
   local o = batch_norm_options:read("batch_norm", options)
   for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
-    if part[2]:numel() ~= of[2] then check.fail("batch_norm: %s has %d entries for %d channels", part[1], part[2]:numel(), of[2]) end
+    if part[2]:numel() ~= of[2] then
+      check.fail("batch_norm: %s has %d entries, expected %d, one for each channel", part[1], part[2]:numel(), of[2])
+    end
   end
   return o, of
 end
@@ -237,8 +248,7 @@ function tensor:batch_norm(gain, bias, options)
     moved(o.variance, batch:var(2), o.momentum)
 end
 
--- Refuses == for tensors: equality of entries is not one truth value. Lua's own answer, whether
--- they are one object, is rarely meant.
+-- Makes == of tensors an error. Lua would compare whether both are the same object, which is rarely meant.
 core.classes["mr.Tensor"].meta.__eq = function()
   check.fail "== does not compare tensors: x:eq(y) is 1 for each equal entry, and rawequal(x, y) tells whether both are one tensor"
 end

@@ -1,4 +1,5 @@
--- Optimisers. `mr.optim.adam{lr = 1e-3}` describes one; `mr.fit`, or `optimizer:bind(model:parameters())`, gives it parameters.
+-- Optimizers. `mr.optim.adam{lr = 1e-3}` makes one without parameters; mr.fit or optimizer:bind(model:parameters())
+-- gives it parameters.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -15,7 +16,7 @@ local function optimizer(name, options, step)
   return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
--- Options that several optimizers have. The core checks the limits again in each step, because `options` may change.
+-- Options of several optimizers. The core checks their limits again in each step, because scripts may change `options`.
 local function lr(default)
   return { "lr", "number", default = default, above = 0, also = { "learning_rate", "eta" }, help = "learning rate" }
 end
@@ -30,7 +31,6 @@ local function weight_decay(default, help)
     help = help or "factor of the parameter that is added to its gradient" }
 end
 
--- A new optimizer of a kind, with the options that a script gave.
 local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
@@ -47,7 +47,7 @@ function Optimizer:bind(parameters)
   return bound
 end
 
--- A copy with its own table of options, which a schedule changes.
+-- Returns a copy with its own table of options, because a schedule changes `lr` in it.
 function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
@@ -84,26 +84,29 @@ function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end
 
--- All that it remembers, for files: names and tensors.
+-- Returns the optimizer's state for files: names and tensors.
 function Optimizer:_numbers()
-  if not self._state then check.fail("optimizer: it remembers nothing before it is bound to parameters") end
+  if not self._state then
+    check.fail("optimizer: an optimizer has no state before it is bound to parameters. Call "
+      .. "optimizer:bind(model:parameters())")
+  end
   return core.optimizer_numbers(self._state)
 end
 
--- Raises where :_resume would; nothing changes.
+-- Raises the errors of :_resume, without changing the state.
 function Optimizer:_check(names, tensors)
-  if not self._state then check.fail("optimizer: bind it to parameters first") end
+  if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
   core.check_optimizer(self._state, names, tensors)
 end
 
--- Restores the state from the names and tensors that :_numbers returned. Raises if they belong to
--- other parameters.
+-- Restores the state from the names and tensors that :_numbers returned. Raises an error if they belong to other
+-- parameters.
 function Optimizer:_resume(names, tensors)
-  if not self._state then check.fail("optimizer: bind it to parameters first") end
+  if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
   core.restore_optimizer(self._state, names, tensors)
 end
 
----Saves the optimizer's state to a safetensors file: means, counts of steps, deferred updates. The
+---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. The
 ---parameters are saved with the model. The file is written completely or not at all, and missing
 ---folders are made. An existing file of an optimizer is replaced. Any other existing file is an
 ---error and is not changed.
@@ -132,12 +135,16 @@ function Optimizer:load(path)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
   for i, key in ipairs(keys) do
     if key == "kind" and values[i] ~= self.name then
-      check.fail("%s: holds what an optimizer of kind '%s' remembers, expected '%s'", path, core.safe_text(values[i]), self.name)
+      check.fail("%s: the file has the state of an optimizer of kind '%s', expected '%s'", path,
+        core.safe_text(values[i]), self.name)
     end
   end
   local ok, message = pcall(self._resume, self, names, tensors)
   if message == "interrupted" then error(message, 0) end
-  if not ok then check.fail("%s: is not of these parameters: %s", path, core.safe_text(check.reason(message))) end
+  if not ok then
+    check.fail("%s: the state in the file does not fit these parameters: %s", path,
+      core.safe_text(check.reason(message)))
+  end
   return self
 end
 
@@ -158,8 +165,8 @@ local sgd_options = declare("mr.optim.SgdOptions", {
 
 ---Makes the stochastic gradient descent optimizer: p = p - lr (g + weight_decay p). With momentum
 ---it is v = momentum v + g, p = p - lr v, where g includes weight_decay p. Rows without a gradient
----are left alone if neither momentum nor decay moves them. In large parameters, momentum updates
----of rows without a gradient are deferred, as with mr.optim.adam.
+---change only by momentum or weight decay. In large parameters, momentum updates of rows without a
+---gradient are deferred, as with mr.optim.adam.
 ---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -201,7 +208,8 @@ function M.adam(options)
   local adam = made("adam", adam_options, options, adam_step)
   local o = adam.options
   if o.sparse and o.weight_decay ~= 0 then
-    check.fail("mr.optim.adam: weight_decay is %g, expected 0 with sparse = true, which leaves rows without gradient alone", o.weight_decay)
+    check.fail("mr.optim.adam: weight_decay is %g, expected 0, because sparse = true does not change rows without a "
+      .. "gradient", o.weight_decay)
   end
   return adam
 end

@@ -1,6 +1,6 @@
--- Declarations of options. A function that takes a table of options declares each option once: name, type, default, range and one line of
--- documentation. The check of what a script passes, the error, `moonrank doc`, completion, the reference and the types for editors come from
--- that declaration.
+-- Declarations of options. A function that takes a table of options declares each option once: name, type, default,
+-- range and one line of documentation. Checks, errors, `moonrank doc`, completion, the reference and the types for
+-- editors come from this declaration.
 --
 --   local step_options = options.declare("mr.schedule.StepOptions", {
 --     { "every", "integer", least = 1, required = true, help = "epochs from one change to the next" },
@@ -9,32 +9,32 @@
 --   local o = step_options:read("mr.schedule.step", given)
 --
 -- A text among the rows, such as "Data", begins a group of the documentation.
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 
 local M = {}
 
 ---@class mr.options.Row
 ---@field [1] string          name
 ---@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class, "integer[]", "A|B"
----@field default? any        value where the script passes none; a table is copied
----@field default_of? fun(): any  makes the default at each call, where it is not known before
----@field shown? string       the default in words, where its value says less: "one per core"
----@field required? boolean   an error where the script passes none
----@field choices? any[]      the only values; of a type such as "string|number" the only texts
+---@field default? any        value if the script passes none; a table is copied
+---@field default_of? fun(): any  returns the default, called in each `read`
+---@field shown? string       the default in words, for documentation: "one per core"
+---@field required? boolean   whether a missing option is an error
+---@field choices? any[]      the allowed values; for a type such as "string|number" only texts are limited to them
 ---@field least? number       smallest number
 ---@field most? number        largest number
 ---@field above? number       the number is larger than this
 ---@field below? number       the number is smaller than this
----@field infinite? boolean   of a number: infinities are allowed; NaN is not
+---@field infinite? boolean   whether infinite numbers are allowed; NaN is not
 ---@field class? string       the value is an object of this class of the library, e.g. "mr.Schedule"
----@field accept? fun(value: any): boolean  whether the value is allowed, where type and range do not say all
----@field expected? string    what an error says is expected, where type and range do not say it: "an optimizer, as mr.optim.adam{}"
----@field also? table         other libraries' names for it: an error proposes the name here, or shows also[name]
----@field formerly? string    its name in earlier versions, which is still accepted, with a warning
----@field help string         one line
----@field group? string       filled in: the group of the documentation
----@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices is of the type
----@field element? mr.options.Row  filled in: the row that each element of a list of numbers is checked by
+---@field accept? fun(value: any): boolean  whether the value is allowed, in addition to type and range
+---@field expected? string    text after "expected" in errors, instead of type and range: "a file, or an open stream"
+---@field also? table         names of the option in other libraries; an error shows also[name], or the option's name
+---@field formerly? string    name of the option in earlier versions, which is still accepted with a warning
+---@field help string         one line of documentation
+---@field group? string       filled in: heading above the option in the documentation
+---@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices has the type
+---@field element? mr.options.Row  filled in: row that checks each element of a list of numbers
 ---@field of_texts? boolean   filled in: all choices are texts
 ---@field has_more? boolean   filled in: values of another type are allowed beside the choices
 
@@ -42,23 +42,23 @@ local M = {}
 ---@field name string
 ---@field rows mr.options.Row[]  in the order of the documentation
 ---@field by_name table<string, mr.options.Row>
----@field by_former table<string, mr.options.Row>|false  rows by their former names; false where no row has one
+---@field by_former table<string, mr.options.Row>|false  rows by their former names; false if no row has one
 local Declaration = {}
 Declaration.__index = Declaration
 
--- The metatable of declarations that nothing has used yet. A program starts without the work for options that it never reads.
+-- Metatable of declarations that have not been used yet. They are prepared on first use, so that programs start faster.
 local Unprepared = {}
 
-M.declared = {}  -- declarations by name
+M.declared = {}  -- declarations by the name of their option table
 
--- Former names by names of today, of the options of all declarations that have been used. Files that earlier versions
+-- Former names of options by their present names, for all declarations that have been used. Files that earlier versions
 -- wrote have the former names.
 M.former_names = {}
 
--- Errors and documentation, which most runs do not need.
+-- Loads the module of errors and documentation, which most runs do not need.
 local function words() return require "moonrank.options.words" end
 
----The alternatives of a type: "string|number" has two, "fun(x: string|number)" is one.
+---Returns the alternatives of a type: two for "string|number", one for "fun(x: string|number)".
 ---@param kind string
 ---@return string[]
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
@@ -72,7 +72,7 @@ function M.alternatives(kind)
   return list
 end
 
----The types of a row's values that are not among its choices.
+---Returns the types that a row allows in addition to its choices.
 ---@param row mr.options.Row
 ---@return string[]
 function M.types_of(row)
@@ -97,7 +97,9 @@ end
 
 local plain = { boolean = true, string = true, table = true, ["function"] = true }
 
--- The test of a value by a type; types that are not listed accept any value, unless `class` or `accept` says more.
+-- Returns a function that tests whether a value has a type. Types that are not listed here accept any value; `class`
+-- and
+-- `accept` may test it.
 local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
@@ -107,7 +109,7 @@ local function test_of_type(row, kind)
   return function() return true end
 end
 
--- The test of a value by the type of a row: it is of one of the alternatives.
+-- Returns a function that tests whether a value has one of the types of a row.
 local function test_of(row)
   local tests = {}
   for i, kind in ipairs(M.types_of(row)) do tests[i] = test_of_type(row, kind) end
@@ -131,7 +133,7 @@ local function check_row(name, row)
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
--- The row that each element of a list of numbers is checked by; nil of other types.
+-- Returns the row that checks each element of a list of numbers; nil for other types.
 local function element_row(row)
   local kind = row[2]:match "^(%l+)%[%]$"
   if kind ~= "integer" and kind ~= "number" then return nil end
@@ -148,7 +150,7 @@ local function are_texts(choices)
   return true
 end
 
--- A row with the fields that are filled in.
+-- Returns a copy of a row with the fields that are "filled in" (mr.options.Row).
 local function filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end
@@ -162,7 +164,7 @@ local function is_declaration(value)
   return meta == Declaration or meta == Unprepared
 end
 
--- The rows of what was given to `declare`, those of other declarations among them.
+-- Returns the rows of a declaration, including the rows of declarations that were added to it.
 local function rows_of(declaration)
   local rows, group = {}, nil
   for _, part in ipairs(declaration.parts) do
@@ -178,7 +180,7 @@ local function rows_of(declaration)
   return rows
 end
 
--- Makes `rows` and `by_name`. Where memory runs out, the declaration stays unprepared and the next use tries again.
+-- Fills `rows` and `by_name`. If memory runs out, the declaration stays unprepared, and the next use tries again.
 local function prepare(declaration)
   local rows, by_name, by_former = rows_of(declaration), {}, false
   for _, row in ipairs(rows) do
@@ -203,10 +205,10 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Options that the documentation does not list: those of a file, or of a model that a script defines.
+---Declares options that the documentation does not list: those of a file, or of a model that a script defines.
 ---@param name string
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
----@param ... mr.options.Declaration  others, whose options follow
+---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration
 function M.unlisted(name, rows, ...)
   local parts = table.move({ ... }, 1, select("#", ...), #rows + 1, rows)
@@ -214,16 +216,17 @@ function M.unlisted(name, rows, ...)
 end
 
 ---Declares a table of options.
----@param name string  of the class in the documentation: "mr.FitOptions"
+---@param name string  name of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
----@param ... mr.options.Declaration  others, whose options follow
+---@param ... mr.options.Declaration  declarations whose options follow
 ---@return mr.options.Declaration
 function M.declare(name, rows, ...)
   M.declared[name] = M.unlisted(name, rows, ...)
   return M.declared[name]
 end
 
----The first key of a list whose element is not allowed, or that no list has; nil where there is none.
+---Returns the first key of a table whose element is not allowed, or that is not an index of a list; nil if all are
+---right.
 ---@param row mr.options.Row  with `element`
 ---@param value table
 ---@return any
@@ -258,7 +261,7 @@ end
 
 local none = {}
 
--- The given options under today's names. Raises if an option was given under both its names.
+-- Returns the given options under their present names. Raises an error if an option was given under both of its names.
 local function renamed(self, where, given)
   local options = {}
   for name, value in next, given do
@@ -270,9 +273,10 @@ local function renamed(self, where, given)
   return options
 end
 
----The options with their defaults. Raises where the script passed an unknown option or a value that is not allowed, or lacks a required one.
----@param where string   the function, for messages
----@param given? table   what the script passed
+---Checks options and returns them with defaults. An unknown option, a value that is not allowed, and a missing required
+---option are errors.
+---@param where string   function name for messages
+---@param given? table   options that the script passed
 ---@return table
 function Declaration:read(where, given)
   if given ~= nil and type(given) ~= "table" then words().no_table(self, where, given) end
@@ -301,7 +305,7 @@ function Declaration:read(where, given)
   return o
 end
 
----The options as fields of a class, for the documentation.
+---Returns the options as fields of a class, for the documentation.
 ---@return mr.luacats.Entry[]
 function Declaration:fields() return words().fields(self.rows) end
 

@@ -1,12 +1,12 @@
--- Checks paths before long work: reading a pipe may wait for ever, and a file that cannot be
--- written is better reported at once.
+-- Checks paths before long work, because reading a pipe may block, and a file that cannot be written should be reported
+-- at once.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 
 local M = {}
 
--- The reason why a check of the program or of the library refuses a path; nil if it accepts it.
+-- Returns the reason why the check `f` refuses a path; nil if the check accepts it.
 local function against(f, path)
   local ok, why = check.attempt(f, path)
   return not ok and check.reason(why) or nil
@@ -14,11 +14,11 @@ end
 
 local function against_folder(path)
   if find.is_folder(path) then return nil end
-  return ("%s: %s"):format(path, core.file_exists(path) and "is no folder, expected one" or "there is no such folder")
+  return ("%s: %s"):format(path, core.file_exists(path) and "is not a folder" or "there is no such folder")
 end
 
--- The reason why a file or folder cannot be made under a name, or nil. The nearest existing path
--- above it must be a folder.
+-- Returns the reason why a file or folder cannot be made at a path, or nil. The nearest existing path above must be a
+-- folder.
 local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do
@@ -45,19 +45,20 @@ local kinds = {
   end,
 }
 
----The kinds: "file", "folder" and "data folder", a folder that may lie where data are looked for, must be there; of a "new file" or "new folder"
----what is there must be one, and so must the folder above.
+---Kinds of paths. A "file", a "folder" and a "data folder" (which may be in the folders of data) must exist. A "new
+---file" or "new folder" need not exist, but nothing of another kind may be there, and the folder above must be a
+---folder.
 M.kinds = check.names(kinds)
 
----Why this path leads to no such thing, and can make none; nil where it does or can.
+---Returns the reason why a path is not of a kind; nil if it is.
 ---@param kind string
 ---@param path string
 ---@return string?
----Example: `require("moonrank.paths").objection("folder", "/dev/null")   --> /dev/null: is no folder, expected one`
+---Example: `require("moonrank.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
 ---Example: `require("moonrank.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises what there is to say against a path, which is named also where it is a folder above it that is wrong.
+---Raises an error if a path is not of a kind. The error names the path, even if a folder above it is wrong.
 ---@param caller string
 ---@param kind string
 ---@param path string

@@ -1,19 +1,20 @@
--- Phases of the work that a profile (profile.lua) tells apart: what the library is about while operations run.
+-- Phases of work in a profile (profile.lua), such as "forward" and "backward".
 local core = require "moonrank.core"
 
 local M = {}
 
 local profiling = false
 
----Begins a phase, which ends when the value returned is closed; nil where no profile runs. Time belongs to the innermost phase.
+---Begins a phase, which ends when the returned value is closed. Returns nil if no profile runs. Time counts for the
+---innermost phase.
 ---@param name string
----@param outermost? boolean  only where no phase is open: a model that is called in an evaluation is part of that
+---@param outermost? boolean  begin the phase only if no phase is open: an evaluation includes its calls of the model
 function M.begin(name, outermost)
   if not profiling then return nil end
   return core.begin_phase(name, outermost)
 end
 
----Measures until the value returned is closed; `note` follows.
+---Starts a profile, which runs until the returned value is closed. Call `note` afterwards.
 ---@param profiler mr.Profiler
 ---@return mr.RunningProfile
 function M.measure(profiler)
@@ -22,10 +23,10 @@ function M.measure(profiler)
   return running
 end
 
----Takes note of whether a profile runs.
+---Records whether a profile runs.
 function M.note() profiling = core.profiling() end
 
----Ends all profiles that run.
+---Ends all running profiles.
 function M.stop()
   core.stop_profiles()
   profiling = false

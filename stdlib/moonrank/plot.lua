@@ -58,7 +58,8 @@ function M.heatmap(options) return one("heatmap", grids.heatmap, options) end
 function M.parallel(options) return one("parallel", parallel.parallel, options) end
 
 local facet_options = declare("mr.plot.Facets", {
-  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures", help = "figures side by side" },
+  { "columns", "integer", least = 1, shown = "3, or 2 for two or four figures",
+    help = "number of figures side by side" },
 }, marks.page)
 
 ---Combines several figures side by side, each with its title, row by row. The figures are the
@@ -76,10 +77,12 @@ function M.facets(options)
   local o = facet_options:read(where, named)
   for i, each in ipairs(options) do
     if getmetatable(each) ~= figure.Figure then check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each)) end
-    if each.kind == "facets" then check.fail("%s: entry %d is facets itself", where, i) end
+    if each.kind == "facets" then
+      check.fail("%s: entry %d is a figure of facets, expected a figure with one panel", where, i)
+    end
     panels[i] = each._.panels[1]
   end
-  if #panels == 0 then check.fail("%s: no figures given", where) end
+  if #panels == 0 then check.fail("%s: no figures are given, expected at least one", where) end
   local columns = math.min(o.columns or (#panels == 2 or #panels == 4) and 2 or 3, #panels)
   local width, height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
   if math.max(width, height) > 10000 then

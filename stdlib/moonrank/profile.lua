@@ -1,4 +1,4 @@
--- Where time goes: operations, their derivatives, and phases of the library, while a function of a script runs.
+-- mr.profile: measures the time of operations, of their derivatives and of phases, while a function of a script runs.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
@@ -11,26 +11,26 @@ local M = {}
 
 ---@class mr.ProfileRow
 ---@field operation string  name of the operation; its derivative, which `backward` calls, is "NAME backward"
----@field calls integer
----@field ms number         time without operations within; for `backward`, without the derivatives
+---@field calls integer     number of calls
+---@field ms number         milliseconds, without operations that it calls; for `backward`, without the derivatives
 ---@field share number      share of the profile's time, from 0 to 1
----@field total_ms number   time with operations within
----@field bytes integer     memory that tensors took meanwhile: results and intermediate tensors
+---@field total_ms number   milliseconds, with operations that it calls
+---@field bytes integer     memory of the tensors that it allocated: results and intermediate tensors
 
 ---@class mr.ProfilePhase
 ---@field phase string
----@field calls integer
----@field ms number     without other phases within
----@field share number
+---@field calls integer  number of times that the phase began
+---@field ms number      milliseconds, without other phases within it
+---@field share number   share of the profile's time, from 0 to 1
 
 ---@class mr.Profile: mr.Exports
 ---@field rows mr.ProfileRow[]      by time, the longest first
 ---@field phases mr.ProfilePhase[]  by time; time outside of phases is "other"
----@field total_ms number           while the function ran
+---@field total_ms number           milliseconds that the function ran
 ---@field outside_ms number         time outside of operations: Lua and its library
 ---@field synchronized boolean      whether the profile waited for operations, because tensors were on the GPU
----@field events integer            number of operations and phases that the trace has: the first ones
----@field left_out integer          number of operations and phases that the trace lacks
+---@field events integer            number of operations and phases in the trace, which keeps the first ones
+---@field left_out integer          number of operations and phases after those in the trace
 local Profile = check.class("mr.Profile")
 
 local function by_time(a, b)
@@ -38,7 +38,7 @@ local function by_time(a, b)
   return (rawget(a, "operation") or a.phase) < (rawget(b, "operation") or b.phase)
 end
 
--- Rows of operations, and of phases, from what the core has measured.
+-- Returns the rows of operations and of phases from the core's measurements.
 local function account(profiler)
   local found = profiler:account()
   local total = found.elapsed * 1000
@@ -101,7 +101,7 @@ end
 
 local formats = { ms = "%.2f", ["share %"] = "%.1f", ["with inner ms"] = "%.2f", MiB = "%.2f" }
 
--- The first rows, what the others are together, and the whole.
+-- Returns the first rows as text, then the sum of the other rows, and the total.
 local function operations_text(self)
   local cells, rest = {}, { n = 0, calls = 0, ms = 0, bytes = 0 }
   for i, row in ipairs(self.rows) do
@@ -133,16 +133,16 @@ function Profile:__tostring()
   local parts = { operations_text(self) }
   if #self.phases > 0 then parts[#parts + 1] = "\n" .. phases_text(self) end
   if self.synchronized then
-    parts[#parts + 1] = "The GPU was waited for before and after each operation: times are those of its work, not of launches,\n"
-      .. "and add up to more than a run without a profile takes."
+    parts[#parts + 1] = "The profile waited for the GPU before and after each operation. Times are those of the GPU's work,\n"
+      .. "not of launches, and add up to more than a run without a profile takes."
   end
   if self.left_out > 0 then
-    parts[#parts + 1] = ("A trace has the first %d of %d events."):format(self.events, self.events + self.left_out)
+    parts[#parts + 1] = ("The trace has the first %d of %d events."):format(self.events, self.events + self.left_out)
   end
   return table.concat(parts, "\n")
 end
 
--- Runs f, measuring while it runs, and not while it has yielded.
+-- Runs f and measures it, except while it has yielded.
 local function run(profiler, f)
   local body = coroutine.create(f)
   local function go_on(...)
@@ -157,7 +157,7 @@ local function run(profiler, f)
   end
   local results = go_on()
   if results[1] then return results end
-  local closed, message = coroutine.close(body)  -- what is to be closed in f may raise another
+  local closed, message = coroutine.close(body)  -- a variable that is closed in f may raise another error
   return { false, closed and results[2] or message, n = 2 }
 end
 
@@ -166,7 +166,7 @@ local profile_options = declare("mr.ProfileOptions", {
   { "trace", "string", accept = function(path) return path ~= "" end, expected = "the name of a file", shown = "none",
     help = "file for a trace (mr.Profile's save_trace), which is also written after an error" },
   { "events", "integer", default = 200000, least = 0, most = 10000000, help = "largest number of events in the trace" },
-  { "quiet", "boolean", default = false, help = "print nothing" },
+  { "quiet", "boolean", default = false, help = "whether to print nothing" },
 })
 
 ---Runs a function and prints where its time went. Each operation of the compiled core, on tensors,
@@ -199,7 +199,7 @@ function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
   check.runs("mr.profile", f)
   local profiler = core.profiler(o.events)
-  if o.trace then profiler:save_trace(o.trace) end  -- a name that cannot be written is found now
+  if o.trace then profiler:save_trace(o.trace) end  -- reports a path that cannot be written before f runs
   local results = run(profiler, f)
   if not results[1] then
     if o.trace then pcall(profiler.save_trace, profiler, o.trace) end

@@ -1,19 +1,19 @@
--- A line with the progress of a long loop: overwritten on a terminal, plain lines at intervals elsewhere.
+-- Displays the progress of a long loop: one line that is overwritten on a terminal, or plain lines at intervals.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local M = {}
 
--- Where and how a display of progress is written; its columns are asked of the terminal unless `width` is passed.
+-- Options of where and how progress is written. The number of columns is the terminal's unless `width` is passed.
 M.display_options = declare("mr.progress.DisplayOptions", {
   { "out", "userdata|table", default_of = function() return io.stderr end, shown = "standard error",
     accept = function(value) return type(check.field(value, "write")) == "function" end,
     expected = "a file, or an object with a method write",
     help = "where to write: a file, or anything with a method write" },
   { "terminal", "boolean", default_of = function() return core.is_terminal(2) end, shown = "if standard error is one",
-    help = "overwrite the last text, as on a terminal; else write lines" },
+    help = "whether to overwrite the last text, as on a terminal; else lines are written" },
   { "clock", "fun(): number", default_of = function() return core.clock end, shown = "the machine's steady clock",
-    expected = "a function", help = "seconds now" },
+    expected = "a function", help = "returns the present time in seconds" },
   { "width", "integer", least = 1, shown = "of the terminal", help = "columns of the terminal" },
 })
 
@@ -29,7 +29,6 @@ local progress_options = declare("mr.progress.Options", {
 local Progress = {}
 Progress.__index = Progress
 
--- Seconds as text for people.
 local function duration(seconds)
   if seconds < 9.95 then return ("%.1f s"):format(seconds) end
   if seconds < 59.5 then return ("%.0f s"):format(seconds) end
@@ -77,9 +76,9 @@ function Progress:_text(done, values, now)
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps of all are done. On a terminal at most ten times a second, the last step always.
+---Reports that `done` steps are done. A terminal is updated at most ten times a second, and always at the last step.
 ---@param done integer
----@param values? table   {{"loss", 0.25}, {"ndcg", 0.6}}: what to show, in this order
+---@param values? table   names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)
   local now = self.clock()
   local due = not self.shown or done >= self.total or now - self.last >= (self.terminal and 0.1 or self.interval)
@@ -98,7 +97,7 @@ function Progress:_write(now)
   self.shown, self.last = true, now
 end
 
----Ends the line, wherever the loop ended; the last state is shown. May be called again.
+---Ends the display after showing its last state, also if the loop ended early. Further calls do nothing.
 function Progress:finish()
   if self.finished then return end
   self.finished = true

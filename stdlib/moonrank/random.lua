@@ -1,17 +1,18 @@
--- The random numbers of calls that name no seed: each call has a stream of its own, in the order of the calls since the scope began.
+-- Seeds and streams of calls that get no seed: each call has its own stream, numbered since the scope began.
 local check = require "moonrank.check"
 local scopes = require "moonrank.scope"
 
 local M = {}
 
--- `name` is a part of the streams' names, so that scopes with one seed differ.
+-- The present scope. `name` is a part of the streams' names, so that scopes with equal seeds differ.
 local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 
 ---Sets the seed of random tensors and dropout that do not get a seed of their own. Their numbers
----depend on `n` and on how many of them came before. Each script starts with 1, each trial of a
----sweep with the seed of the trial. Each training step of mr.fit starts with the fit's seed and
----the step's number, each validation with the seed and the epoch, and the test with the seed
----alone. Each model starts with its option `seed`. No result depends on what ran before.
+---depend on `n` and on the number of such calls since then. Each script starts with the seed 1, and
+---each trial of a sweep with the seed of the trial. Each training step of mr.fit starts with the
+---fit's seed and the step's number, each validation with the seed and the epoch, and the test with
+---the seed alone. Each model starts with its option `seed`, so models and fits do not depend on
+---earlier calls.
 ---@param n integer
 ---Example: `(function() mr.seed(7); local a = mr.normal({2}); mr.seed(7); return (a - mr.normal({2})):abs():sum():item() end)()   --> 0.0`
 ---Example: `(mr.normal({2}) - mr.normal({2})):abs():sum():item() > 0   --> true`
@@ -23,7 +24,7 @@ end
 ---Opens a scope with a seed and a name. Closing the returned value restores the previous scope.
 ---@param seed integer
 ---@param name string
----@param rows_before? integer  rows of the batch in earlier shares, of other processes (default 0)
+---@param rows_before? integer  number of rows of the batch in the shares of processes before (default 0)
 function M.scope(seed, name, rows_before)
   local before, new = scope, { seed = seed, name = name, calls = 0, rows_before = rows_before or 0 }
   return scopes.open(name, function() scope = new end, function() scope = before end)

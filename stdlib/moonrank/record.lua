@@ -1,4 +1,4 @@
--- Results with names: plain tables that print as what they are.
+-- Records: results that are tables with a name, such as paired_t{n = 3, p = 0.25}. They print their fields.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local tables = require "moonrank.table"
@@ -9,7 +9,7 @@ local M = {}
 local Record = check.exact_all("mr.Record:", {})
 local classes = {}
 
-local most = 6  -- entries of a list that are shown
+local most = 6  -- largest number of entries of a list that are printed
 
 local function shown(value)
   local kind = type(value)
@@ -29,7 +29,7 @@ local function shown(value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
----The fields of a table on one line, by name; what begins with _ is left out.
+---Returns the fields of a table on one line, sorted by name. Names that begin with _ are left out.
 ---@param fields table<string, any>
 ---@return string
 ---Example: `require("moonrank.record").fields{b = 0.5, a = {1, 2}}   --> a = {1, 2}, b = 0.5`
@@ -43,7 +43,8 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
--- Fields that have one value each, by name: those of a table of them as "params.lr". What begins with _ is left out.
+-- Returns fields with single values. A field of a nested table is called "params.lr". Names that begin with _ are left
+-- out.
 local function flat(fields, before, into)
   for name, value in pairs(fields) do
     local text = before .. tostring(name)
@@ -56,7 +57,8 @@ local function flat(fields, before, into)
   return into
 end
 
----One row with a column per field: "params.lr" is a field of a field; of tensors and lists their sizes.
+---Returns a table with one row and a column per field. A field of a nested table is called "params.lr". Tensors and
+---lists are shown by their sizes.
 ---@return mr.Table
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
 function Record:table()
@@ -68,8 +70,8 @@ end
 
 tables.add_exports(Record)
 
--- An index function for a record with fixed fields. For a name that is not a field it gives the
--- method, or nil if the field may be absent, else it raises.
+-- Returns the index function of a record with fixed fields. For a name that is not a field, it returns the method of
+-- this name, or nil if the field may be absent; else it raises an error.
 local function fixed(what, may_be_absent)
   local absent = {}
   for _, each in ipairs(may_be_absent or {}) do absent[each] = true end
@@ -81,12 +83,12 @@ local function fixed(what, may_be_absent)
   end
 end
 
----Makes a table a record and returns it: it prints as its name and its fields, and is exported as
----an mr.Record is. Without `index`, reading a field that it lacks is an error.
+---Makes a table a record and returns it. A record prints as its name and its fields, and has the
+---exports of mr.Record. Without `index`, reading an unknown field is an error.
 ---@param name string
 ---@param fields table<string, any>
----@param index? fun(self: table, name: string): any  what other names give; always the same for one name of a table
----@param may_be_absent? string[]  fields that are nil where the table lacks them
+---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name
+---@param may_be_absent? string[]  fields that are nil if the table lacks them
 ---@return table
 ---Example: `require("moonrank.record").new("paired_t", {p = 0.25, n = 3})   --> paired_t{n = 3, p = 0.25}`
 function M.new(name, fields, index, may_be_absent)

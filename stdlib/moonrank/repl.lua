@@ -1,12 +1,10 @@
--- Features of the REPL beyond running Lua: results printed for people, completion, `help`, `?name`,
--- `exit`.
+-- Features of the REPL beyond running Lua: printing of results, completion, `help`, `?name`, `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.session"
 local M = {}
 
-local longest = 40  -- entries of a table that are shown
+local longest = 40  -- largest number of entries of a table that are printed
 
--- A string as it would be typed, on one line.
 local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
 
 local function key_text(key)
@@ -22,7 +20,7 @@ local function entry_text(value)
   return core.safe_text((tostring(value):gsub("\n%s*", " ")))
 end
 
--- By kind, then by value: numbers before names.
+-- Returns the keys of a table after its list part, sorted by type and value: numbers before names.
 local function sorted_keys(t, after)
   local keys = {}
   for key in next, t do
@@ -36,7 +34,7 @@ local function sorted_keys(t, after)
   return keys
 end
 
--- One level of a table: on one line where it fits.
+-- Writes one level of a table, on one line if it fits.
 local function table_text(t)
   local parts, count = {}, 0
   local function add(text)
@@ -59,7 +57,7 @@ local function is_part(t)
   return false
 end
 
--- The name of a method of the core's objects, as "mr.Tensor:shape"; nil of other functions.
+-- Returns the name of a method of a class of the core, such as "mr.Tensor:shape"; nil for another function.
 local function method_name(f)
   for class, parts in pairs(core.classes) do
     for name, method in pairs(parts.methods) do
@@ -68,7 +66,8 @@ local function method_name(f)
   end
 end
 
----How the REPL shows a value: tables one level deep, a part of the library by its contents, everything else through `tostring`.
+---Returns the text that the REPL prints for a value: a table one level deep, a module of the library by its
+---documentation, another value by tostring.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
@@ -86,24 +85,24 @@ function M.text(value)
   return core.safe_text(tostring(value), true)
 end
 
-local reported = setmetatable({}, { __mode = "k" })  -- what the chunk that runs has printed by itself
+local reported = setmetatable({}, { __mode = "k" })  -- values that the running chunk has already printed
 local leaving = false
 
--- `exit` and `exit()`, `quit` and `quit()`, end a session.
+-- The value of the globals `exit` and `quit`. Typing it or calling it ends the session.
 local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end, __tostring = function() return "exit" end })
 
--- `help(value)` prints documentation, and `help` alone the list of all.
+-- The value of the global `help`. help(value) prints documentation; `help` alone prints the list of all names.
 local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
   __tostring = function() return "help" end })
 
----Prints a value that a function also returns, which the REPL then does not print again.
+---Prints a value that a function also returns. The REPL does not print it again.
 ---@param value any
 function M.report(value)
   print(value)
   reported[value] = true
 end
 
----Prints the results of what was typed, but for reports that are on the screen already.
+---Prints the results of typed text, except those that `report` has already printed.
 ---@param ... any
 function M.print(...)
   local values, texts = table.pack(...), {}
@@ -116,12 +115,12 @@ function M.print(...)
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
 
----True if the session was told to end.
+---Returns true if the session was told to end.
 ---@return boolean
 function M.is_leaving() return leaving end
 
--- The argument of `help` for `?topic`: the value of a name, or for a field or method of a value
--- with a class, its name in that class.
+-- Returns the argument of `help` for `?topic`: the value of a name, or "mr.Class:method" for a method or field of an
+-- object.
 local function asked(topic)
   if topic == "" then return nil end
   local value_of = require("moonrank.completion").value_of
@@ -135,8 +134,8 @@ local function asked(topic)
   return value or topic
 end
 
----Compiles typed text to a function: an expression, statements, or `?name`. nil and the message if
----it is none of these.
+---Compiles typed text to a function: an expression, statements, or `?name`. Returns nil and the
+---error message if the text is none of these.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -150,7 +149,6 @@ function M.chunk(text)
   end
 end
 
--- Completions of the text left of the cursor.
 local function complete(before) return require("moonrank.completion").complete(before) end
 
 ---Sets the globals of a session and of `-e`: `mr` and `help`.
@@ -159,10 +157,10 @@ function M.preset()
   rawset(_G, "help", help)
 end
 
----Begins a session. Returns what it calls for each line.
----@return fun(text: string): function?, string?  what was typed, as a function
----@return fun(before: string): integer, string[]  what may follow it
----@return fun(): boolean                          whether to leave
+---Begins a session. Returns the functions that the program calls for each line.
+---@return fun(text: string): function?, string?  compiles typed text (M.chunk)
+---@return fun(before: string): integer, string[]  returns completions of the text left of the cursor
+---@return fun(): boolean                          returns whether to end the session
 function M.enter()
   M.preset()
   rawset(_G, "exit", exit)

@@ -18,7 +18,7 @@ local M = {}
 local directions = { "maximize", "minimize" }
 
 local direction_options = declare("mr.results.DirectionOptions", {
-  { "direction", "string", choices = directions, shown = "by the name of the number",
+  { "direction", "string", choices = directions, shown = "that of the number's name",
     help = "which values are better" },
 })
 
@@ -32,13 +32,13 @@ local where_options = declare("mr.results.WhereOptions", {
 })
 
 local value_options = declare("mr.results.ValueOptions", {
-  { "value", "string", default = "value", shown = "the number that counts", help = "name of the number" },
+  { "value", "string", default = "value", shown = "the study's number", help = "name of the number" },
 }, where_options)
 
 ---@class mr.Results: mr.Exports
 ---@field path string   path of the store
 ---@field name string   name of the study
----@field study table   its row in the store: space, sampler, seed, direction, metric, data, created
+---@field study table   the study's row in the store: space, sampler, seed, direction, metric, data, created
 local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
@@ -140,8 +140,8 @@ function Results:trials(options)
 end
 
 local pivot_options = declare("mr.PivotOptions", {
-  { "rows", "string|string[]", help = "parameters whose values head the rows" },
-  { "columns", "string|string[]", help = "parameters whose values head the columns" },
+  { "rows", "string|string[]", help = "parameters with a row for each of their values" },
+  { "columns", "string|string[]", help = "parameters with a column for each of their values" },
   { "aggregate", "string|fun(values: number[]): number", default = "mean", choices = check.names(pivot.aggregates),
     help = "how the numbers of a cell's trials are combined" },
   { "format", "string", help = 'format of the numbers, as "%.4f"' },
@@ -173,7 +173,8 @@ local function trial_at(data, row)
 end
 
 local best_options = declare("mr.results.BestOptions", {
-  { "on", "string", default = "value", shown = "the number that counts", help = "name of the number that chooses" },
+  { "on", "string", default = "value", shown = "the study's number",
+    help = "name of the number by which trials are chosen" },
 }, direction_options, over_options, where_options)
 
 ---Returns the best trial. With parameters in `by` it returns a table with the best trial of each
@@ -213,8 +214,8 @@ end
 ---Returns the values per list that a trial returned. The name "list" gives the numbers of the
 ---lists' users or queries, if the trial returned them or its values are those of mr.fit or an
 ---evaluation.
----@param number integer  of the trial
----@param name? string    of the metric (default: the one that counts)
+---@param number integer  number of the trial
+---@param name? string    name of the metric (default: the study's)
 ---@return mr.Tensor
 function Results:per_list(number, name)
   return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
@@ -271,7 +272,7 @@ function Results:_warn_direction(metric)
 end
 
 ---Returns the data that a trial used: the fingerprints of mr.fit's train, valid and test, and of
----other data that it read or evaluated. Trials of versions that did not record data have none.
+---other data that it read or evaluated. Trials of versions that did not record data return an empty list.
 ---@param number integer
 ---@return mr.data.Entry[]
 function Results:data(number)
@@ -319,9 +320,9 @@ local compare_options = declare("mr.results.CompareOptions", {
 ---and a line below says so. If a trial returned NaN, its mean, the difference and p are nan;
 ---`where` can leave such trials out.
 ---
----With `lists`, pairs are users or queries. One that several trials or lists measured counts once,
----with its mean; one whose value is NaN is left out. If trials return values that are not from
----mr.fit or an evaluation, several trials need the numbers of the users or queries: per_list =
+---With `lists`, pairs are users or queries. A user or query in several trials or lists counts once,
+---with its mean value. It is left out if the value is NaN. If trials return values that are not
+---from mr.fit or an evaluation, several trials need the numbers of the users or queries: per_list =
 ---{ndcg = ..., list = ...}.
 ---
 ---With `over = "fold"`, pairs are folds. Each value of the parameter is represented by its best
@@ -334,9 +335,10 @@ end
 
 local importance_options = declare("mr.ImportanceOptions", {
   { "step", "integer", least = 0, shown = "the number at the end",
-    help = "use the number reported by this step, in every trial that reached it, also in pruned trials" },
-  { "trees", "integer", default = 32, least = 1, help = "regression trees" },
-  { "leaf", "integer", least = 1, shown = "one per hundred trials, 1 to 5", help = "fewest trials in a leaf" },
+    help = "use the number reported at this step, in every trial that reached it, also in pruned trials" },
+  { "trees", "integer", default = 32, least = 1, help = "number of regression trees" },
+  { "leaf", "integer", least = 1, shown = "one per hundred trials, 1 to 5",
+    help = "smallest number of trials in a leaf" },
   { "seed", "integer", default = 1, help = "seed of the trials that each tree draws" },
 }, value_options)
 
@@ -366,7 +368,7 @@ function Results:marginal(name, options)
 end
 
 local curves_options = declare("mr.results.CurvesOptions", {
-  { "value", "string", shown = "the number that counts", help = "name under which trials reported" },
+  { "value", "string", shown = "the study's number", help = "name under which trials reported" },
   { "by", "string", shown = "the best trials one by one",
     help = "parameter: each curve is the mean over the trials with one of its values" },
   { "states", "string[]", default = { "done", "pruned" }, help = "only trials in these states",

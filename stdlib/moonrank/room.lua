@@ -1,22 +1,22 @@
--- Room for tensors while a file is read: the sizes that it asks for are not to be trusted.
+-- Limits the size of tensors while a file is read, because sizes in a damaged or forged file may be huge.
 local check = require "moonrank.check"
 local scope = require "moonrank.scope"
 
 local M = {}
 
-local left = math.huge  -- entries that tensors may still be made of
+local left = math.huge  -- number of entries that new tensors may still have
 
----Runs a function in which tensors of at most so many entries in all are made from sizes.
+---Runs a function in which new tensors may have at most `entries` entries in total.
 ---@param entries integer
 ---@param f function
----@return any  what it returns
+---@return any  results of f
 function M.within(entries, f, ...)
   local before = left
   local _ <close> = scope.open("a file that is read", function() left = entries end, function() left = before end)
   return f(...)
 end
 
----Takes room for a tensor of these sizes, or raises; returns the sizes.
+---Counts a tensor of these sizes against the limit, and returns the sizes. It is an error if the limit is exceeded.
 ---@param where string
 ---@param sizes integer[]
 ---@return integer[]
@@ -25,7 +25,8 @@ function M.take(where, sizes)
   local entries = 1.0
   for _, n in ipairs(sizes) do entries = entries * math.max(0, tonumber(n) or 0) end
   if entries > left then
-    check.fail("%s: sizes {%s} are more than the tensors of the file have", where, table.concat(sizes, ", "))
+    check.fail("%s: a tensor of sizes {%s} would be larger than the tensors in the file", where,
+      table.concat(sizes, ", "))
   end
   left = left - entries
   return sizes

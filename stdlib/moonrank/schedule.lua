@@ -1,5 +1,5 @@
--- Schedules: how the learning rate changes in the course of mr.fit. A schedule multiplies the optimizer's own lr; its bits do not depend on the
--- processor.
+-- Schedules of the learning rate in mr.fit. A schedule multiplies the optimizer's lr by a factor, whose bits do not
+-- depend on the processor.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local record = require "moonrank.record"
@@ -11,16 +11,17 @@ local M = {}
 ---@field options table
 local Schedule = check.class("mr.Schedule")
 
--- The smallest learning rate that a schedule makes by repeated multiplication: the smallest normal float32. Below it a rate loses digits, then is 0.
+-- The smallest learning rate that a schedule makes by repeated multiplication: the smallest normal float32. Smaller
+-- rates lose digits and end at 0.
 local least_rate = 0x1p-126
 
 ---@class mr.schedule.Plan
 ---@field lr? number         the optimizer's own learning rate (default 1)
----@field steps integer      steps of the whole training
----@field per_epoch integer  steps of an epoch
+---@field steps integer      number of steps of the whole training
+---@field per_epoch integer  number of steps of an epoch
 ---@field metric? mr.Metric|false  metric that selects the epoch; false if there is no validation
 
--- `by_total`: whether factors depend on how many steps the whole training has.
+-- Makes a schedule. `by_total`: whether factors depend on the number of steps of the whole training.
 local function schedule(name, options, begin, by_total)
   return setmetatable({ name = name, options = options, _begin = begin, _by_total = by_total }, Schedule)
 end
@@ -38,8 +39,8 @@ function Schedule:begin(plan)
 end
 
 local rates_options = declare("mr.schedule.RatesOptions", {
-  { "steps", "integer", required = true, least = 1, help = "steps of the whole training" },
-  { "per_epoch", "integer", required = true, least = 1, help = "steps of an epoch" },
+  { "steps", "integer", required = true, least = 1, help = "number of steps of the whole training" },
+  { "per_epoch", "integer", required = true, least = 1, help = "number of steps of an epoch" },
 })
 
 ---Returns the learning rate of each step of a training. Changes that depend on validation are left
@@ -56,7 +57,7 @@ function Schedule:rates(lr, plan)
   return rates
 end
 
--- cos(pi x) for x from 0 to 1, by arithmetic alone: the library's may differ from system to system.
+-- Computes cos(pi x) for x from 0 to 1 by arithmetic only, because the C library's cosine differs between systems.
 local function cos_pi(x)
   if x > 0.5 then return -cos_pi(1 - x) end
   local square, sum, term = (math.pi * x) * (math.pi * x), 1.0, 1.0
@@ -71,7 +72,7 @@ end
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 local cosine_options = declare("mr.schedule.CosineOptions", {
-  { "low", "number", default = 0, least = 0, most = 1, help = "share of lr at the end" },
+  { "low", "number", default = 0, least = 0, most = 1, help = "factor of lr at the end" },
   { "epochs", "integer", least = 1, shown = "the whole training", help = "epochs until lr has its lowest value" },
 })
 
@@ -86,7 +87,9 @@ function M.cosine(options)
   local o = cosine_options:read(where, options)
   return schedule("cosine", o, function(at, plan)
     local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
-    if at.low == 0 and whole < plan.steps then check.fail("%s: low is 0 and training goes on after its epochs: give low", where) end
+    if at.low == 0 and whole < plan.steps then
+      check.fail("%s: low is 0, but training continues after the schedule's epochs. Pass low above 0", where)
+    end
     return { factor = function(step)
       if step > whole then return at.low end
       return at.low + (1 - at.low) * 0.5 * (1 + cos_pi((step - 1) / whole))
@@ -122,7 +125,8 @@ end
 local warmup_options = declare("mr.schedule.WarmupOptions", {
   { "steps", "integer", least = 1, help = "length of the warmup in steps; or give epochs" },
   { "epochs", "integer", least = 1, help = "length of the warmup in epochs; or give steps" },
-  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays", help = "schedule that follows the warmup" },
+  { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays constant",
+    help = "schedule that follows the warmup" },
 })
 
 ---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n. Then
@@ -133,7 +137,7 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
 function M.warmup(options)
   local where = "mr.schedule.warmup"
   local o = warmup_options:read(where, options)
-  if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: one of steps and epochs says how long", where) end
+  if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: expected exactly one of steps and epochs", where) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
     local rest = { lr = plan.lr, steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }
@@ -145,7 +149,7 @@ end
 local plateau_options = declare("mr.schedule.PlateauOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
   { "patience", "integer", default = 10, least = 0, help = "number of validations without improvement that are allowed before a change" },
-  { "low", "number", default = 0, least = 0, most = 1, help = "smallest share of lr" },
+  { "low", "number", default = 0, least = 0, most = 1, help = "smallest factor of lr" },
 })
 
 ---Makes a schedule that multiplies lr by `factor` on a plateau. A plateau means that the first
@@ -159,7 +163,7 @@ function M.plateau(options)
   local where = "mr.schedule.plateau"
   local o = plateau_options:read(where, options)
   return schedule("plateau", o, function(at, plan)
-    if plan.metric == false then check.fail("%s: there is no validation to follow: mr.fit{valid = ...}", where) end
+    if plan.metric == false then check.fail("%s: the training has no validation. Pass valid to mr.fit", where) end
     local factor, best, bad = 1.0, nil, 0
     return {
       factor = function() return factor end,

@@ -1,14 +1,14 @@
--- Scopes: state that holds while a function runs, e.g. recording, or the random numbers of a step.
--- A scope belongs to the call that opened it. A coroutine cannot yield within a scope: the code
--- that resumed it would run in the scope, and for ever if the coroutine is dropped.
+-- Scopes: state that is set while a function runs, e.g. whether gradients are recorded, or the seed of a training step.
+-- A coroutine cannot yield within a scope, because the code that resumed it would then run with the state of the scope.
 local core = require "moonrank.core"
 
 local M = {}
 
----Begins a scope. Until the value returned is closed, a yield out of the coroutine that runs now is an error that names the scope.
+---Begins a scope. Until the returned value is closed, a yield out of the running coroutine is an error that names the
+---scope.
 ---@param name string
----@param enter fun()  sets what holds within; the last step, and one that takes no memory: where that has run out nothing must be left set
----@param restore fun()  puts back what was
+---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
+---@param restore fun()  restores the state
 ---Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() end, function() print "closed" end) end)()   --> closed`
 function M.open(name, enter, restore)
   local scope = setmetatable({}, { __close = function()
@@ -20,7 +20,7 @@ function M.open(name, enter, restore)
   return scope
 end
 
----A scope in which operations are recorded for gradients, or are not.
+---Begins a scope in which operations are recorded for gradients (`on`), or are not.
 ---@param name string
 ---@param on boolean
 function M.recording(name, on)

@@ -1,17 +1,17 @@
--- A session at the prompt: each chunk that is typed is compiled here, and its locals last. A `local` outside of every block makes a name of the
--- session, which later chunks see and change; it never becomes a global, so that `local table = ...` leaves the library's `table` alone.
--- A constant (`<const>`) stays one: assigning to it is the error that it is in a script.
+-- A session at the prompt. Each typed chunk is compiled here, and its top-level locals remain for later chunks. They do
+-- not become globals, so `local table = ...` does not change Lua's `table`. A constant (`<const>`) cannot be assigned,
+-- as in a script.
 local lexer = require "moonrank.lexer"
 
 local M = {}
 
-local load = load  -- also where a script puts something else in its place
+local load = load  -- Lua's own `load`, even if a script replaces the global
 local opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
 local closes = { ["end"] = true, ["until"] = true }
 
-local declared = {}  -- names of the session: "const" of constants, else "local"
+local declared = {}  -- names of the session's variables; the value is "const" or "local"
 local constants = setmetatable({}, { __index = _G })
-local fresh = {}  -- names that the last chunk declared, and whether as constants: as such they are kept from the next chunk on
+local fresh = {}  -- names that the last chunk declared; true for constants, which `settle` moves to `constants`
 local scope = setmetatable({}, {
   __index = constants,
   __newindex = function(t, name, value)
@@ -20,7 +20,7 @@ local scope = setmetatable({}, {
   end,
 })
 
--- Puts what the last chunk declared as constants where nothing can assign to it.
+-- Moves the constants of the last chunk into `constants`, where chunks cannot assign them.
 local function settle()
   for name, constant in pairs(fresh) do
     constants[name] = nil
@@ -32,7 +32,8 @@ local function settle()
   fresh = {}
 end
 
--- The names that a `local` declares, its attributes, and the index of the token after them; nil where it is no whole declaration.
+-- Returns the names that a `local` declares, its attributes, and the index of the token after them; nil if the
+-- declaration is incomplete.
 local function declaration(tokens, i)
   local names, attributes = {}, {}
   repeat
@@ -51,8 +52,9 @@ local function declaration(tokens, i)
   return names, attributes, i
 end
 
----A chunk whose declarations outside of every block are assignments, the names in them, and which of these are constants. Lines stay where
----they are. What is to be closed (`<close>`) stays local: `compile` refuses it, with the fourth value, since it would be closed at once.
+---Turns the top-level local declarations of a chunk into assignments. Returns the new text with the same line numbers,
+---the declared names, which of them are constants, and the first `<close>` variable. `compile` makes `<close>`
+---variables an error, because they would be closed at once.
 ---@param text string
 ---@return string
 ---@return string[]
@@ -98,7 +100,8 @@ function M.without_locals(text)
   return table.concat(parts) .. text:sub(from), names, constant, closed
 end
 
--- Declares the session's constants that a text names, but for some, as what they are; to go before the text's first line.
+-- Returns a declaration of the session's constants that occur in a text, except those in `but`. It goes before the
+-- text.
 local function declared_constants(text, but)
   local own, known = {}, {}
   for _, name in ipairs(but) do known[name] = true end
@@ -111,8 +114,8 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
--- Statements with an expression after the last semicolon, as in "x = x + 1; x": the text with a `return` before the
--- expression; nil where the text is not that.
+-- For statements with an expression after the last semicolon, as in "x = x + 1; x", returns the text with `return`
+-- before the expression. Returns nil for another text.
 local function with_last_shown(text)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do
@@ -125,8 +128,8 @@ local function with_last_shown(text)
 end
 
 ---Compiles typed text to a function: an expression, statements, or statements and an expression
----after the last semicolon. nil and the message if the text is none of these, if it assigns to a
----constant, or if it declares a `<close>` variable outside of every block.
+---after the last semicolon. Returns nil and the error message if the text is none of these, if it
+---assigns to a constant, or if it declares a `<close>` variable outside of every block.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -160,7 +163,7 @@ function M.compile(text)
   end
 end
 
----The value of a name of the session: its local, else its global.
+---Returns the value of a name in the session: that of a local, else that of a global.
 ---@param name string
 ---@return any
 function M.value(name)
@@ -171,7 +174,7 @@ function M.value(name)
   return value
 end
 
----The names of the session: its locals and the globals.
+---Returns the names of the session's locals and of the globals.
 ---@return string[]
 function M.names()
   settle()

@@ -1,6 +1,6 @@
--- Values as texts, by which settings of checkpoints and sweeps are compared: equal values have equal texts in every process, and different values
--- have different ones. A number is written in full, a string that could be taken for something else is quoted, an object is its class, its options
--- and its parameters, data are their fingerprint.
+-- Writes values as text, by which settings of checkpoints and sweeps are compared. Equal values have equal texts in
+-- every process, and different values have different texts. A number has all its digits, an ambiguous string is quoted,
+-- an object is written as its class, options and parameters, and data as a data fingerprint.
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -8,16 +8,16 @@ local option_names = require "moonrank.options"
 
 local M = {}
 
----How values are written that have no text of their own, and what of models counts.
+---Options of how values are written.
 ---@class mr.settings.Manner
 ---@field refuse fun(why: string)        raises the error for a value without a text
----@field functions? string              what a function is called; without it functions are refused
----@field options_only? boolean          whether a model is its options, without its parameters
----@field formerly? boolean              whether options of the library's objects have their names of earlier versions
+---@field functions? string              text for a function; without it, functions are errors
+---@field options_only? boolean          whether a model is written without its parameters
+---@field formerly? boolean              whether options of the library's objects have their former names
 
 local text_of
 
--- A number with as many digits as tell it from all others.
+-- Writes a number with enough digits to distinguish it from all other numbers.
 local function number_text(x)
   if math.type(x) == "integer" then return tostring(x) end
   for digits = 14, 17 do
@@ -29,13 +29,12 @@ end
 
 local reserved = { ["true"] = true, ["false"] = true, ["nil"] = true, nan = true, inf = true }
 
--- A string: as it is where it can be nothing but a string, else in quotes.
+-- Writes a string, in quotes if it could be read as another value.
 local function string_text(s)
   local plain = s ~= "" and not s:find '[,{}%[%]="%c]' and not tonumber(s) and not reserved[s] and not s:find "^-?inf$" and not s:find "^%s"
   return plain and s or ("%q"):format(s)
 end
 
--- True if the keys of a table are 1 to its length alone.
 local function is_list(t)
   local count = 0
   for _ in next, t do count = count + 1 end
@@ -48,7 +47,7 @@ local function key_text(manner, key)
   return ("[%s]"):format(number_text(key))
 end
 
--- The entries of a table, sorted by name. `names`: what to write instead of some of its keys.
+-- Writes the entries of a table, sorted by name. `names`: names to write instead of some keys.
 local function fields_text(manner, t, above, names)
   local parts = {}
   for key, each in next, t do
@@ -59,7 +58,7 @@ local function fields_text(manner, t, above, names)
   return table.concat(parts, ", ")
 end
 
--- The text between the braces of a table.
+-- Writes the content of a table, without braces.
 local function inside(manner, t, above, names)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
@@ -75,7 +74,7 @@ local function inside(manner, t, above, names)
   return text
 end
 
--- The tensors of a model as they are now; a baseline has them under names.
+-- Writes a data fingerprint of the present tensors of a model or a baseline.
 local function parameters_text(value)
   local names, tensors = {}, {}
   local named = check.field(value, "_tensors")
@@ -93,7 +92,7 @@ local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end
 
--- An object of the library, or of a script with a text of its own.
+-- Writes an object of the library, or an object of a script that has __tostring.
 local function object_text(manner, value, above)
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
@@ -108,9 +107,9 @@ local function object_text(manner, value, above)
   local ours = type(class) == "string" and class:match "^mr%."
   if ours and type(value) == "table" then return ("%s{%s}"):format(class, inside(manner, value, above)) end
   local text = not ours and type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
-  if not text:find "0x%x+%)?$" then return text end  -- a text that is the value's place in memory says nothing
+  if not text:find "0x%x+%)?$" then return text end  -- an address in memory does not identify a value
   if manner.functions then return "the script's own" end
-  local text_missing = "is or holds a %s, which does not say what it is: give numbers, texts, tables of these, or data"
+  local text_missing = "is or contains a %s, which has no text. Pass numbers, texts, tables of these, or data"
   return manner.refuse(text_missing:format(type(value)))
 end
 
@@ -125,11 +124,11 @@ text_of = function(manner, value, above)
   return fingerprint.of(value) or object_text(manner, value, above)
 end
 
----The text of a setting. A list of several values has its values with commas.
----@param caller string  the function whose setting it is, for errors
+---Returns a setting as text. A list of several values is written with commas.
+---@param caller string  function name for errors
 ---@param name string
 ---@param value any
----@param formerly? boolean  with former names of options, as earlier versions wrote it
+---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
 ---Example: `require("moonrank.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example: `require("moonrank.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
@@ -142,10 +141,10 @@ function M.text(caller, name, value, formerly)
   return is_row and text:sub(2, -2) or text
 end
 
----The text of an option of mr.fit: a model is the options that made it, and functions of the script have no text here
----(fit/script_code compares them).
+---Returns an option of mr.fit as text. A model is written as its options. All functions have the same text, because
+---fit/script_code compares them.
 ---@param value any
----@param formerly? boolean  with former names of options, as earlier versions wrote it
+---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
 ---Example: `require("moonrank.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
 function M.of_option(value, formerly)

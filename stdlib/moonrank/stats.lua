@@ -59,7 +59,7 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.PermutationOptions
----@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 where exact
+---@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 if exact
 ---Example: `mr.stats.permutation({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
@@ -94,8 +94,8 @@ end
 ---Applies Holm's correction to several p-values (Holm 1979). Compared with a level, the corrected
 ---values keep the probability of any false rejection below it. NaN stays NaN and does not count as
 ---a test. A value that is not a number from 0 to 1 is an error.
----@param ps mr.Tensor|number[]|table<any, number>  in order, or by name
----@return table<any, number>  adjusted, in the same order or by the same names
+---@param ps mr.Tensor|number[]|table<any, number>  p-values in order, or by name
+---@return table<any, number>  adjusted p-values, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end
@@ -128,7 +128,7 @@ local kde_options = declare("mr.stats.KdeOptions", {
     least = input.smallest, most = input.largest,
     help = "a number, or a rule: silverman is 0.9 and scott 1.06 times min(sd, interquartile range / 1.34) n^(-1/5); "
       .. "lscv is least-squares cross validation" },
-  { "points", "integer", default = 200, least = 2, most = input.most_points, help = "points of the curve" },
+  { "points", "integer", default = 200, least = 2, most = input.most_points, help = "number of points of the curve" },
   { "range", "number[]", accept = input.is_range, expected = "{lowest, highest}",
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
@@ -153,26 +153,26 @@ function M.kde(x, options)
 end
 
 local curve_options = declare("mr.stats.CurveOptions", {
-  { "points", "integer", default = 100, least = 2, most = input.most_points, help = "points of the curve" },
+  { "points", "integer", default = 100, least = 2, most = input.most_points, help = "number of points of the curve" },
   { "range", "number[]", shown = "the range of x", accept = input.is_range, expected = "{lowest, highest}",
     help = "{lowest, highest} point" },
-  { "level", "number", default = 0.95, above = 0, below = 1, help = "level of the band, point by point" },
+  { "level", "number", default = 0.95, above = 0, below = 1, help = "confidence level of the band at each point" },
 })
 
 local regression_options = declare("mr.stats.KernelRegressionOptions", {
   { "bandwidth", "string|number", default = "cv", choices = { "cv", "aicc" },
     least = input.smallest, most = input.largest,
     help = "a number, or a rule: cv is leave-one-out cross validation; aicc is Akaike's corrected criterion, "
-      .. "which is smoother where noise is strong (Hurvich, Simonoff & Tsai 1998)" },
+      .. "which gives a smoother curve if noise is strong (Hurvich, Simonoff & Tsai 1998)" },
   { "degree", "integer", default = 0, choices = { 0, 1 },
     help = "degree of the local polynomial: 0 is the estimator of Nadaraya and Watson, 1 is local linear" },
   { "least", "string|number", choices = { "silverman" }, least = input.smallest, most = input.largest,
     shown = "a 200th of the range of x",
     help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
   { "nearest", "number", default = 0, least = 0, most = 1,
-    help = "share of the pairs, and two different x, that one bandwidth reaches at every point at least, so that the "
-      .. "curve does not follow single pairs where these are few (the span of Cleveland 1979); with 0 the bandwidth is "
-      .. "the same everywhere" },
+    help = "smallest share of the pairs, with two different x, within one bandwidth of every point, so that the curve "
+      .. "does not follow single pairs where pairs are few (the span of Cleveland 1979); 0: the bandwidth is the same "
+      .. "everywhere" },
 }, curve_options)
 
 ---Fits a curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland
@@ -193,7 +193,7 @@ function M.kernel_regression(x, y, options)
     check.fail("%s: least has no effect if bandwidth is a number. Pass one of them", where)
   end
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 2 then check.fail("%s: %d pairs, expected at least two", where, #a) end
+  if #a < 2 then check.fail("%s: x and y have %d pairs without NaN, expected at least two", where, #a) end
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)
     local least = o.least and input.bandwidth(o.least, function(name) return core.kde_bandwidth(a, name) end) or 0
     return core.regression_bandwidth(a, b, o.degree, rule, o.nearest, least)
@@ -225,12 +225,14 @@ function M.spline(x, y, options)
   local where = "mr.stats.spline"
   local o = spline_options:read(where, options)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 3 then check.fail("%s: %d pairs, expected at least three", where, #a) end
+  if #a < 3 then check.fail("%s: x and y have %d pairs without NaN, expected at least three", where, #a) end
   local lambda, at_edge = o.lambda, false
   if not lambda then lambda, at_edge = core.spline_penalty(a, b) end
   local low, high = -(-a):max():item(), a:max():item()
   local at = input.points(where, o, low, high)
-  if o.range and (o.range[1] < low or o.range[2] > high) then check.fail("%s: range reaches beyond x", where) end
+  if o.range and (o.range[1] < low or o.range[2] > high) then
+    check.fail("%s: range reaches beyond the values of x, expected a range within them", where)
+  end
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
   if df ~= df then
     check.fail("%s: values of x are too near to each other for a curve between %g and %g", where, low, high)
@@ -304,9 +306,8 @@ function M.standardize(x, options) return require("moonrank.stats.standardize")(
 ---Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Returns mean, sample standard deviation, number of values, and number of NaN left out. Infinite
----values, and finite ones whose sum or squares overflow the type, give inf or NaN, as adding them
----does.
+---Returns mean, sample standard deviation, number of values, and number of NaN left out. Results
+---are inf or NaN if values are infinite, or if their sum or squares overflow.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`

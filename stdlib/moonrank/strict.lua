@@ -1,7 +1,7 @@
--- Undeclared globals are errors in scripts and specs: a misspelt name must not be nil.
+-- Makes undeclared globals errors in scripts and specs, so that a misspelt name is not nil.
 local M = {}
 
--- True if Lua code touched the global. Functions of C look for globals that may not be there.
+-- True if Lua code reads or writes the global. Functions in C may look for globals that do not exist.
 local function from_script()
   local frame = debug.getinfo(3, "S")
   return frame and frame.what ~= "C"
@@ -29,7 +29,7 @@ local rules = {
 ---Makes reading and writing of undeclared globals errors from now on.
 function M.on() setmetatable(_G, rules) end
 
----Lets globals be made by assignment again, as in the REPL.
+---Allows undeclared globals again, as in the REPL.
 function M.off() setmetatable(_G, nil) end
 
 return M

@@ -40,7 +40,7 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "name of the number by which trials are compared" },
   { "direction", "string", choices = { "maximize", "minimize" }, also = { "mode" },
     shown = "known for metrics, losses, rmse, mae and mse; a number without a name is maximized",
-    help = "whether a higher or lower metric is better; required for other names" },
+    help = "whether higher or lower values of the metric are better; required if this is not known" },
   "Search",
   { "sampler", "string|table", shown = '"grid"',
     help = ('one of %s; with options: {"tpe", generation = 20}'):format(table.concat(samplers.names(), ", ")) },
@@ -50,14 +50,14 @@ local sweep_options = declare("mr.SweepOptions", {
   { "first", "table[]",
     help = "parameters of the first trials, {{lr = 0.01}, ...}; the sampler chooses missing ones; not for grids" },
   { "trials", "integer", least = 1, also = { "n_trials", "num_trials", "max_trials", "num_samples" },
-    shown = "the whole grid; of hyperband one pass",
-    help = "number of trials; required except for hyperband and for grids, of which it takes the first trials" },
+    shown = "the whole grid; one pass of hyperband",
+    help = "number of trials; required except for hyperband and for grids, whose first trials are then run" },
   { "seed", "integer", default = 1, also = { "random_state" },
-    help = "seed of the study: seeds of trials and suggestions come from it" },
+    help = "seed of the study, from which seeds of trials and suggestions are derived" },
   "Processes and store",
   { "store", "string", default = "results.db", accept = is_not_empty, expected = "the name of a file",
     also = { "storage", "database", "db" }, help = "file that keeps the study" },
-  { "workers", "integer", least = 0, shown = "one per core, or per GPU where the device is cuda",
+  { "workers", "integer", least = 0, shown = "one per core, or one per GPU if the device is cuda",
     also = { "n_jobs", "jobs", "processes", "num_workers" },
     help = "number of processes; 0 runs trials in this process" },
   { "retry", "integer", default = 0, least = 0, also = { "retries", "max_retries" },
@@ -66,9 +66,9 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "under mpirun or srun: seconds without a message after which a rank counts as lost" },
   "Changes since the study began",
   { "settings", "table", default = {}, shown = "none",
-    help = "values beside the script that results depend on, as mr.args{...}; a change is an error; no functions" },
+    help = "values outside of the code on which results depend, as mr.args{...}; a change is an error; no functions" },
   { "data", "any",
-    help = "files, datasets, folds or ratings, or a list, that trials read beside those of mr.fit and mr.evaluate" },
+    help = "files, datasets, folds or ratings, or a list of them, that trials read outside of mr.fit and mr.evaluate" },
   { "force", "boolean", default = false,
     help = "continue although space, script, settings or data changed; a line below tables then says what changed" },
   { "mix_numerics", "boolean", default = false, help = "continue although trials ran under another numerics version" },
@@ -93,7 +93,7 @@ local function set_direction(o)
   end
 end
 
--- Options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
+-- Reads the options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
 local function options_in(text)
   local found = {}
   for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do

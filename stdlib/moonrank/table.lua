@@ -87,7 +87,7 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
--- The text of a value in column c.
+-- Writes a value in column c.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end

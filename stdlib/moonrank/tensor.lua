@@ -1,4 +1,4 @@
--- Tensors and judged lists: how scripts make them, and the methods that are written in Lua.
+-- Constructors of tensors and judged lists, and their methods that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -21,12 +21,14 @@ local tensor_options = declare("mr.TensorOptions", {
   device_row(),
 })
 
--- (2, 3), (2, 3, options), ({2, 3}, options): sizes and options.
+-- Returns sizes and options from the arguments (2, 3), (2, 3, options) or ({2, 3}, options).
 local function sizes_of(where, ...)
   local given = { ... }
   local options = {}
   if type(given[1]) == "table" then
-    if given[3] ~= nil then check.fail("%s: argument 3 is %s, expected sizes and options alone", where, tostring(given[3])) end
+    if given[3] ~= nil then
+      check.fail("%s: argument 3 is %s, expected only sizes and options", where, tostring(given[3]))
+    end
     return given[1], given[2]
   end
   if type(given[#given]) == "table" then options = table.remove(given) end
@@ -36,23 +38,24 @@ local function sizes_of(where, ...)
   return given, options
 end
 
--- Refuses a number where a list of sizes is expected. `second` is the next argument where it is an integer, too.
+-- Raises an error if `sizes` is not a table. `second` is the next argument if it is an integer, too: (2, 3) for {2, 3}.
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
   check.fail("%s: sizes is %s, expected a list of integers: %s(%s%s)", where, tostring(sizes), where, list, rest or "")
 end
 
--- int64 takes whole numbers below 2^53 in size: the core gets numbers as float64, in which larger ones are not exact.
+-- Raises an error unless int64 can hold a value. The core gets numbers as float64, which is exact below 2^53.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
   if tonumber(found) ~= value and value == value then found = (math.type(value) == "integer" and "%d" or "%.17g"):format(value) end
   if value - value == 0 and value % 1 ~= 0 then
-    check.fail("%s: %s is %s, which is not whole, and dtype is int64. Round it, or pass dtype = \"float64\"", where, name, found)
+    check.fail("%s: %s is %s, but dtype is int64, which needs a whole number. Round it, or pass dtype = \"float64\"",
+      where, name, found)
   end
   if value > -2.0 ^ 53 and value < 2.0 ^ 53 then return end
-  check.fail("%s: %s is %s, expected a whole number below 2^53 in size where dtype is int64", where, name, found)
+  check.fail("%s: %s is %s, expected a whole number below 2^53 in absolute value for dtype int64", where, name, found)
 end
 
 ---Makes a tensor from a nested table of numbers.
@@ -126,7 +129,7 @@ function M.arange(first, last, options)
   options = arange_options:read("mr.arange", options)
   for _, each in ipairs{ { "first", first }, { "last", last } } do
     if type(each[2]) ~= "number" then
-      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last), which has both in it", each[1],
+      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last), which includes both", each[1],
         each[2] == nil and "nil" or "a " .. check.kind(each[2]))
     end
     if each[2] - each[2] ~= 0 then
@@ -141,7 +144,7 @@ function M.arange(first, last, options)
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Fills in `stream`, and the seed: without one, that of the next call in the scope (mr.seed).
+-- Fills in the options `stream` and `seed`. Without a seed, it is that of the next call in the scope (mr.seed).
 local function seeded(options, stream)
   options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end
@@ -149,7 +152,7 @@ local function seeded(options, stream)
 end
 
 local random_options = declare("mr.RandomTensorOptions", {
-  { "seed", "integer", shown = "that of the scope, see mr.seed",
+  { "seed", "integer", shown = "set by mr.seed",
     help = "seed; equal seeds and streams give equal numbers" },
   { "stream", "string", shown = "the distribution's name", help = "name of a sequence of numbers under the seed" },
   { "dtype", "string", default = "float32", choices = { "float32", "float64" }, help = "type of the entries" },
@@ -178,7 +181,9 @@ function M.uniform(sizes, options, part_options)
   end
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   check_sizes("mr.uniform", sizes)
-  if part_options ~= nil then check.fail("mr.uniform: argument 3 is %s, expected sizes and options alone", tostring(part_options)) end
+  if part_options ~= nil then
+    check.fail("mr.uniform: argument 3 is %s, expected only sizes and options", tostring(part_options))
+  end
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")
   sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
@@ -299,11 +304,11 @@ end
 
 local backward_options = declare("mr.BackwardOptions", {
   { "keep", "boolean", default = false, also = { "retain_graph" },
-    help = "whether to keep what the operations saved, for another call" },
+    help = "whether to keep the values that operations saved, for another call of backward" },
 })
 
 ---Computes the derivatives of this number, and adds them to the gradients of the leaves it was
----computed from. It frees what the operations saved unless keep = true.
+---computed from. The values that operations saved are freed unless keep = true.
 ---@param seed? mr.Tensor  required unless this tensor is a single number
 ---@param options? mr.BackwardOptions
 ---Example:
@@ -342,12 +347,14 @@ function tensor:totable()
   return part(1)
 end
 
--- Sizes of runs of equal ids; an id that occurs again later is an error.
+-- Returns sizes and names of lists from the ids of rows. An id that returns after another id is an error.
 local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
   for i, id in ipairs(ids) do
     if id ~= ids[i - 1] or i == 1 then
-      if seen[id] then check.fail("mr.lists: id '%s' returns at row %d, expected the rows of a list together", tostring(id), i) end
+      if seen[id] then
+        check.fail("mr.lists: id '%s' occurs again at row %d, expected all rows of a list together", tostring(id), i)
+      end
       seen[id] = true
       sizes[#sizes + 1], names[#names + 1] = 0, tostring(id)
     end
@@ -387,12 +394,14 @@ function M.lists(t)
   if t.relevance ~= nil then
     local options = lists_options:read("mr.lists", t)
     local sizes, names = options.sizes, {}
-    if sizes ~= nil and options.ids ~= nil then check.fail("mr.lists: sizes and ids given, expected one of them") end
+    if sizes ~= nil and options.ids ~= nil then
+      check.fail("mr.lists: sizes and ids are given, expected one of them")
+    end
     if sizes == nil and options.ids ~= nil then
       local ids = type(options.ids) == "userdata" and options.ids:totable() or options.ids
       sizes, names = sizes_of_ids(ids)
     elseif sizes == nil then
-      check.fail("mr.lists: relevance needs sizes or ids beside it")
+      check.fail("mr.lists: relevance is given without sizes or ids, expected one of them")
     end
     if type(sizes) == "userdata" then sizes = core.integers(sizes) end
     return core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
@@ -458,7 +467,7 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
--- Fields that objects of the core do not have, and operators that tensors do not have, say what to write instead.
+-- Unknown fields of the core's objects, and operators that tensors lack, raise errors that say what to write instead.
 for name, class in pairs(core.classes) do
   class.meta.__missing = function(_, field)
     local known = check.names(class.methods)

@@ -1,4 +1,4 @@
--- The spec harness: `moonrank test spec.lua` runs a file of `describe` and `it` blocks; a spec without checks fails.
+-- Test harness: `moonrank test spec.lua` runs a file of `describe` and `it` blocks. A test without checks fails.
 local core = require "moonrank.core"
 local M = {}
 
@@ -13,7 +13,7 @@ function M.describe(name, body)
   table.remove(state.names)
 end
 
----One test. Its error is reported and the next test runs.
+---Runs one test. An error in it is reported, and the next test runs.
 function M.it(name, body)
   state.tests = state.tests + 1
   local before = state.checks
@@ -28,7 +28,7 @@ function M.it(name, body)
   end
 end
 
----Says why a test cannot run here; it counts as skipped, visibly.
+---Marks the running test as skipped, with the reason why it cannot run here.
 function M.skip(why)
   state.skipped = state.skipped + 1
   state.skip = true
@@ -43,7 +43,7 @@ function M.check(condition, message)
   if not condition then fail("check failed: %s", message or "condition is " .. tostring(condition)) end
 end
 
----Checks that two values are equal; tables entry by entry.
+---Checks that two values are equal. Tables are compared entry by entry.
 function M.equal(found, expected, where)
   state.checks = state.checks + 1
   local function same(a, b)
@@ -126,7 +126,7 @@ function M.use_folder(folder)
   end
 end
 
----Ends a spec file: prints the summary; returns whether all went well.
+---Ends a spec file: prints the summary, and returns true if no test failed.
 function M.finish()
   if state.tests == 0 then io.stderr:write("FAILED: no tests in this spec\n") end
   -- ctest counts a spec with the word SKIPPED as skipped, so it must not be printed after a failure

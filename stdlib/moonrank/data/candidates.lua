@@ -16,15 +16,16 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Rows of a block of lists; more on the GPU, which works on all lists of a block at once (no device has measured it).
+-- Approximate number of rows in a block of lists. Blocks are larger on the GPU, which processes all lists of a block at
+-- once.
 local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 
 ---@class mr.data.Candidates
 ---@field fold mr.Fold
 ---@field part "valid"|"test"
----@field data mr.Dataset      the part itself, whose lists the validation loss is of
----@field correct string|false how metrics are corrected: the option `correct`
----@field fingerprint string   of the fold and the options
+---@field data mr.Dataset      dataset of the part; the validation loss uses its lists
+---@field correct string|false correction of metrics: "rank", "minimal_bias" or "trade_off"
+---@field fingerprint string   data fingerprint of the fold and the options
 local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
 ---True if `x` is a candidates object, as fold:candidates returns it.
@@ -64,7 +65,7 @@ function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
-    -- a block lives through several minor collections and would stay until the next full one
+    -- frees the lists of the previous block: minor garbage collections do not
     if at > 1 then collectgarbage() end
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
   end
@@ -80,7 +81,7 @@ local candidate_options = declare("mr.data.CandidateOptions", {
   { "by", "string", choices = { "uniform", "popularity" }, shown = '"uniform"', help = "how items are sampled" },
   { "seed", "integer", shown = "1", also = { "random_state" }, help = "seed of the samples" },
   { "known", "string", default = "rated", choices = known_items.names,
-    help = "items left out: those that the user rated before the part, the relevant ones of these, or none" },
+    help = "items left out: those that the user rated before the part, relevant items among these, or none" },
   { "users", "string", default = "all", choices = { "all", "known" },
     help = '"known" leaves out users without a relevant row in train' },
   { "correct", "boolean|string", default = false,
@@ -95,7 +96,7 @@ local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_op
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
     if o.candidates == "catalogue" and o[name] ~= nil then
-      check.fail("%s: candidates = 'catalogue' takes no %s, nothing is sampled", where, name)
+      check.fail("%s: candidates = 'catalogue' takes no %s, because nothing is sampled", where, name)
     end
     if o[name] == nil then o[name] = default end
   end
@@ -123,7 +124,7 @@ local function check_correction(where, o)
   o.gamma = o.gamma or correction.gamma or 0
 end
 
--- The options of what is ranked, and apart from them the conventions of metrics.
+-- Returns the options of candidates, and separately the options that are conventions of metrics.
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
@@ -142,7 +143,7 @@ local function parts_before(self)
   return parts
 end
 
--- A text with the number of user-item pairs that are not ranked because the user knows the item.
+-- Counts, in words, the user-item pairs that are not ranked because the user knows the item.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -172,8 +173,7 @@ function Candidates:__tostring()
   return ("%s of %d users\n%s\n%s"):format(self.part, #t.users, self:words(), tostring(t.novelty))
 end
 
--- Fields of the part's own lists. By them mr.fit checks that a model fits, and computes the
--- validation loss.
+-- Fields of the part's dataset. mr.fit reads them to check that a model fits and to compute the validation loss.
 for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
@@ -181,7 +181,7 @@ end
 ---Returns the option `users`: "all" or "known".
 function Candidates:get_ranked_users() return self._options.users end
 
----Iterates over batches of the part itself.
+---Iterates over batches of the part's dataset.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
@@ -222,8 +222,8 @@ function Candidates:tables()
   local users = targets:active_users()
   if found.all_users == 0 then check.fail("%s: no user has a relevant item in %s", self._where, self.part) end
   if #users == 0 then
-    check.fail("%s: users is 'known', but training saw none of the %d users of %s; users = 'all' ranks for them", self._where,
-      found.all_users, self.part)
+    check.fail("%s: users is 'known', but none of the %d users of %s has a relevant row in train. Pass users = 'all' "
+      .. "to rank for them", self._where, found.all_users, self.part)
   end
   local relevant = before[2] and train:with(of({ before[2] }, "relevant")) or train
   local known = o.known == "relevant" and relevant or of(before, o.known)
@@ -231,7 +231,8 @@ function Candidates:tables()
   return self._tables
 end
 
--- Lists of these users, those of the catalogue made on the device. Sampled ones are few and the same in every epoch: they are kept.
+-- Returns the candidate lists of a block of users. Catalogue lists are made on the device in every call. Sampled lists
+-- are cached, because they are small and do not change between epochs.
 local function lists_of(self, block, number, device)
   local o, t = self._options, self:tables()
   if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known, device) end
@@ -242,7 +243,7 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
----Returns the metrics under the names that they have here: "ndcg@10[corrected]" if corrected.
+---Returns the metrics. If `correct` is set, their names say so: "ndcg@10[corrected]".
 ---@param metrics mr.Metric[]
 ---@return mr.Metric[]
 function Candidates:named(metrics)
@@ -272,7 +273,7 @@ function Candidates:measure(model, metrics)
   return result
 end
 
--- Raises where it is no model, or one of other data than the fold's.
+-- Raises an error unless `model` is a function, or a model of users and items that covers those of the fold.
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
   if type(model) ~= "table" or type(check.field(model, "parameters")) ~= "function" then
@@ -280,7 +281,9 @@ local function check_model(where, model, fold)
       check.is_tensor(model) and "tensor" or type(model))
   end
   local config = check.field(model, "config") or {}
-  if config.inputs then check.fail("%s: the model scores features (%s), expected one of users and items", where, model.kind) end
+  if config.inputs then
+    check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)
+  end
   for _, each in ipairs{ "users", "items" } do
     if math.type(config[each]) == "integer" and config[each] < fold[each] then
       check.fail("%s: the model has %d %s, but the fold has %d", where, config[each], each, fold[each])
@@ -300,7 +303,7 @@ function M.evaluate(fold, model, metrics, options)
   local self = new(where, fold, o)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
-  if #metrics == 0 then check.fail("%s: metrics is empty, as in {\"ndcg@10\"}", where) end
+  if #metrics == 0 then check.fail("%s: metrics is empty, expected at least one metric, as in {\"ndcg@10\"}", where) end
   seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)

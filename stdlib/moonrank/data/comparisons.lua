@@ -7,7 +7,8 @@ local find = require "moonrank.data.find"
 
 local M = {}
 
--- Ids in the order of their numbers: by value where all are whole numbers, else as they first appear. The rows as numbers.
+-- Numbers the ids in these columns: by value if all are whole numbers, else in order of appearance. Returns the ids by
+-- number, and the numbers by id.
 local function numbered(columns)
   local ids, known, whole = {}, {}, true
   for i = 1, #columns[1] do
@@ -22,21 +23,21 @@ local function numbered(columns)
   return ids, known
 end
 
--- Grades of the two rows of a comparison.
+-- Returns the grades of the two rows of a comparison: 1 for the winner and 0 for the loser, or 1 and 1 for a tie.
 local function grades_of(path, row, a, b, winner)
   if winner == a then return 1, 0 end
   if winner == b then return 0, 1 end
   if winner == "a" then return 1, 0 end
   if winner == "b" then return 0, 1 end
   if winner == "tie" then return 1, 1 end
-  check.fail("%s: comparison %d is won by '%s', expected '%s' or '%s', 'a', 'b' or 'tie'", path, row, core.safe_text(winner),
-    core.safe_text(a), core.safe_text(b))
+  check.fail("%s: the winner of comparison %d is '%s', expected '%s', '%s', 'a', 'b' or 'tie'", path, row,
+    core.safe_text(winner), core.safe_text(a), core.safe_text(b))
 end
 
 local comparison_columns = declare("mr.data.ComparisonColumns", {
   { "a", "string", default = "item_a", help = "name of the column of the first item" },
   { "b", "string", default = "item_b", help = "name of the column of the second item" },
-  { "winner", "string", default = "winner", help = "name of the column that says who won" },
+  { "winner", "string", default = "winner", help = "name of the column of the winner" },
 })
 
 local comparisons_options = declare("mr.data.ComparisonsOptions", {
@@ -68,7 +69,9 @@ function M.comparisons(path, options)
   local ids, number = numbered{ a, b }
   local lists, items = {}, {}
   for i, winner in ipairs(winners) do
-    if a[i] == b[i] then check.fail("%s: comparison %d is of '%s' with itself", file, i, core.safe_text(a[i])) end
+    if a[i] == b[i] then
+      check.fail("%s: comparison %d compares item '%s' with itself", file, i, core.safe_text(a[i]))
+    end
     lists[i] = { grades_of(file, i, a[i], b[i], winner) }
     items[2 * i - 1], items[2 * i] = number[a[i]], number[b[i]]
   end
@@ -93,19 +96,24 @@ function ItemFeatures:of(ids)
     if not rows[i] then lacking[#lacking + 1] = id end
   end
   if #lacking > 0 then
-    check.fail("item features: %d of %d items have none, the first of them '%s'", #lacking, #ids, core.safe_text(lacking[1]))
+    check.fail("item features: %d of %d items have no features; the first of these items is '%s'", #lacking, #ids,
+      core.safe_text(lacking[1]))
   end
   return self.features:rows(core.tensor(rows, "int64", "cpu"))
 end
 
----Returns a copy of a dataset with the features of its items, [rows, width] numbers. The rows of
----the dataset are items, as of interactions or comparisons. An item without features is an error.
+---Returns a copy of a dataset with the features of each row's item, [rows, width]. Datasets of
+---interactions and of comparisons have items. An item without features is an error.
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
-  if not dataset.is(set) or not set.items then check.fail("item features: join of a dataset with items expected, as fold.train") end
+  if not dataset.is(set) or not set.items then
+    check.fail("item features: join expects a dataset with items, such as fold.train")
+  end
   local ids = set.ids and set.ids.items or nil
-  if not ids or #ids == 0 then check.fail("item features: the dataset does not say what its items are called (ids.items)") end
+  if not ids or #ids == 0 then
+    check.fail("item features: the dataset has no names of its items, expected them in ids.items")
+  end
   local used, seen, row_of = {}, {}, {}
   for i, item in ipairs(core.integers(set.items)) do
     if not seen[item] then
@@ -117,7 +125,7 @@ function ItemFeatures:join(set)
   return dataset.with(set, { features = self:of(used):rows(core.tensor(row_of, "int64", "cpu")) })
 end
 
--- The id and the numbers of a line.
+-- Reads a line of a file of item features: the item's id and its numbers.
 local function numbers_of(path, line, text, delimiter)
   local row, id = {}, nil
   for field in (text .. delimiter):gmatch("([^" .. delimiter .. "]*)" .. "[" .. delimiter .. "]") do
@@ -134,16 +142,18 @@ local function numbers_of(path, line, text, delimiter)
   return id, row
 end
 
-local rows_at_once = 256  -- as Lua's numbers
+local rows_at_once = 256  -- largest number of rows held as Lua tables before they become a tensor
 
--- A line's row, checked against those before it.
+-- Adds a line's row to `found` after checking it against the lines before.
 local function take(found, path, line, text, delimiter)
   local id, row = numbers_of(path, line, text, delimiter)
   found.width = found.width or #row
   if id == "" then check.fail("%s:%d: the item's id is empty", path, line) end
   if #row == 0 then check.fail("%s:%d: no numbers after the item's id", path, line) end
-  if #row ~= found.width then check.fail("%s:%d: %d numbers, expected %d as before", path, line, #row, found.width) end
-  if found.row_of[id] then check.fail("%s:%d: item '%s' is there twice", path, line, core.safe_text(id)) end
+  if #row ~= found.width then
+    check.fail("%s:%d: the line has %d numbers, expected %d as in the lines before", path, line, #row, found.width)
+  end
+  if found.row_of[id] then check.fail("%s:%d: item '%s' occurs twice in the file", path, line, core.safe_text(id)) end
   found.ids[#found.ids + 1], found.row_of[id] = id, #found.ids + 1
   found.rows[#found.rows + 1] = row
   if #found.rows == rows_at_once then
@@ -174,8 +184,10 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
 function M.item_features(path, options)
   local o = item_features_options:read("mr.data.item_features", options)
   local file = find.path(path)
-  if file:find "%.gz$" then check.fail("mr.data.item_features: %s is packed, expected a plain text (gunzip it)", file) end
-  core.check_file(file)  -- a pipe would be waited for, a device read for ever
+  if file:find "%.gz$" then
+    check.fail("mr.data.item_features: %s is compressed, expected a plain text file. Unpack it with gunzip", file)
+  end
+  core.check_file(file)  -- refuses pipes and devices, which reading could block on
   local input <close>, why = io.open(file, "rb")
   if not input then check.fail("mr.data.item_features: %s", why) end
   local found, line = { ids = {}, row_of = {}, rows = {}, parts = {} }, 0
@@ -188,7 +200,7 @@ function M.item_features(path, options)
     if line % rows_at_once == 0 then core.check_interrupt() end
   end
   if #found.rows > 0 then found.parts[#found.parts + 1] = core.tensor(found.rows, "float32", "cpu") end
-  if #found.parts == 0 then check.fail("%s: no items", file) end
+  if #found.parts == 0 then check.fail("%s: the file has no items", file) end
   return setmetatable({ ids = found.ids, features = core.cat(found.parts, 1), _row = found.row_of }, ItemFeatures)
 end
 

@@ -40,7 +40,7 @@ local function values_at(each, r, n)
   return each.k and r:gt(each.k):where(0, values) or values
 end
 
----Returns the metrics under the names of their corrections.
+---Returns the metrics with the suffix of a correction in their names, such as "ndcg@10[corrected]".
 ---@param where string
 ---@param metrics mr.Metric[]
 ---@param how string  one of `all`
@@ -100,7 +100,7 @@ end
 ---@param made { lists: mr.Lists, unseen: mr.Tensor }
 ---@param scores mr.Tensor
 ---@param o { correct: string, gamma: number }
----@param tables table  kept from call to call
+---@param tables table  cache of estimates, to be passed again in the next call
 ---@return mr.Evaluation
 function M.evaluate(metrics, made, scores, o, tables)
   local lists, firsts, at = made.lists, {}, 1

@@ -16,9 +16,9 @@ local M = {}
 ---@field users? mr.Tensor         [lists] int64
 ---@field items? mr.Tensor         [rows] int64
 ---@field categories? mr.Tensor    [rows, columns] int64: numbers from 1, for embeddings
----@field ids? { users: string[], items: string[] }  what users and items are called, by number
----@field levels? mr.Tensor[]       of each column of categories: what the numbers stand for; one more number is for all else
----@field fingerprint string        of its content: lists, features, users, items, categories
+---@field ids? { users: string[], items: string[] }  names of users and items, by number
+---@field levels? mr.Tensor[]       per column of categories, the values of numbers 1, 2, ...; one more means others
+---@field fingerprint string        data fingerprint of lists, features, users, items and categories
 local Dataset = check.class("mr.Dataset")
 M.class = Dataset
 
@@ -31,7 +31,8 @@ local function absent_as_false(t, names)
   return t
 end
 
--- A dataset has false in place of an input that it lacks, so that `users = other.users` may pass it.
+-- The options of a dataset may be false, because a dataset has false for an input that it lacks, and scripts write
+-- `users = other.users`.
 local function is_tensor_or_false(value) return value == false or check.is_tensor(value) end
 local function is_table_or_false(value) return value == false or type(value) == "table" end
 
@@ -48,8 +49,8 @@ local dataset_options = declare("mr.data.DatasetOptions", {
   { "levels", "mr.Tensor[]|false", accept = is_table_or_false, expected = "a list of tensors",
     help = "for each column of categories, the values that its numbers stand for" },
   { "ids", "{ users: string[], items: string[] }", accept = is_table_or_false, expected = "a table",
-    help = "what users and items are called, by number" },
-  { "name", "string", default = "dataset", help = "what the dataset is called in tables and messages" },
+    help = "names of users and items, by number" },
+  { "name", "string", default = "dataset", help = "name of the dataset in tables and messages" },
   { "missing", "boolean", default = false, help = "whether NaN features stand for missing values (mr.Dataset:fill)" },
 })
 
@@ -75,7 +76,7 @@ end
 ---@return mr.Dataset
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
--- Gives a dataset of the same users and items what is known of their ratings (mr.data.Rated).
+-- Copies the rated items (mr.data.Rated) of the dataset `of` to a dataset of the same users and items.
 local function with_ratings(made, of)
   made._rated = of._rated
   return made
@@ -112,7 +113,8 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----True if it is a dataset made here, whose batches depend only on their options.
+---Returns true if the value is an mr.Dataset, not an object of a class that the script defined. Only
+---batches of an mr.Dataset are known to depend on nothing but their options.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---@class mr.Batch
@@ -123,7 +125,7 @@ function M.is(dataset) return getmetatable(dataset) == Dataset end
 ---@field items? mr.Tensor     [rows of the batch]
 ---@field categories? mr.Tensor  [rows of the batch, columns] int64
 ---@field row_users? mr.Tensor [rows of the batch] the user of each row, made when first asked for
----@field rows_before? integer of a share: how many rows of the whole batch are before it
+---@field rows_before? integer with the option `share`: number of rows of the whole batch before this share
 
 local function on_demand(self, name)
   if name ~= "row_users" or not self.users then return nil end
@@ -137,7 +139,7 @@ end
 ---@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 
--- The lists order[first] to order[first + count - 1].
+-- Makes a batch of the lists order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
   local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
     self.users or nil, device)
@@ -163,8 +165,9 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- One process's share of some lists: those whose middle is in one of equally long pieces of their rows. The index in `order` of its first list,
--- their number, and how many rows of the others are before them.
+-- Returns one process's share of the lists order[first] to order[first + count - 1]. Their rows are divided into
+-- equally long pieces, one per process, and a list belongs to the piece that contains its middle. Returns the index in
+-- `order` of the share's first list, the number of its lists, and the number of rows before them.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -178,23 +181,25 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----Returns the largest number of batches in a pass, by lists per batch or by rows per batch.
----@param size integer
----@param rows? integer  counts instead of size
+---Returns the largest number of batches in an epoch.
+---@param size integer   lists per batch
+---@param rows? integer  rows per batch; replaces `size`
 ---@return integer
 function M.most_batches(dataset, size, rows)
   if rows then return -(-dataset.lists.rows // rows) end
   return -(-dataset.count // size)
 end
 
--- How many lists the batch at `at` of an order has: `size`; or those that begin in one of the stretches of so many rows that all rows, in this
--- order, are divided into.
+-- Returns a function from the index `at` in `order` of a batch's first list to the batch's number of lists. With
+-- `o.rows`, the rows in this order are divided into stretches of `o.rows`, and a batch has the lists that begin in one
+-- stretch.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end
   end
   local sizes, numbers, before, last = self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
-  local function stretch() return math.min(before // o.rows, last) end  -- lists without rows at the end are in the last one
+  -- empty lists at the end belong to the last stretch
+  local function stretch() return math.min(before // o.rows, last) end
   return function(at)
     local n, this = 0, stretch()
     repeat
@@ -208,7 +213,7 @@ local batches_options = declare("mr.data.BatchesOptions", {
   { "size", "integer", least = 1, shown = "32", also = { "batch_size", "batch" },
     help = "number of lists of a batch; alternative to rows" },
   { "rows", "integer", least = 1, shown = "by size",
-    help = "approximate rows of a batch, of whole lists; alternative to size" },
+    help = "approximate number of rows of a batch, which has whole lists; alternative to size" },
   { "shuffle", "boolean", default = false, help = "whether the order of the lists is random" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random order" },
   { "epoch", "integer", default = 1, help = "number of the epoch; each has a random order of its own" },
@@ -331,7 +336,7 @@ function Dataset:scaling()
   local share = 1 / known:double():sum(1):maximum(1)
   local mean = known:where(x, 0):sum(1) * share
   local variance = known:where((x - mean) ^ 2, 0):sum(1) * share
-  -- by the range: rounding may make the variance of a constant other than 0
+  -- constant features are found by their range, because rounding may make their variance nonzero
   local most, least = known:where(x, -math.huge):max(1), -(known:where(-x, -math.huge):max(1))
   return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
@@ -352,9 +357,9 @@ function Dataset:standardize(scaling)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
----Returns a copy of the dataset in which each row is its own list, so that shuffled batches draw
----rows from anywhere. Use it to train with a pointwise loss, on batches of `batch` rows. Losses
----over rankings do not count such lists.
+---Returns a copy of the dataset in which each row is its own list, so that shuffled batches mix
+---rows of all lists. Use it to train with a pointwise loss on batches of `batch` rows. Pairwise and
+---listwise losses do not count such lists.
 ---@return mr.Dataset
 ---Example: `mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}:pointwise()   --> dataset: 5 lists, 5 rows, 2 features`
 function Dataset:pointwise()
@@ -363,7 +368,7 @@ function Dataset:pointwise()
   return M.with(self, { lists = core.lists(sizes, lists.relevance, {}, {}), users = self.users and lists:spread(self.users) })
 end
 
----Returns the lists with these numbers, in this order.
+---Returns a dataset of the lists with these numbers, in this order.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
@@ -377,7 +382,7 @@ end
 
 local split_options = declare("mr.data.SplitOptions", {
   { "share", "number", default = 0.1, least = 0, below = 1, also = { "valid", "test", "test_size" },
-    help = "share of the lists that is the second dataset" },
+    help = "share of the lists in the second dataset" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 

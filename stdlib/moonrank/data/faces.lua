@@ -1,5 +1,5 @@
--- Drawn faces whose age shows: hair that greys and recedes, wrinkles, bags under the eyes, proportions of children. Data for comparisons of images
--- where no photographs are to be had.
+-- Synthetic pictures of faces whose age is visible: grey and receding hair, wrinkles, bags under the eyes, children's
+-- proportions. They replace photographs in examples and tests of image comparisons.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -8,26 +8,26 @@ local tensors = require "moonrank.tensor"
 local M = {}
 
 local youngest, oldest = 2, 80
-local at_once = 256  -- faces that are drawn together
-local largest_side, most_numbers = 4096, 1 << 31  -- 8 GiB
+local at_once = 256  -- number of faces drawn together
+local largest_side, most_numbers = 4096, 1 << 31  -- 2^31 float32 numbers are 8 GiB
 
--- From 0 to 1 around `middle`, over about 4 `width`.
+-- A smooth step from 0 to 1 at `middle`, about 4 `width` wide.
 local function rise(x, middle, width) return ((x - middle) / width):sigmoid() end
 
--- 1 within an ellipse around (u, v) = (0, 0), 0 outside.
+-- A mask: 1 within an ellipse around (u, v) = (0, 0), 0 outside.
 local function ellipse(u, v, width, height) return ((1 - (u / width) ^ 2 - (v / height) ^ 2) * 8):sigmoid() end
 
--- A soft spot.
+-- A mask: a Gaussian spot around (u, v) = (0, 0).
 local function spot(u, v, width, height) return (-((u / width) ^ 2) - (v / height) ^ 2):exp() end
 
--- The picture with colour over it where the mask is. Pictures have a red, a green and a blue plane.
+-- Paints `colour` over a picture where the mask is 1. A picture has a red, a green and a blue plane.
 local function over(picture, mask, colour)
   local mixed = {}
   for c = 1, 3 do mixed[c] = picture[c] + mask * (colour[c] - picture[c]) end
   return mixed
 end
 
--- The picture darker where the mask is.
+-- Darkens a picture where the mask is above 0.
 local function darker(picture, mask)
   local shaded = {}
   for c = 1, 3 do shaded[c] = picture[c] * (1 - mask) end
@@ -36,7 +36,8 @@ end
 
 local function blend(from, to, share) return from + (to - from) * share end
 
--- Random numbers of each face, [faces, 1, 1]; the same whatever is drawn beside it.
+-- Draws the age and other random traits of each face, [faces, 1, 1]. A face's traits depend on the seed and its number
+-- only.
 local function traits_of(count, seed)
   local function uniform(name, low, high)
     return tensors.uniform({ count, 1, 1 }, { low = low, high = high, seed = seed, stream = "face " .. name, device = "cpu" })
@@ -55,18 +56,18 @@ local function traits_of(count, seed)
   }
 end
 
--- The head without what is in the face: room, hair, skin.
+-- Draws the background, the hair and the skin of a head, without eyes, brows, nose and mouth.
 local function head(t, u, v, child, hair)
   local skin = { blend(t.tone, 1, 0.72) * 0.95, blend(t.tone, 1, 0.5) * 0.85, blend(t.tone, 1, 0.35) * 0.72 }
   local room = { t.room + t.warmth, t.room + 0 * t.warmth, t.room - t.warmth }
   local width, height = t.width * (1 + 0.08 * child), t.height * (1 - 0.12 * child)
   local picture = over(room, ellipse(u, v + 0.12, width * 1.2, height * 1.1), hair)
   picture = over(picture, ellipse(u, v, width, height), skin)
-  local line = -0.42 - t.recedes * rise(t.age, 45, 8) + 0.25 * u ^ 2  -- of the hair on the forehead
+  local line = -0.42 - t.recedes * rise(t.age, 45, 8) + 0.25 * u ^ 2  -- edge of the hair on the forehead
   return over(picture, ((line - v) * 20):sigmoid() * ellipse(u, v, width * 1.05, height * 1.05), hair)
 end
 
--- Eyes, brows, nose and mouth.
+-- Adds eyes, brows, nose and mouth to a picture of a head.
 local function features(picture, u, v, child, hair)
   local eyes, open = -0.08 + 0.1 * child, 0.055 + 0.03 * child
   for _, side in ipairs{ -1, 1 } do
@@ -79,7 +80,7 @@ local function features(picture, u, v, child, hair)
   return over(picture, spot(u, v - 0.46 + 0.1 * u ^ 2, 0.2 - 0.04 * child, 0.045), { 0.65, 0.25, 0.25 })
 end
 
--- Lines on the forehead, beside the mouth and at the eyes, bags under the eyes.
+-- Adds wrinkles on the forehead, beside the mouth and at the eyes, and bags under the eyes.
 local function wrinkles(picture, t, u, v)
   local depth = rise(t.age, t.wrinkles, 9)
   for _, height in ipairs{ -0.36, -0.27 } do
@@ -94,7 +95,7 @@ local function wrinkles(picture, t, u, v)
   return picture
 end
 
--- Faces of these traits, [faces, 3, size, size].
+-- Draws faces with the traits `t`, [faces, 3, size, size].
 local function drawn(t, size, noise, seed, block)
   local places = (core.arange(1, size, 1, "float32", "cpu") - (size + 1) / 2) * (2 / size)
   local x, y = places:reshape(1, 1, size), places:reshape(1, size, 1)
@@ -142,9 +143,10 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
 ---@return table
 function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
-  local each = 3 * o.size ^ 2 + 20  -- pixels and traits
+  local each = 3 * o.size ^ 2 + 20  -- numbers per face: pixels and traits
   if o.count * each > most_numbers then
-    check.fail("%s: count is %d, expected at most %d of size %d, which are 8 GiB", where, o.count, most_numbers // each, o.size)
+    check.fail("%s: count is %d, expected at most %d faces of size %d (8 GiB)", where, o.count, most_numbers // each,
+      o.size)
   end
   return o
 end

@@ -1,4 +1,5 @@
--- Datasets with other features: scaled within lists, limited, filled, chosen, put together, made categories. Each gives a new dataset.
+-- Methods of mr.Dataset that transform, select, impute or append features, or make them categories. Each returns a new
+-- dataset.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -8,7 +9,7 @@ local join = require "moonrank.data.join"
 ---@class mr.Dataset
 local Dataset = dataset.class
 
--- Numbers of columns as a tensor, and as a set; nil means all.
+-- Returns the column numbers as a tensor, and the position of each column in `columns`. nil means all columns.
 local function columns_of(where, self, columns)
   if not self.features then check.fail("%s: the dataset has no features", where) end
   local width = self.features:size(2)
@@ -17,7 +18,7 @@ local function columns_of(where, self, columns)
   local known = {}
   for i, c in ipairs(columns) do
     if math.type(c) ~= "integer" or c < 1 or c > width then
-      check.fail("%s: column %s, expected a number from 1 to %d", where, tostring(c), width)
+      check.fail("%s: columns contains %s, expected column numbers from 1 to %d", where, tostring(c), width)
     end
     if known[c] then check.fail("%s: column %d is given twice", where, c) end
     known[c] = i
@@ -25,7 +26,7 @@ local function columns_of(where, self, columns)
   return core.tensor(columns, "int64", "cpu"), known
 end
 
--- The dataset with f of its features in these columns.
+-- Returns the dataset with the function `f` applied to the features in these columns.
 local function changed(where, self, columns, f)
   local _, known = columns_of(where, self, columns)
   local x = f(self.features)
@@ -84,7 +85,9 @@ local clip_options = declare("mr.data.ClipOptions", {
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
 function Dataset:clip(options)
   local o = clip_options:read("clip", options)
-  if o.min and o.max and o.min > o.max then check.fail("clip: min is %g and max is %g", o.min, o.max) end
+  if o.min and o.max and o.min > o.max then
+    check.fail("clip: min is %g and max is %g, expected min to be at most max", o.min, o.max)
+  end
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
 
@@ -141,12 +144,13 @@ function Dataset:select(options)
     for i, id in ipairs(self.lists.ids) do place[id] = i end
     numbers = {}
     for i, id in ipairs(o.ids) do
-      numbers[i] = place[tostring(id)] or check.fail("select: no list '%s'", core.safe_text(tostring(id)))
+      numbers[i] = place[tostring(id)]
+        or check.fail("select: ids contains '%s', which is not the name of a list", core.safe_text(tostring(id)))
     end
   end
   for _, number in ipairs(numbers or {}) do
     if math.type(number) ~= "integer" or number < 1 or number > self.count then
-      check.fail("select: list %s, expected a number from 1 to %d", tostring(number), self.count)
+      check.fail("select: lists contains %s, expected list numbers from 1 to %d", tostring(number), self.count)
     end
   end
   if numbers then set = dataset.chosen(self, numbers, self.name) end
@@ -167,7 +171,8 @@ function Dataset:concat(...)
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
       if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
-        check.fail("concat: '%s' has other levels in column %d of categories; categorical{like = ...} takes another's", part.name, c)
+        check.fail("concat: dataset '%s' has other levels in column %d of categories. Make its categories with "
+          .. "categorical{like = first}", part.name, c)
       end
     end
   end
@@ -180,12 +185,14 @@ end
 ---Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
-  if not check.is_tensor(features) then check.fail("with_features: a %s, expected a tensor or a dataset with features", type(features)) end
+  if not check.is_tensor(features) then
+    check.fail("with_features: features is a %s, expected a tensor or a dataset with features", type(features))
+  end
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
   if not here then return dataset.with(self, { features = features.dtype == "float64" and features or features:float() }) end
   features = (here.dtype == "float64" and features:double() or features:float()):to(here.device)
-  if #features ~= #here then check.fail("with_features: it has %d rows, expected %d", #features, #here) end
+  if #features ~= #here then check.fail("with_features: features has %d rows, expected %d", #features, #here) end
   return dataset.with(self, { features = core.cat({ here, features }, 2) })
 end
 
@@ -195,9 +202,10 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
     help = "dataset whose levels are used, for example train for test" },
 })
 
----Turns feature columns into categories for embeddings. The columns leave the features.
----`categories` [rows, columns] then has a number from 1 for each different value, in their order
----(`levels`). One more number stands for missing values and for values that `like` does not have.
+---Turns feature columns into categories for embeddings, and removes them from the features.
+---`categories` [rows, columns] then has a number from 1 for each different value, in ascending
+---order of values (`levels`). One more number stands for missing values and for values that `like`
+---does not have.
 ---An embedding of column c therefore needs `#set.levels[c] + 1` rows.
 ---@param options mr.data.CategoricalOptions
 ---@return mr.Dataset
@@ -210,12 +218,12 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
 ---```
 function Dataset:categorical(options)
   local o = categorical_options:read("categorical", options)
-  if self.categories then check.fail "categorical: the dataset has categories already, expected all columns at once" end
+  if self.categories then check.fail "categorical: the dataset already has categories. Pass all columns in one call" end
   local numbers, known = columns_of("categorical", self, o.columns)
   local levels, others = {}, {}
   if o.like then
     if not o.like.levels or #o.like.levels ~= #o.columns then
-      check.fail("categorical: like has no levels of %d columns", #o.columns)
+      check.fail("categorical: like has no category levels for %d columns", #o.columns)
     end
     levels = o.like.levels
   else

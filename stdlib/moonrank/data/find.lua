@@ -1,4 +1,4 @@
--- Where data is: an explicit path, or a name in MOONRANK_DATA, in ../shared/data, or in the user's data folder.
+-- Finds data files: by a path, or by a name in MOONRANK_DATA, ../shared/data or the user's data folder.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,7 +7,7 @@ local M = {}
 ---Returns the path of a file or folder: `name` itself if it exists, else in the first of the usual
 ---folders that contains it.
 ---@param name string
----@param hint? string  what to do where it is not found
+---@param hint? string  advice that the error gives if the path is not found
 ---@return string
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
@@ -19,7 +19,7 @@ function M.path(name, hint)
     if core.file_exists(path) then return path end
     tried[#tried + 1] = path
   end
-  check.fail("no data '%s'; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
+  check.fail("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
 end
 
 ---Returns the first of the files `names` that exists in the folder `path`, plain or .gz.

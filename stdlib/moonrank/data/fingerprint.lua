@@ -1,10 +1,11 @@
--- Fingerprints of data: sixteen digits of a SHA-256 of the content, whatever its source.
+-- Data fingerprints: the first 16 hex digits of a SHA-256 of the content. Paths and file formats do not matter.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- By lists, which never change. Tensors are read each time: an optimizer may change the bytes that a tensor shares with a parameter.
+-- Cached fingerprints of mr.Lists, which are immutable. Fingerprints of tensors are not cached: an optimizer may change
+-- the memory that a tensor shares with a parameter.
 local known = setmetatable({}, { __mode = "k" })
 
 local function of_value(value)
@@ -15,8 +16,8 @@ local function of_value(value)
   return known[value]
 end
 
----Returns one fingerprint of several things, in their order: tensors, lists, lists of texts,
----numbers, texts and flags. false stands for an absent thing.
+---Returns one fingerprint of several values, in their order: tensors, mr.Lists, tables of strings,
+---numbers, strings and booleans. false stands for a missing value.
 ---@param ... any
 ---@return string
 ---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`

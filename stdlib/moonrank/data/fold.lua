@@ -1,4 +1,4 @@
--- One fold: the training part, the validation part, on which the epoch is chosen, and the test part.
+-- A fold: the training part, the validation part that chooses the epoch, and the test part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -10,15 +10,15 @@ local M = {}
 ---@field train mr.Dataset
 ---@field valid mr.Dataset
 ---@field test mr.Dataset
----@field number integer       which fold, from 1
+---@field number integer       number of the fold, from 1
 ---@field k integer            number of folds
----@field fingerprint string   of the content of the three parts, and of the ratings that they were made from
+---@field fingerprint string   data fingerprint of the three parts and of the ratings that they were made from
 ---@field negatives string|false  items from which negatives are drawn: "not_relevant" or "unrated"
----@field short_users integer  number of users with fewer unseen items than negatives wanted
----@field whole_users integer  for "last" and "one": number of users with too few items, which are in train only
+---@field short_users integer  number of users with fewer unseen items than the requested negatives
+---@field whole_users integer  number of users in train only: too few items for by = "last", "one" or "user_time"
 ---@field new_users integer    number of users with relevant rows in test but none in train
 ---@field new_items integer    number of items with relevant rows in test but none in train
----@field users integer|false  number of users of the ratings, with or without lists here
+---@field users integer|false  number of users of the ratings, including users without a list in this fold
 ---@field items integer|false  number of items of the ratings: the full catalogue
 local Fold = check.class("mr.Fold")
 
@@ -46,7 +46,7 @@ local function mapped(self, change)
   return M.new(copy)
 end
 
--- Lists without a relevant row, and lists of relevant rows only.
+-- Counts the relevant rows, the lists without a relevant row, and the lists with only relevant rows.
 local function degenerate(lists)
   local none, all, total = 0, 0, 0
   local sizes = core.integers(lists.sizes)
@@ -73,8 +73,8 @@ end
 
 tables.add_exports(Fold)
 
----Returns the table as text. It adds the users whose items are all in train, and the users and
----items of test without a relevant row in train.
+---Returns the table of Fold:table as text. Lines below it count the users whose items are all in
+---train, and the users and items of test without a relevant row in train.
 ---@return string
 ---Example:
 ---```lua
@@ -89,7 +89,8 @@ function Fold:summary()
   end
   if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
   if self.new_users + self.new_items > 0 then
-    lines[#lines + 1] = ("  train has nothing relevant of %d users and %d items of test"):format(self.new_users, self.new_items)
+    lines[#lines + 1] = ("  %d users and %d items of test have no relevant row in train"):format(self.new_users,
+      self.new_items)
   end
   return table.concat(lines, "\n")
 end
@@ -109,16 +110,17 @@ Fold.__tostring = Fold.summary
 ---`known` says which items a user knows. Relevant items of the part itself are always ranked.
 ---
 ---- "rated" (default): all items that the user rated before the part, also below the threshold.
----  Folds by time, given files, cold users and cold items place ratings that are in no list before,
----  in or after the part. If parts are drawn at random, such ratings count as before it. A fold of
----  datasets that were not made from ratings has "rated" only if no row of earlier parts has grade
----  0.
+---  Some ratings are in no list of the fold. In folds by time, given files, cold users and cold
+---  items, their time, file, user or item decides whether they are before the part. If parts are
+---  drawn at random, such ratings count as before it. A fold of datasets that were not made from
+---  ratings takes "rated" only if no row of earlier parts has grade 0.
 ---- "relevant": items that are relevant to the user in train and, for test, in validation. Ratings
 ---  below the threshold stay candidates.
 ---- "none": no items.
 ---
 ---`users = "known"` leaves out users without a relevant row in train; most models cannot rank for
----them. A line below the table counts them, and the relevant items that train never had.
+---them. A line below the table counts these users, and the relevant items that are not relevant to
+---any user in train.
 ---
 ---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f among all N items that the
 ---user does not know. The estimate uses k, the number of the m sampled items above the relevant
@@ -188,13 +190,13 @@ end
 ---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
-    __made_by = make,  -- for studies: what it holds is the content, whichever folds have been made
+    __made_by = make,  -- studies compare sequences by this function, not by the folds made so far
     __len = function() return count end,
     __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,
     __index = function(made, number)
-      if number == count + 1 then return nil end  -- where ipairs ends
+      if number == count + 1 then return nil end  -- ipairs reads one index past the end
       if math.type(number) ~= "integer" or number < 1 or number > count then
-        check.fail("no fold %s, expected 1 to %d", tostring(number), count)
+        check.fail("fold %s does not exist, expected a number from 1 to %d", tostring(number), count)
       end
       local fold = make(number)
       rawset(made, number, fold)

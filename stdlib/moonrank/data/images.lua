@@ -1,4 +1,5 @@
--- Images with a number each, such as an age: folders of PNG and JPEG files, drawn faces; as rows of features, and compared two by two.
+-- Images with a numeric label each, such as an age: from folders of PNG and JPEG files, or synthetic faces. They become
+-- rows of features, or pairwise comparisons.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -43,7 +44,7 @@ local images_options = declare("mr.data.ImagesOptions", {
     help = "whether images have one channel, their luma" },
 })
 
--- A file name within the folder, without "./" and doubled slashes.
+-- Returns a file name without "./" and doubled slashes.
 local function shortest(name)
   local parts = {}
   for part in name:gmatch "[^/]+" do
@@ -52,35 +53,35 @@ local function shortest(name)
   return table.concat(parts, "/")
 end
 
--- A number in decimal digits, or nil.
+-- Reads a decimal number from a text; nil if it is not one, or is hexadecimal.
 local function decimal(text) return not text:find "[xX]" and tonumber(text) or nil end
 
--- Numbers and files of the table of labels.
+-- Reads the table of labels. Returns file names, paths and labels.
 local function labelled(path, folder, columns)
   local names, texts = core.read_pairs(path, columns.file, columns.label)
   local paths, labels, seen = {}, {}, {}
   for i, given in ipairs(names) do
-    -- `save` writes "=a.png" as a spreadsheet does not run it
+    -- `save` escapes a name such as "=a.png", which a spreadsheet would run as a formula
     local name = core.file_exists(folder .. "/" .. given) and given or text_of_csv(given)
     names[i] = name
     local shown, number, short = core.safe_text(name), decimal(texts[i]), shortest(name)
     local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
     if short == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end
     if name:find "%c" then check.fail("%s: row %d: file '%s', expected a name without control characters", path, i, shown) end
-    if seen[short] then check.fail("%s: rows %d and %d are of the same file '%s'", path, seen[short], i, shown) end
+    if seen[short] then check.fail("%s: rows %d and %d name the same file '%s'", path, seen[short], i, shown) end
     if not number or number - number ~= 0 or math.abs(number) > 1e30 then
       check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown, core.safe_text(texts[i]))
     end
     paths[i], labels[i], seen[short] = folder .. "/" .. name, number, i
   end
-  if #paths == 0 then check.fail("%s: no images, expected a row for each", path) end
+  if #paths == 0 then check.fail("%s: the table names no images, expected a row for each image", path) end
   return names, paths, labels
 end
 
----Reads the images of a folder, PNG and JPEG files. A table in the folder with a header, plain or
----.gz, has a number for each. All images are scaled to one size by the mean over areas, and
----stretched if their shape is another. Colours are red, green and blue from 0 to 1, or with `grey`
----their luma (0.299, 0.587, 0.114). Transparent pixels are put over white; colour profiles and the
+---Reads the PNG and JPEG images of a folder. A table with a header in this folder, plain or .gz,
+---gives a number for each image. All images are scaled to one size by the mean over areas, and
+---stretched if their aspect ratio differs. Colours are red, green and blue from 0 to 1, or with
+---`grey` their luma (0.299, 0.587, 0.114). Transparent pixels are put over white; colour profiles and the
 ---camera's orientation are ignored. The first bytes of a file tell its format. A file that is
 ---damaged, ends too early, or has more than 2^26 pixels is an error that names it.
 ---@param folder string
@@ -110,9 +111,9 @@ function M.images(folder, options)
 end
 
 ---Draws synthetic faces of people from 2 to 80 years; the labels are the ages. Children have
----rounder faces and larger eyes. Hair recedes and greys, and wrinkles come, for each person at its
----own age. Place, size, light, colours and noise vary. A face depends on the seed and its number
----only.
+---rounder faces and larger eyes. The ages at which hair recedes and greys and wrinkles appear vary
+---between faces. Place, size, light, colours and noise vary, too. A face depends on the seed and
+---its number only.
 ---@param options? mr.data.DrawnFacesOptions
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`
@@ -132,7 +133,6 @@ function Images:__tostring()
     self.images:size(3), self.images:size(4))
 end
 
--- The images with these numbers.
 local function chosen(self, numbers, name)
   local index, files = core.tensor(numbers, "int64", "cpu"), {}
   for i, number in ipairs(numbers) do files[i] = self.files[number] end
@@ -151,10 +151,10 @@ function Images:select(numbers)
   for i = 1, #numbers do
     local number = numbers[i]
     if math.type(number) ~= "integer" or number < 1 or number > self.count then
-      check.fail("select: image %s, expected a number from 1 to %d", tostring(number), self.count)
+      check.fail("select: numbers contains %s, expected image numbers from 1 to %d", tostring(number), self.count)
     end
   end
-  if #numbers == 0 then check.fail "select: no numbers, expected one at least" end
+  if #numbers == 0 then check.fail "select: numbers is empty, expected at least one image number" end
   return chosen(self, numbers)
 end
 
@@ -184,7 +184,9 @@ function Images:split(options)
     counts[i] = math.max(1, math.floor(o[name] * self.count + 0.5))
   end
   local rest = self.count - counts[1] - counts[2]
-  if rest < 1 then check.fail("split: nothing of %d images is left to train on", self.count) end
+  if rest < 1 then
+    check.fail("split: valid and test take all %d images, expected at least one image to remain for train", self.count)
+  end
   local order = core.integers(core.permutation(self.count, o.seed, "images", 0))
   local function part(first, n, name)
     local numbers = table.move(order, first, first + n - 1, 1, {})
@@ -194,7 +196,7 @@ function Images:split(options)
   return part(1, rest, "train"), part(rest + 1, counts[1], "valid"), part(rest + counts[1] + 1, counts[2], "test")
 end
 
--- The features of a dataset: the script's own, [count, width], or the pixels.
+-- Returns the option `features` after checking its shape, or the pixels if it is not given.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
   if features.dims ~= 2 or #features ~= self.count then
@@ -204,7 +206,6 @@ local function features_of(self, where, features)
   return features
 end
 
--- Names of the items: the names of the image files.
 local function ids_of(self) return { items = self.files } end
 
 local items_options = declare("mr.data.ImageItemsOptions", {
@@ -223,7 +224,9 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Images in the order of their labels, and of each of these how many others are below it by more than the margin, in all up to it.
+-- Returns the images in ascending order of labels, the cumulative number of pairs at each place in this order, and the
+-- total number of pairs. A pair has labels that differ by more than the margin, and counts at its image with the larger
+-- label.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
@@ -240,7 +243,7 @@ local function ranked(labels, margin)
   return order, before, total
 end
 
--- The pair with this number, from 1: the places of two images in the order of labels.
+-- Returns the pair with this number, from 1, as the places of its two images in the order of labels.
 local function pair_at(before, number)
   local low, high = 1, #before
   while low < high do
@@ -250,7 +253,8 @@ local function pair_at(before, number)
   return low, number - (before[low - 1] or 0)
 end
 
--- `count` different numbers from 1 to `total`, in random order: the first of a shuffle of which only what moves is kept.
+-- Draws `count` different numbers from 1 to `total` in random order: a Fisher-Yates shuffle that stores only entries
+-- which moved.
 local function drawn_numbers(count, total, seed)
   local shares = tensors.uniform({ count }, { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()
   local moved, numbers = {}, {}
@@ -279,7 +283,8 @@ function Images:comparisons(options)
   local features, labels = features_of(self, where, o.features), core.numbers(self.labels)
   local order, before, total = ranked(labels, o.margin)
   if o.pairs > total then
-    check.fail("%s: pairs is %d, but labels of %d pairs of %d images differ by more than %g", where, o.pairs, total, self.count, o.margin)
+    check.fail("%s: pairs is %d, but only %d pairs of %d images have labels that differ by more than margin = %g",
+      where, o.pairs, total, self.count, o.margin)
   end
   local items, grades = {}, {}
   for i, number in ipairs(drawn_numbers(o.pairs, total, o.seed)) do
@@ -292,16 +297,19 @@ function Images:comparisons(options)
   return dataset.new{ lists = tensors.lists(grades), items = rows, features = features:rows(rows), ids = ids_of(self), name = where }
 end
 
--- Names of the PNG files, without folders; each image needs one of its own.
+-- Returns the names of the PNG files, without folders. Two images with the same name are an error.
 local function names_of(files)
   local names, seen = {}, {}
   for i, name in ipairs(files) do
     local stem = name:match "([^/]+)%.%w+$"
-    if not stem then check.fail("save: image %d is called '%s', expected a name with an ending", i, core.safe_text(name)) end
+    if not stem then
+      check.fail("save: image %d is called '%s', expected a name with an extension", i, core.safe_text(name))
+    end
     names[i] = stem .. ".png"
     if seen[names[i]] then
-      check.fail("save: images %d and %d, '%s' and '%s', would both be %s, expected names that differ before the ending", seen[names[i]], i,
-        core.safe_text(files[seen[names[i]]]), core.safe_text(name), core.safe_text(names[i]))
+      check.fail("save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ before "
+        .. "the extension", seen[names[i]], i, core.safe_text(files[seen[names[i]]]), core.safe_text(name),
+        core.safe_text(names[i]))
     end
     seen[names[i]] = i
   end
@@ -310,7 +318,7 @@ end
 
 ---Writes the images as PNG files, 8 bits per channel, and then their table, labels.csv.
 ---mr.data.images reads this folder. The folder is made, and files with these names in it are
----replaced. It is an error if two images have the same name in two folders, or with two endings.
+---replaced. It is an error if the names of two images differ only in folder or extension.
 ---@param folder string
 function Images:save(folder)
   if type(folder) ~= "string" or folder == "" then

@@ -1,31 +1,34 @@
--- Datasets one after the other.
+-- Concatenates datasets along their lists.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 
--- Raises where tensors of these parts do not fit below each other.
+-- Raises an error if the tensors of an input differ between the datasets `parts` in dtype or number of columns.
 local function check_widths(input, parts)
   local first = parts[1][input]
   for _, part in ipairs(parts) do
     local x = part[input]
     if x.dtype ~= first.dtype then
-      check.fail("join: %s of '%s' are %s and those of '%s' %s", input, parts[1].name, first.dtype, part.name, x.dtype)
+      check.fail("join: %s of dataset '%s' have dtype %s, but those of dataset '%s' have %s", input, parts[1].name,
+        first.dtype, part.name, x.dtype)
     end
     if x.dims == 2 and x:size(2) ~= first:size(2) then
-      check.fail("join: '%s' has %d columns of %s and '%s' has %d%s", parts[1].name, first:size(2), input, part.name, x:size(2),
-        input == "features" and "; features = n reads them all with n" or "")
+      check.fail("join: dataset '%s' has %d columns of %s, but dataset '%s' has %d%s", parts[1].name, first:size(2),
+        input, part.name, x:size(2),
+        input == "features" and ". Pass features = n to read n features from every file" or "")
     end
   end
 end
 
--- Tensors of parts one below the other, where the first has its own.
+-- Concatenates the tensors `all` of an input along rows, on the device of the first tensor.
 local function joined_rows(input, parts, all)
   check_widths(input, parts)
   for i, x in ipairs(all) do all[i] = x:to(all[1].device) end
   return core.cat(all, 1)
 end
 
----Joins datasets one after the other, with the inputs that the first has.
+---Concatenates datasets along their lists. All need the same inputs (features, users, items,
+---categories).
 ---@param parts mr.Dataset[]
 ---@param name string
 ---@return mr.Dataset
@@ -36,8 +39,8 @@ return function(parts, name)
     local all = {}
     for i, part in ipairs(parts) do
       if (part[input] and true) ~= (parts[1][input] and true) then
-        check.fail("join: '%s' has %s and '%s' has none, expected all or none", part[input] and part.name or parts[1].name, input,
-          part[input] and parts[1].name or part.name)
+        check.fail("join: dataset '%s' has %s, but dataset '%s' has none. Either all datasets need them, or none",
+          part[input] and part.name or parts[1].name, input, part[input] and parts[1].name or part.name)
       end
       all[i] = part[input] or nil
     end

@@ -1,4 +1,4 @@
--- Which items users know already, and are therefore not offered: the option `known` of evaluations and recommendations.
+-- Items that a user already knows and that are therefore not ranked: option `known` of evaluations and recommendations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,14 +7,14 @@ local M = {}
 ---Values of the option `known`.
 M.names = { "rated", "relevant", "none" }
 
--- True if the value is ratings as their readers return them. Ratings have no lists.
+-- True if the value is an mr.Ratings. Ratings have no lists.
 local function is_ratings(thing)
   local meta = getmetatable(thing)
   return type(meta) == "table" and rawget(meta, "__name") == "mr.Ratings"
 end
 M.is_ratings = is_ratings
 
----No items of any user.
+---Returns a table of known items in which no user knows any item.
 ---@param users integer
 ---@param items integer
 ---@return any  mr.UserItems
@@ -26,11 +26,14 @@ end
 local function relevant_items(where, part, users, items)
   if is_ratings(part) then
     if not part.binary then
-      check.fail("%s: known is 'relevant', but %s has no threshold. Pass ratings:binarize(4), or known = 'rated'", where, part.name)
+      check.fail("%s: known is 'relevant', but the ratings '%s' have no threshold. Pass ratings:binarize(4), or known "
+        .. "= 'rated'", where, part.name)
     end
     return core.items_of_ratings(part.user, part.item, part.value, false, users, items)
   end
-  if not part.users or not part.items then check.fail("%s: %s has no users and items", where, tostring(part)) end
+  if not part.users or not part.items then
+    check.fail("%s: this dataset has no users and items: %s", where, tostring(part))
+  end
   return core.user_items(part.lists, part.users, part.items, users, items)
 end
 

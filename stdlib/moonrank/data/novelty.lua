@@ -1,18 +1,18 @@
--- How much of what is ranked training never saw: users, items or queries. Evaluations, runs and studies say it below
--- their tables.
+-- Counts of evaluated users, items or queries that are not in the training data. Evaluations, runs and studies print
+-- these counts below their tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
 ---@class mr.data.Novelty
----@field users integer?      users of whom train has nothing relevant
----@field all_users integer?
----@field items integer?      relevant items of which train has no relevant row
----@field all_items integer?
----@field left_out boolean?   whether these users are left out, by users = "known"
----@field queries integer?    queries that are not in train
----@field all_queries integer?
+---@field users integer?      evaluated users without a relevant row in train
+---@field all_users integer?  evaluated users
+---@field items integer?      relevant items of the evaluated part without a relevant row in train
+---@field all_items integer?  relevant items of the evaluated part
+---@field left_out boolean?   whether users without a relevant row in train are left out (users = "known")
+---@field queries integer?    evaluated queries that are not in train
+---@field all_queries integer?  evaluated queries
 local Novelty = check.class("mr.data.Novelty")
 
 local fields = { "users", "all_users", "items", "all_items", "left_out", "queries", "all_queries" }
@@ -28,14 +28,14 @@ local function set_of(list)
   return set
 end
 
--- How many entries of a list are not in a set, and the others.
+-- Returns the number of entries of `list` that are not in `set`, and the entries that are.
 local function unknown_of(list, set)
   local known = {}
   for _, each in ipairs(list) do known[#known + 1] = set[each] and each or nil end
   return #list - #known, known
 end
 
--- The items that any user has.
+-- Returns the items with at least one user, from the number of users of each item.
 local function items_of(counts)
   local items = {}
   for item, users in ipairs(core.integers(counts)) do
@@ -60,7 +60,6 @@ function M.of(train, targets, leave_out)
     left_out = leave_out and new_users > 0 }, targets
 end
 
--- The largest number in tensors of numbers.
 local function most(a, b)
   local largest = 0
   for _, each in ipairs{ a, b } do largest = #each > 0 and math.max(largest, each:double():max():item()) or largest end
@@ -77,7 +76,7 @@ end
 ---neither is known.
 ---@param train mr.Dataset
 ---@param data mr.Dataset
----@param leave_out boolean  whether users of whom train has nothing relevant are left out
+---@param leave_out boolean  whether users without a relevant row in train are left out
 ---@return mr.data.Novelty?
 function M.between(train, data, leave_out)
   local function has(name, is) return is(check.field(train, name)) and is(check.field(data, name)) end
@@ -91,7 +90,7 @@ function M.between(train, data, leave_out)
   return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
 end
 
--- The sentence for each kind of counts, and the fields that it shows.
+-- For each kind of counts: the sentence that is printed, and the fields of mr.data.Novelty in it.
 local kinds = {
   { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },
   { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items",
@@ -101,15 +100,15 @@ local kinds = {
 
 local function kind_of(found) return found.all_queries and kinds[3] or found.left_out and kinds[2] or kinds[1] end
 
--- "3", or "3 to 5" where they differ.
+-- Range of a field over several mr.data.Novelty as text: "3", or "3 to 5" if the values differ.
 local function range(all, field)
   local low, high = math.huge, 0
   for _, each in ipairs(all) do low, high = math.min(low, each[field]), math.max(high, each[field]) end
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Returns lines for below a table of several evaluations: one line of each kind, with the smallest
----and the largest number if they differ.
+---Returns the lines that are printed below a table of several evaluations: one line for each kind
+---of counts, with the smallest and the largest count if they differ.
 ---@param all mr.data.Novelty[]
 ---@return string[]
 function M.lines(all)
@@ -123,10 +122,10 @@ function M.lines(all)
   return lines
 end
 
----Returns one line for below a table.
+---Returns the line that is printed below a table.
 function Novelty:__tostring() return M.lines{ self }[1] end
 
----Returns the counts as a text that a store keeps.
+---Returns the counts as text for a store.
 ---@return string
 function Novelty:text()
   local parts = {}
@@ -134,7 +133,7 @@ function Novelty:text()
   return table.concat(parts, ";")
 end
 
----Reads the counts from a text that Novelty:text returned; nil if a number is missing.
+---Reads the counts from text that Novelty:text returned; nil if a count is missing.
 ---@param text string
 ---@return mr.data.Novelty?
 function M.kept(text)

@@ -1,13 +1,13 @@
--- Ways to divide interactions into train, validation and test: their options, and how a fold says which it is.
+-- Options of ratings:folds, which divides interactions into train, validation and test, and titles of folds.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
----Test's share and number of items, of the ways that have them.
+---Defaults of the options `test` (share of the test part) and `n` (test items of each user).
 M.defaults = { test = 0.2, n = 1 }
 
--- The options that only some ways take, with their defaults; false: no default.
+-- For each value of the option `by`: the other options that it takes, with their defaults. false: no default.
 local ways = {
   user = { k = 5 },
   share = { k = 1, test = M.defaults.test },
@@ -20,7 +20,7 @@ local ways = {
   given = {},
 }
 
-local most_folds = 4095  -- 12 bits of the keys of random numbers
+local most_folds = 4095  -- the fold's number has 12 bits in the key of the random number generator
 
 local fold_options = declare("mr.FoldOptions", {
   { "by", "string", default = "user", choices = check.names(ways), help = "how the parts are divided" },
@@ -31,12 +31,13 @@ local fold_options = declare("mr.FoldOptions", {
     help = "negative sampling ratio: sampled items per relevant item" },
   { "negatives", "string", default = "not_relevant", choices = { "not_relevant", "unrated" },
     help = "items from which the negatives of a user are drawn" },
-  { "valid", "number", default = 0.1, least = 0, below = 1, help = "validation's share of all data outside test" },
+  { "valid", "number", default = 0.1, least = 0, below = 1,
+    help = "share of the data outside test that becomes validation" },
   { "test", "number", above = 0, below = 1, shown = "0.2", also = { "test_size" },
     help = 'share of test, under by = "share", "time" and "user_time"' },
   { "n", "integer", least = 1, shown = "1",
-    help = 'number of test items of each user, under by = "one" and "last"; their least number under "user_time"' },
-  { "at", "integer", shown = "by the share test", help = 'time at which test begins, under by = "time"' },
+    help = 'number of test items of each user, under by = "one" and "last"; their smallest number under "user_time"' },
+  { "at", "integer", shown = "from the share test", help = 'time at which test begins, under by = "time"' },
   { "grades", "boolean", default = false, help = "whether ratings are kept as grades" },
 })
 
@@ -57,7 +58,7 @@ function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]
   for _, name in ipairs{ "k", "test", "n", "at" } do
-    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' takes no %s", by, name) end
+    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' takes no %s. Leave it out", by, name) end
     o[name] = o[name] or own[name] or nil
   end
   if own.k then check_folds(by, o.k) end
@@ -89,11 +90,11 @@ local words = {
 
 ---Returns the first line of a fold's summary.
 ---@param o table            checked options
----@param number integer     which fold
----@param short_users integer
+---@param number integer     number of the fold
+---@param short_users integer  number of users with too few unseen items
 ---@return string
 function M.title(o, number, short_users)
-  local short = short_users > 0 and ("; %s had too few unseen items and took all"):format(
+  local short = short_users > 0 and ("; %s had too few unseen items, all of which were used"):format(
     short_users == 1 and "1 user" or short_users .. " users") or ""
   local negatives = o.nsr == 1 and "1 negative" or o.nsr .. " negatives"
   return ("%s, %s per relevant item (%s), seed %d%s"):format(words[o.by](o, number), negatives, o.negatives, o.seed, short)

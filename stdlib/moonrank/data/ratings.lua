@@ -15,14 +15,14 @@ local M = {}
 ---@field user mr.Tensor       [rows] int64
 ---@field item mr.Tensor       [rows] int64
 ---@field value mr.Tensor      [rows] float32
----@field timestamp mr.Tensor|false  [rows] int64, as the file has them; false where it has none
----@field part mr.Tensor|false       [rows] int64, where train and test are files of their own: 0 train, 1 validation, 2 test
----@field user_ids string[]    what the file calls user 1, 2, ...
----@field item_ids string[]    what the file calls item 1, 2, ...
----@field has_ratings boolean    false where none were read, so that all are 1
----@field threshold number|false  what :binarize made relevant: this rating or a higher one
+---@field timestamp mr.Tensor|false  [rows] int64, in the file's unit; false if no timestamps were read
+---@field part mr.Tensor|false       [rows] int64: 0 train, 1 validation, 2 test; false unless these were separate files
+---@field user_ids string[]    names of users 1, 2, ... in the file
+---@field item_ids string[]    names of items 1, 2, ... in the file
+---@field has_ratings boolean    false if no ratings were read, so that all are 1
+---@field threshold number|false  smallest rating that :binarize made relevant
 ---@field least integer           users with fewer relevant items are left out of folds (:min_relevant)
----@field fingerprint string    of the content, and of which users count
+---@field fingerprint string    data fingerprint, which includes `least`
 local Ratings = check.class("mr.Ratings")
 
 -- Makes ratings from the columns that a reader of the core returned.
@@ -51,7 +51,7 @@ local function changed(self, fields)
 end
 
 ---Returns the smallest and the largest rating that the data had before :binarize.
----@return { [1]: number, [2]: number }|false  false where there is none
+---@return { [1]: number, [2]: number }|false  false if there are no ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()
   if self._range or self.rows == 0 then return self._range end
@@ -68,7 +68,7 @@ function Ratings:binarize(threshold)
     check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
   end
   local before = threshold
-  if self.binary then  -- ratings are 0 and 1 now
+  if self.binary then  -- ratings were already made 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
   return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
@@ -84,17 +84,20 @@ end
 ---r:min_relevant(5).users <= r.users   --> true
 ---```
 function Ratings:min_relevant(n)
-  if math.type(n) ~= "integer" or n < 0 then check.fail("min_relevant: %s, expected an integer of 0 or more", tostring(n)) end
+  if math.type(n) ~= "integer" or n < 0 then
+    check.fail("min_relevant: n is %s, expected an integer of 0 or more", tostring(n))
+  end
   return changed(self, { least = n })
 end
 
 local none = core.tensor({}, "int64", "cpu")
 
--- The users whose items form the folds; with grades every rating is one of those items. `unrated`: negatives are items that the user has not
--- rated at all.
+-- Returns the users and items that form the folds: relevant items, or with `grades` all rated items. With `unrated`,
+-- negatives are items that the user has not rated.
 function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
-    check.fail("folds: ratings are not relevance; say what is relevant first, e.g. ratings:binarize(4), or grades = true")
+    check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(4) before, or pass grades = "
+      .. "true")
   end
   local key = (grades and "graded" or "binary") .. (unrated and ", unrated" or "")
   if not self._kept[key] and unrated then
@@ -107,8 +110,8 @@ function Ratings:kept(grades, unrated)
 end
 
 ---@class mr.data.Rated
----@field items fun(): any           mr.UserItems: what each user rated in the part, also what is in no list of it
----@field fingerprint fun(): string  of the ratings and of how they were divided
+---@field items fun(): any           mr.UserItems: items that each user rated in the part, including items in no list
+---@field fingerprint fun(): string  data fingerprint of the ratings and of the options that divided them
 
 -- The items that users rated in each part of a fold, computed when first used.
 local function rated_by_part(self, o, number, n, test)
@@ -128,7 +131,7 @@ local function rated_by_part(self, o, number, n, test)
 end
 
 local function make_fold(self, o, number)
-  local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test  -- of the ways that have none they are not read
+  local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test  -- not used if `by` takes no n or test
   local made = core.make_fold(self:kept(o.grades, o.negatives == "unrated"), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
   local rated = rated_by_part(self, o, number, n, test)
   local function part(name)
@@ -154,12 +157,12 @@ end
 ---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
 ---  of the rest is validation. The k folds are drawn independently (Monte Carlo).
 ---- "one": `n` random items of each user are test (leave-one-out) and as many validation (none if
----  valid = 0), k times. Users with no more items than that are in train only; the summary counts
----  them.
+---  valid = 0), k times. Users with too few items to leave one for train are in train only; the
+---  summary counts these users.
 ---- "last": like "one", but with the last n items by timestamp (leave-last-out), ties by row.
 ---- "user_time": the latest share `test` of each user's items, at least `n`, is test, and the
----  latest share `valid` of the rest is validation. Users with no more items than that are in train
----  only.
+---  latest share `valid` of the rest is validation. Users with too few items to leave one for train
+---  are in train only.
 ---- "time": ratings at time `at` or later are test, or else the latest share `test` of all ratings.
 ---  Validation is the latest share of the rest.
 ---- "cold_user", "cold_item": users or items are assigned to k folds in rotation, with all their
@@ -170,9 +173,9 @@ end
 ---Each part gets `nsr` negatives per relevant item, drawn once without replacement. `negatives`
 ---says from which items: "not_relevant" (default) draws from items that are not relevant to the
 ---user in any part, which may include low ratings. "unrated" draws from items that the user has not
----rated at all. A user with too few such items gets all of them, divided in proportion; the summary
----counts these users. `grades = true` keeps ratings as grades, for models of ratings. Every rated
----item is then assigned to a part, and nsr is 0 by default.
+---rated at all. If a user has too few such items, all are used, divided among the parts in
+---proportion; the summary counts these users. `grades = true` keeps ratings as grades, for models
+---of ratings. Every rated item is then assigned to a part, and nsr is 0 by default.
 ---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
@@ -181,29 +184,29 @@ function Ratings:folds(options)
   local o = protocol.options(self, options)
   local kept = self:kept(o.grades)
   if kept.count == 0 then
-    check.fail("folds: no user has %d %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
+    check.fail("folds: no user has %d or more %s items", math.max(1, self.least), o.grades and "rated" or "relevant")
   end
   local valid = o.n and o.by ~= "user_time" and o.valid > 0 and o.n or 0
   if o.n and kept.longest - o.n <= valid then
-    check.fail("folds: n is %d, which is %d items of each user for test%s, but the longest list has %d and one must be left for train", o.n,
-      o.n, valid > 0 and " and as many for validation" or "", kept.longest)
+    check.fail("folds: n is %d, which takes %d items of each user for test%s, but no user has more than %d items, and "
+      .. "one must remain for train", o.n, o.n, valid > 0 and " and as many for validation" or "", kept.longest)
   end
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 
--- The span of timestamps, or that there are none. Where the numbers may be seconds, the days in brackets.
+-- Describes the range of the timestamps. If they may be Unix times in seconds, their dates follow in brackets.
 local function time_words(self)
   if not self.timestamp then return "no timestamps were read" end
   local least, most = core.time_span(self.timestamp)
   local words = ("timestamps from %d to %d"):format(least, most)
-  local from, to = 315532800, 4102444800  -- 1980 and 2100
+  local from, to = 315532800, 4102444800  -- Unix times of 1980 and 2100
   if least < from or most > to then return words end
   return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
 end
 
--- A text that says which ratings are relevant, and of how many users and items.
+-- Describes which ratings are relevant, and counts these ratings, their users and their items.
 local function left_words(self)
-  if not self.binary then return "no threshold: ratings:binarize(4) says what is relevant" end
+  if not self.binary then return "no threshold: ratings:binarize(4) sets which ratings are relevant" end
   local kept = self:kept(false)
   local words = ("relevant: rating >= %.14g; %d ratings of %d users and %d items"):format(self.threshold, kept.rows, kept.count,
     kept.distinct_items)

@@ -1,4 +1,4 @@
--- Scored documents of named queries, wherever the scores were made: run files, tables, models.
+-- Scores of documents for named queries, from run files, tables or models.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -9,9 +9,9 @@ local registry = require "moonrank.metrics.registry"
 local M = {}
 
 ---@class mr.ScoredLists
----@field name string       what it was read from, or as it was called
----@field lists mr.Lists    with names of queries and documents; no grades unless it was made of a dataset
----@field scores mr.Tensor  [rows] of a file float32, as trec_eval reads them
+---@field name string       path of the file, or the name that the script gave
+---@field lists mr.Lists    with names of queries and documents; with grades only if made from a dataset or lists
+---@field scores mr.Tensor  [rows]; float32 if read from a file, like in trec_eval
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
@@ -27,9 +27,9 @@ end
 ---Returns true if `x` is scored lists, as mr.data.scores returns them.
 function M.is(x) return getmetatable(x) == Scored end
 
----Returns the lists of a dataset with names. These are the names that the lists have; else the
----names of users and items in their file, or their numbers; else the numbers of lists and of rows
----in a list.
+---Returns the lists of a dataset with names of queries and documents: the names that the lists
+---have; else the names of users and items in their file, or the numbers of users and items; else
+---the numbers of lists and of rows within a list.
 ---@param set mr.Dataset|mr.Lists
 ---@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
@@ -115,7 +115,7 @@ local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
 ---
 ---`{"ap", bound = "minmax"}` is a metric under an affine bound. The bounds of a query follow from
 ---the grades of all its documents that are in the run or judged. Under "minmax" a query can be
----below 0: its missing relevant documents count less than at the last ranks.
+---negative, because a relevant document that the run lacks counts less than one at the last rank.
 ---
 ---A line below the table says how many judged queries the run lacks, and how many of its queries
 ---are not judged. A run without any judged query, or without any judged document, is an error.

@@ -1,25 +1,25 @@
--- Which data a trial of a sweep used: mr.fit, mr.evaluate and batches record it here; scripts need not.
+-- Records which data a trial of a sweep uses. mr.fit, mr.evaluate and dataset:batches call this module.
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
-local most = 64  -- limit of those recorded besides mr.fit's: a script may evaluate every batch
+local most = 64  -- limit of entries with role "other", because a script may evaluate every batch
 
 ---@class mr.data.Entry
----@field role string         "train", "valid", "test" of mr.fit; "other"
----@field fingerprint string  "unknown" for objects of the script's own
----@field what string         for people: how many lists and rows
+---@field role string         "train", "valid" or "test" for data of mr.fit, else "other"
+---@field fingerprint string  data fingerprint; "unknown" for data of a class that the script defined
+---@field what string         description: number of lists and rows
 
 local record = false
 
 local function words_of(data)
   local lists = type(data) == "userdata" and data or data.lists
   local ok, words = check.attempt(function() return ("%d lists, %d rows"):format(lists.count, lists.rows) end)
-  return ok and words or "data of the script's own"
+  return ok and words or "data of a class that the script defined"
 end
 
--- The error that ends a trial which is run only to find its data.
+-- Error value that ends a trial which runs only to record its data.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
 ---Begins to record data. With `stop = "fit"` an error ends the trial where mr.fit begins; with
@@ -27,7 +27,7 @@ local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = functi
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Returns true if an error is the one by which `stop` of `begin` ends a trial.
+---Returns true if an error is the one that the option `stop` of `begin` raises.
 function M.is_enough(message) return message == Enough end
 
 ---Returns true while data are recorded.
@@ -48,7 +48,7 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- The part of a fold that candidates are of: mr.fit reads both.
+-- Returns the dataset of an mr.data.Candidates. mr.fit reads both the candidates and this dataset.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil

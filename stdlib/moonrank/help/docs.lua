@@ -1,4 +1,4 @@
--- Documentation from the comments of source files, read when it is first asked for.
+-- Reads documentation from the comments of source files, when it is first needed.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local luacats = require "moonrank.luacats"
@@ -8,9 +8,10 @@ local M = {}
 
 local parsed = {}
 
----The documentation of a source file, standard library or a user's own; nil when there is no text.
+---Returns the documentation of a source file of the standard library or of a script; nil if its
+---text cannot be read.
 ---@param source string
----@return table?  as luacats.parse gives it
+---@return table?  result of luacats.parse
 function M.of_source(source)
   if parsed[source] == nil then
     local text = source:match "^stdlib/" and core.stdlib_text(source)
@@ -24,7 +25,7 @@ function M.of_source(source)
   return parsed[source] or nil
 end
 
----The files of the standard library, sorted.
+---Returns the names of the files of the standard library, sorted.
 ---@return string[]
 ---Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/about.lua`
 function M.sources()
@@ -36,7 +37,7 @@ function M.sources()
   return all
 end
 
--- The file of each option table that the library declares, by the table's name.
+-- Returns the file of each option table that the library declares, by the table's name.
 local declared_in
 local function declaring_files()
   if declared_in then return declared_in end
@@ -47,7 +48,7 @@ local function declaring_files()
   return declared_in
 end
 
--- An option table as a class; nil where none has this name. The file that declares it is loaded.
+-- Returns an option table as a class, or nil if no option table has this name. Loads the file that declares the table.
 local function option_class(name)
   local source = declaring_files()[name]
   if not source then return nil end
@@ -56,15 +57,15 @@ local function option_class(name)
   return declaration and { fields = declaration:fields(), text = "", parents = {} }, source
 end
 
----Names of all option tables that the library declares, sorted.
+---Returns the names of all option tables that the library declares, sorted.
 ---@return string[]
 ---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
 function M.option_names() return check.names(declaring_files()) end
 
----A class, wherever in the standard library it is declared.
+---Returns a class or an option table of the standard library by its name; nil if there is none.
 ---@param name string
 ---@return table?  fields, text, parents
----@return string? source
+---@return string? source  the file that declares it
 ---Example: `require "moonrank.help.docs".class("mr.FitOptions").fields[1].name   --> model`
 function M.class(name)
   local option_table, declared_at = option_class(name)
@@ -75,7 +76,8 @@ function M.class(name)
   end
 end
 
----Names of all classes with a name in `mr` itself that are no tables of options, sorted.
+---Returns the names of all classes such as "mr.Tensor", sorted. Option tables and classes within a
+---module ("mr.plot.Axes") are left out.
 ---@return string[]
 function M.class_names()
   local found, seen = {}, {}
@@ -93,7 +95,7 @@ function M.class_names()
   return found
 end
 
----Fields of a class, and below them those of the classes that it builds on; nil where there is no such class.
+---Returns the fields of a class, followed by those of its parent classes; nil if there is no such class.
 ---@param name string
 ---@return mr.luacats.Entry[]?
 ---Example: `#require "moonrank.help.docs".fields("mr.args.Declaration") > 0   --> true`
@@ -108,7 +110,8 @@ function M.fields(name)
   return fields
 end
 
----The documented item, the file and the line of a Lua function; nil of others.
+---Returns the documentation (nil if it has none), the file and the line of a Lua function. Returns
+---nil for a function in C.
 ---@param f function
 ---@return mr.luacats.Item?
 ---@return string?

@@ -1,5 +1,5 @@
--- Entries of `mr` by name and their documentation, for the terminal (help.lua) and for pages
--- (manual).
+-- Functions, modules and classes of `mr` by name, and their documentation, for the terminal (help.lua) and for HTML
+-- pages (manual).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
@@ -10,11 +10,11 @@ local M = {}
 ---@field path string       "mr.fit", "mr.Tensor:sum"
 ---@field value? any        a function or a module
 ---@field item? mr.luacats.Item
----@field source? string    of item
----@field getter? boolean   a field of a class of the core
+---@field source? string    file of `item`
+---@field getter? boolean   whether the entry is a field of a class of the core
 
 ---@class mr.help.Description
----@field title string      the name with its arguments
+---@field title string      name of the function with its arguments
 ---@field text string
 ---@field params mr.luacats.Entry[]
 ---@field returns mr.luacats.Entry[]
@@ -22,7 +22,7 @@ local M = {}
 ---@field source? string
 ---@field line? integer
 
----Names of a module's public fields, sorted.
+---Returns the names of a module's public fields, sorted.
 ---@param module table
 ---@return string[]
 ---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
@@ -35,9 +35,10 @@ function M.members(module)
   return names
 end
 
--- path -> value for all fields of `mr`, shortest path first where one value has several.
+-- Returns path and value of all functions and modules in `mr`. A value with several paths comes first by its shortest.
 local function walk(root, path)
-  for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end  -- parts load when first used
+  -- loads modules that are loaded when first used
+  for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
   while #queue > 0 do
     local here = table.remove(queue, 1)
@@ -54,7 +55,8 @@ local function walk(root, path)
   return found
 end
 
--- Methods of classes written in Lua (`function Class:name` below `---@class mr.X`) and of the core's (from its tables).
+-- Returns the methods of classes written in Lua (`function Class:name` below `---@class mr.X`), and the methods and
+-- fields of classes of the core.
 local function methods()
   local found = {}
   for _, source in ipairs(docs.sources()) do
@@ -74,7 +76,7 @@ local function methods()
   return found
 end
 
----Everything: functions, modules, and methods and fields of classes; and `mr` itself.
+---Returns all functions, modules, methods and fields of classes, and `mr` itself.
 ---@return mr.help.Entry[] all
 ---@return table root
 ---Example: `#require "moonrank.help.entries".all() > 300   --> true`
@@ -90,7 +92,7 @@ local function of_item(path, item, source)
     examples = item.examples, source = source, line = item.line }
 end
 
--- A function of the core: its row has the description, its C++ signature the types.
+-- Describes a function of the core: the description is in its row, the types are those of its C++ signature.
 local function of_row(path, row, getter)
   local names, shown, results, arrow = {}, {}, {}, false
   local d = { text = row.doc, params = {}, returns = {}, examples = {} }
@@ -109,7 +111,7 @@ local function of_row(path, row, getter)
   return d
 end
 
----The documentation of a function or method; nil if it has none.
+---Returns the documentation of a function or method; nil if it has none.
 ---@param entry mr.help.Entry  its path may be nil
 ---@return mr.help.Description?
 ---Example: `require "moonrank.help.entries".describe{path = "mr.arange", value = mr.arange}.title   --> mr.arange(first, last, options)`
@@ -125,15 +127,15 @@ function M.describe(entry)
   return row and of_row(entry.path or row.name, row, entry.getter)
 end
 
----Fields of the class of options that an argument is; nil where it is none.
+---Returns the options of an argument whose type is an option table; nil for another argument.
 ---@param param mr.luacats.Entry
 ---@return mr.luacats.Entry[]?
 function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
 
--- A full stop within brackets, or after one of these, ends no sentence.
+-- Abbreviations. A full stop after one of these, or within brackets, does not end a sentence.
 local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
 
----The first sentence of a text.
+---Returns the first sentence of a text.
 ---@param text string
 ---@return string
 ---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
@@ -150,7 +152,7 @@ function M.first_sentence(text)
   end
 end
 
----A summary of a function in one sentence; "" for other values, and for functions without
+---Returns a summary of a function in one sentence; "" for other values, and for functions without
 ---documentation.
 ---@param value any
 ---@return string
@@ -163,7 +165,7 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----A summary of a metric in one sentence, from the documentation in the metric registry.
+---Returns a summary of a metric in one sentence, from the documentation in the metric registry.
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
@@ -172,7 +174,7 @@ function M.metric_summary(name)
   return text and M.first_sentence(text:match "\n\n(%S.*)$" or "") or ""
 end
 
----The comment at the head of a module's source, or nil.
+---Returns the first comment of a module's source file, or nil.
 ---@param module table
 ---@return string?
 ---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
@@ -181,7 +183,7 @@ function M.header_of(module)
   for name, loaded in next, package.loaded do
     if type(name) == "string" and rawequal(loaded, module) then names[#names + 1] = name end
   end
-  table.sort(names)  -- `mr` has two
+  table.sort(names)  -- the module `mr` is loaded under two names
   for _, name in ipairs(names) do
     local stem = name:gsub("%.", "/")
     local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")
@@ -190,7 +192,7 @@ function M.header_of(module)
   return nil
 end
 
----The sentence that stands beside a member of a module.
+---Returns the sentence that lists of a module's members show beside a member.
 ---@param module table
 ---@param name string
 ---@return string
@@ -202,7 +204,7 @@ function M.member_summary(module, name)
   return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
 end
 
----Methods and computed fields of a class and of the classes that it builds on, sorted.
+---Returns the methods and computed fields of a class and of its parent classes, sorted.
 ---@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]
 ---@return mr.help.Entry[]

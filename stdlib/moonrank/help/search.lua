@@ -1,15 +1,15 @@
--- Search in the documentation: names weigh most, then options and fields, then the summary, then the rest of the text.
+-- Search in the documentation. Names weigh most, then options and fields, then the summary, then the rest of the text.
 local M = {}
 
 ---@class mr.help.Document
----@field path string      its name
+---@field path string      name of the function, class, metric, recipe or page
 ---@field summary string   one sentence
----@field text string      all of it
+---@field text string      the whole documentation
 ---@field parts? mr.luacats.Entry[]  arguments, options or fields
 
-local most = 20  -- hits that are shown
+local most = 20  -- largest number of hits that are shown
 
--- How well a word fits a text, and whether as a whole word.
+-- Counts how often a word occurs in a text: as a whole word, and as a part of a longer word.
 local function occurrences(text, word)
   local whole, part, at = 0, 0, 1
   while true do
@@ -21,12 +21,12 @@ local function occurrences(text, word)
   end
 end
 
--- Words that mean what the library calls otherwise.
+-- The library's words for words that users search for.
 local synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer", label = "grade",
   query = "list" }
 
--- A word, its stem ("batches", "ranked" and "ranking" are found as "batch" and "rank"), and its synonym.
+-- Returns a word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms of these.
 local function forms_of(word)
   local forms = { word }
   for _, ending in ipairs{ "ies", "es", "s", "ing", "ed" } do
@@ -37,7 +37,7 @@ local function forms_of(word)
   return forms
 end
 
--- True if an option has this name, here or in another library.
+-- True if an option has this name in Moonrank or in another library.
 local function is_called(entry, word)
   if entry.name:lower() == word then return true end
   for _, other in ipairs(entry.also or {}) do
@@ -46,7 +46,7 @@ local function is_called(entry, word)
   return false
 end
 
--- The score of one word in a document, and the option that has it as its name; 0 where it is nowhere.
+-- Returns the score of a word in a document, and the option of this name. The score is 0 if the word does not occur.
 local function score_of(document, word)
   local name = document.path:lower()
   local score, named = 0, nil
@@ -67,7 +67,7 @@ local function score_of(document, word)
   return score, named
 end
 
--- The best score of a word's forms; the word itself counts a little more.
+-- Returns the best score of a word's forms. Stems and synonyms count less than the word itself.
 local function best_score(document, forms)
   local best, named = 0, nil
   for i, form in ipairs(forms) do
@@ -78,7 +78,7 @@ local function best_score(document, forms)
   return best, named
 end
 
--- The documents that have every word, or (any) one of them.
+-- Returns the documents that contain every word of a topic, or with `any` those that contain one of the words.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
@@ -97,9 +97,10 @@ local function matching(documents, topic, any)
   return hits
 end
 
----The documents that have every word of a topic, the best first; where none has all, those that have one.
+---Returns the documents that contain every word of a topic, the best first. If no document does, returns those that
+---contain at least one word.
 ---@param documents mr.help.Document[]
----@param topic string  words with blanks between them
+---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
 ---Example: `require "moonrank.help.search".find({{path = "f", summary = "Adds.", text = "Adds."}}, "add")[1].path   --> f`
 function M.find(documents, topic)
@@ -112,7 +113,7 @@ function M.find(documents, topic)
   return hits
 end
 
----Hits as lines, at most 20.
+---Returns hits as lines of text, at most 20.
 ---@param hits { path: string, summary: string }[]
 ---@return string
 function M.written(hits)

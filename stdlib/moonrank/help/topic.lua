@@ -1,12 +1,12 @@
--- Finds topics that are not names in the library: names as scripts write them, with calls and
--- indices, fields of values, options.
+-- Finds topics that are not names in the library: names with calls and indices as in scripts, fields of values, and
+-- options.
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
 
 local M = {}
 
----A topic without calls, indices and what else stands around a name in a script.
+---Returns the name in a topic that was copied from a script, without calls, indices and assignments.
 ---@param topic string
 ---@return string
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
@@ -16,13 +16,13 @@ function M.plain(topic)
   return name:match "^[%s?]*([^({%[\"'=]*)":match "^(.-)[%s.:]*$"
 end
 
--- The class that a type names, if there is one.
+-- Returns the class that a type names, or nil.
 local function class_in(written)
   local name = written:match "mr%.%u[%w.]*"
   return name and (docs.class(name) or core.classes[name]) and name or nil
 end
 
----The class that a value is called after: "fold", "Fold" and "mr.Fold" are mr.Fold.
+---Returns the class that a name of a value means: "fold", "Fold" and "mr.Fold" mean mr.Fold.
 ---@param owner string
 ---@return string?
 ---Example: `require "moonrank.help.topic".class "fold"   --> mr.Fold`
@@ -34,10 +34,10 @@ function M.class(owner)
   return nil
 end
 
--- The last part of an option table's name without "Options": "mr.sweep.TpeOptions" is "tpe".
+-- Returns the last part of an option table's name without "Options": "tpe" for "mr.sweep.TpeOptions".
 local function short_name(name) return (name:match "[^.]+$":gsub("Options$", ""):lower()) end
 
----The names by which `option_tables` finds tables of options, sorted.
+---Returns the short names by which `option_tables` finds option tables, such as "tpe".
 ---@return string[]
 ---Example: `#require "moonrank.help.topic".option_names() > 0   --> true`
 function M.option_names()
@@ -46,7 +46,7 @@ function M.option_names()
   return names
 end
 
----Tables of options by the last part of their name: "TpeOptions" and "tpe" are mr.sweep.TpeOptions.
+---Returns the option tables whose name ends in a topic: mr.sweep.TpeOptions for "TpeOptions" and "tpe".
 ---@param topic string
 ---@return string[]
 ---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`
@@ -58,14 +58,14 @@ function M.option_tables(topic)
   return found
 end
 
--- The class of the value that a documented function returns, or that a field has.
+-- Returns the class of a documented function's result, or of a field's value.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end
   local row = core.describe(entry.value)
   return row and #row.types > 0 and class_in(row.types[#row.types]) or nil
 end
 
--- A field or a method of a class: its path, what is known of it, and the class of its value.
+-- Finds a field or a method of a class. Returns its path, its documentation, and the class of its value.
 local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
     if field.name == name then return { path = class .. "." .. name, field = field, of = class, class = class_in(field.type) } end
@@ -78,12 +78,13 @@ local function member_of(class, name, all)
   return nil
 end
 
--- True if the path is the name, or ends with it after a dot or colon.
+-- True if `path` equals `name`, or ends with it after a dot or colon.
 local function ends_with(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end
 
--- An option of a function: "mr.fit.patience", "fit.patience"; the function where its table of options is not a class.
+-- Finds an option of a function from a path such as "mr.fit.patience" or "fit.patience". Returns the function itself if
+-- its options have no class.
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do
@@ -98,7 +99,8 @@ local function option_of(path, all)
   return nil
 end
 
----A field, a method or an option that a path leads to, through the classes of what stands before it; nil where there is none.
+---Returns the field, method or option that a path such as "ratings:folds.train" leads to. Each part of the path is
+---looked up in the class of the part before it. Returns nil if a part is not found.
 ---@param path string  "fold.train", "mr.Run.test.mean", "ratings:folds.train", "fit.patience"
 ---@param all { path: string, item?: mr.luacats.Item, value?: any }[]  functions and methods with documentation
 ---@return { path: string, entry?: table, field?: mr.luacats.Entry, of?: string }?
@@ -114,7 +116,7 @@ function M.member(path, all)
   return found and rest == "" and found or option_of(path, all)
 end
 
----The words about a field or an option.
+---Returns the documentation of a field or an option as text.
 ---@param member { path: string, field: mr.luacats.Entry, of: string }
 ---@return string
 function M.written(member)

@@ -1,4 +1,4 @@
--- Losses that a script makes from a smooth metric.
+-- Losses that a script defines by a smooth metric (mr.losses.define).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -29,7 +29,8 @@ local function one_per_list(name, value, lists)
   return value
 end
 
--- The script's function, called only with lists that count, so that 0/0 on the others never meets a gradient; they read as the scores' type.
+-- Wraps the script's function `f`. It gets only lists that count, so that 0/0 on other lists cannot enter a gradient.
+-- Relevance in these lists has the dtype of the scores.
 local function on_counted_lists(name, f, metric)
   return function(scores, lists)
     lists = lists:to(scores.dtype)
@@ -43,19 +44,20 @@ local function on_counted_lists(name, f, metric)
   end
 end
 
--- The metric over whose rankings bounds are taken, or nil where nothing is known of it.
+-- Returns the exact metric from which bounds are computed, or nil if the definition has none of the same direction.
 local function bounds_metric_of(name, definition)
   if definition.exact then return metrics.parse(name) end
   local other = definition.metric and metrics.parse(definition.metric)
   if other and other.minimize == (definition.direction == "minimize") then return other end
 end
 
--- Without knowledge of a metric's values over all rankings its bounds are "none" and functions of the score.
+-- Makes the bound of a loss without an exact metric: "none" or a function of the score. Others need the metric's values
+-- over all rankings.
 local function unknown_bound(name, bound)
   if bound == "none" then return { name = "none", apply = function(score) return score end } end
   if type(bound) ~= "function" then
-    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score; with `exact` it takes every bound", name,
-      tostring(bound))
+    check.fail("mr.losses.%s: bound is %s, expected 'none' or a function of the score. A loss defined with `exact` "
+      .. "takes every bound", name, tostring(bound))
   end
   return { name = "function", apply = function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part) return one_per_list(name, bound(of_counted), part) end)
@@ -68,7 +70,7 @@ end
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
   local bounds_metric = bounds_metric_of(name, definition)
-  local counting = bounds_metric or metrics.parse "ndcg"  -- where nothing is known of it, lists whose grades differ
+  local counting = bounds_metric or metrics.parse "ndcg"  -- without an exact metric, lists with unequal grades count
   local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
   return function(options)
     local bounds = require "moonrank.bounds"
@@ -88,12 +90,15 @@ end
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
-    check.fail("mr.losses.define: name is %s, expected a word", tostring(name))
+    check.fail("mr.losses.define: name is %s, expected letters, digits and _", tostring(name))
   end
-  if taken == "loss" then check.fail("mr.losses.define: there is a loss '%s' already", name) end
+  if taken == "loss" then
+    check.fail("mr.losses.define: name is '%s', which is a loss of the library. Choose another name", name)
+  end
   definition = definition_options:read("mr.losses.define", definition)
   if definition.exact and not taken and metrics.known(name) then
-    check.fail("mr.losses.define: there is a metric '%s' already, and `exact` would be another of that name", name)
+    check.fail("mr.losses.define: `exact` would define a metric '%s', but a metric of this name already exists. "
+      .. "Choose another name", name)
   end
   return definition
 end

@@ -1,4 +1,5 @@
--- Listwise losses: a list's scores as a distribution over its rows, or over their orders. Defined at any grades.
+-- Listwise losses: they read a list's scores as a distribution over its rows, or over orders of its rows. They are
+-- defined for any grades.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"

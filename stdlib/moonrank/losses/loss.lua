@@ -1,5 +1,5 @@
--- The class of losses, and how one is put under a bound: a smooth metric is the bound's argument; of other losses a list's value is
--- multiplied by the slope that the bound has there.
+-- The class mr.Loss, and bounds of losses. A smooth metric is the argument of its bound. The values of other losses are
+-- multiplied by the slope of the bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
@@ -14,10 +14,10 @@ local M = {}
 ---@field metric string|false  the matching metric for mr.evaluate; false if mr.losses.define got none
 ---@field repeats boolean    whether the same batch always gives the same values
 ---@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
----@field options table      options it was made with; bound and metric are objects
+---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
-Loss._gains = false  -- the metric whose gains of grades it adds up
+Loss._gains = false  -- the metric whose gains of grades the loss adds up
 Loss._parameters = false
 
 local function refuse_arguments(scores, lists)
@@ -25,7 +25,7 @@ local function refuse_arguments(scores, lists)
   local name, value = is_tensor and "lists" or "scores", is_tensor and lists or scores
   local found = value == nil and "nil" or "a " .. check.kind(value)
   check.fail("loss: %s is %s, expected %s: loss:mean(scores, lists)", name, found,
-    is_tensor and "lists, as mr.lists{...} and data.lists are" or "a tensor of one score per row")
+    is_tensor and "lists, such as mr.lists{...} or data.lists" or "a tensor of one score per row")
 end
 
 local function values(self, scores, lists)
@@ -95,7 +95,6 @@ function M.under(fields, bound, options)
   return setmetatable(fields, Loss)
 end
 
--- The slope of a bound for every list.
 local function slopes(bound, of, lists, score, at)
   local bounds = require "moonrank.bounds"
   local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil
@@ -107,11 +106,11 @@ end
 ---@field metric string    the matching metric for mr.evaluate
 ---@field values fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@field of string|mr.Metric       metric whose bounds are used
----@field counted? string|mr.Metric without a bound, lists count on which an ordering can change this metric (default: `of`); "any": all lists with rows
+---@field counted? string|mr.Metric metric that decides which lists count without a bound; "any": all lists with rows
 ---@field gains? mr.Metric          metric whose gains of grades the loss sums
 ---@field pointwise? boolean        every row is compared with its own grade; only affine bounds are allowed
 ---@field repeats? boolean          false: the same batch can give different values
----@field parameters? mr.Tensor[]|false  leaves that training updates with the model's
+---@field parameters? mr.Tensor[]|false  parameters that training updates together with the model's
 ---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivative by each score, for trees
 
 ---Makes a loss whose value for a list is multiplied by the bound's slope for a metric.
@@ -123,8 +122,8 @@ function M.by_slope(what, options)
   local where = "mr.losses." .. what.name
   local bound, none = bounds.resolve(options.bound), bounds.resolve "none"
   if what.pointwise and not bound.affine then
-    check.fail("%s: bound is '%s', expected an affine one: a mean over single rows has no place among the rankings of a list", where,
-      bound.name)
+    check.fail("%s: bound is '%s', expected an affine bound, because this loss compares single rows and does not "
+      .. "depend on a ranking", where, bound.name)
   end
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of

@@ -1,4 +1,4 @@
--- First and second derivatives of a loss by every score, for trees, which take Newton steps.
+-- First and second derivatives of a loss with respect to every score. Boosted trees need both for Newton steps.
 local check = require "moonrank.check"
 local random = require "moonrank.random"
 
@@ -11,13 +11,13 @@ local function gradient(values_of, scores, lists)
   return x.grad or scores * 0, values:detach()
 end
 
--- The second derivative by one score where no other score matters: a difference of gradients.
+-- Second derivatives of a pointwise loss with respect to each score, by central differences of gradients.
 local function difference(loss, scores, lists)
   local step = 1e-4
   return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)
 end
 
--- Per row the root mean square of a list's derivatives.
+-- Returns for each row the root mean square of the derivatives of its list.
 local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
 end
@@ -26,10 +26,10 @@ end
 ---loss:
 ---
 ---Pairwise logistic losses have a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's slope.
----This includes losses that draw pairs (with the same draws), and metrics that a script declared.
----DirectRanker has the second derivative of the logarithm times the square of the tangent's slope.
----Hinge losses have none, and use 1 for each pair with a slope. Pointwise losses have their exact
----second derivatives.
+---This includes losses that draw pairs (for the same drawn pairs), and metrics that a script
+---declared. DirectRanker has the second derivative of the logarithm times the square of the slope of
+---the hyperbolic tangent. Hinge losses have no second derivative, and use 1 for each pair whose
+---first derivative is not 0. Pointwise losses have their exact second derivatives.
 ---
 ---For all other losses, the first derivatives of a list are divided by their root mean square, and
 ---the second derivatives are 1. Both are then multiplied by the bound's slope, so that each list

@@ -4,10 +4,10 @@ local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
--- Derivatives by scores, multiplied by two such factors, stay within float32.
+-- Limits of factors. Derivatives with respect to scores, multiplied by two such factors, stay within float32.
 local least_factor, largest_factor = 1e-15, 1e15
 
----Returns the row of an option that multiplies scores or derivatives.
+---Returns the declaration row of an option that multiplies scores or derivatives.
 ---@param name string
 ---@param default? number
 ---@param help string
@@ -17,7 +17,7 @@ function M.factor(name, default, help)
 end
 
 local steepness = M.factor("steepness", 1,
-  "factor inside the sigmoid: it multiplies the difference of two scores; the thesis uses 1")
+  "factor inside the sigmoid: it multiplies the difference of two scores; Westerborg (2022) uses 1")
 steepness.formerly = "gain"
 
 M.steepness = declare("mr.smooth.RankOptions", { steepness })
@@ -30,8 +30,8 @@ M.bound = declare("mr.losses.BoundOptions", {
 
 M.slope = declare("mr.losses.SlopeOptions", {
   { "slope_at", "string", default = "value", choices = { "value", "expectation" },
-    help = "where the slope of a bound that is not affine is taken: at the metric's exact value for the current scores "
-      .. "(without a gradient through it), or at the metric's mean over random rankings" },
+    help = "point at which a bound that is not affine has its slope: the metric's exact value for the current scores "
+      .. "(without a gradient through it), or the metric's mean over random rankings" },
 }, M.bound)
 
 M.pairs = declare("mr.losses.PairOptions", {}, M.steepness, M.slope)

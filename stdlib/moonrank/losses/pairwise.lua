@@ -1,4 +1,5 @@
--- Losses over pairs of rows: with grades y_i > y_j, but where a function says all pairs. Sums over the pairs of a list.
+-- Pairwise losses: sums over the pairs of rows of a list with grades y_i > y_j. Only ranknet_all_pairs and ndcg_loss_1
+-- also have pairs of equal grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,7 +11,7 @@ local M = {}
 
 local pair_metric_options = declare("mr.losses.PairMetricOptions", {
   metrics.option("wrong_pairs", 'metric whose bounds are used; "nrbp_loss" counts only pairs of a row with grade 1 or '
-    .. "more and a row below grade 1, so that lists without the latter are left out"),
+    .. "more and a row below grade 1, so lists without such a pair are left out"),
 }, shared.slope)
 
 local counted_pair_options = declare("mr.losses.CountedPairOptions", {}, shared.steepness, pair_metric_options)
@@ -28,17 +29,20 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
 -- The metric of mr.losses.lambdarank from its options.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
-  if p ~= nil and metrics.is(given) then check.fail("%s: p is given, but the metric '%s' has its own", where, given.name) end
+  if p ~= nil and metrics.is(given) then
+    check.fail("%s: p is given, but the metric '%s' already has a p. Leave out p", where, given.name)
+  end
   if p ~= nil and not metrics.takes(given, "p") then
-    check.fail("%s: p is given, but metric is '%s'; p belongs to 'nrbp' and 'rbp'", where, given)
+    check.fail("%s: p is given, but metric is '%s'. Only 'nrbp' and 'rbp' take p", where, given)
   end
   local metric = metrics.parse(given, p ~= nil and { p = p } or nil)
   if metric.lacks_top then
-    check.fail("%s: of '%s' the largest grade must be given, as in metric = mr.metrics.%s{top = 4}", where, metric.name, metric.base)
+    check.fail("%s: metric '%s' needs the largest grade, as in metric = mr.metrics.%s{top = 4}", where, metric.name,
+      metric.base)
   end
   if not metric.swaps then
-    check.fail("%s: what a swap of two rows changes of '%s' is not known; it is of: %s", where, metric.name,
-      table.concat(metrics.names("swaps"), ", "))
+    check.fail("%s: metric is '%s', whose change by a swap of two rows is not known. It is known for %s", where,
+      metric.name, table.concat(metrics.names("swaps"), ", "))
   end
   return metric
 end
@@ -67,7 +71,7 @@ function M.lambdarank(options)
   local o = lambda_options:read(where, options)
   local metric = lambda_metric(where, o)
   o.metric, o.p = metric, nil
-  -- of a metric that is known, or of one that a script declared
+  -- calls `known` for a built-in metric, and `declared` for a metric that a script declared by gain and discount
   local function either(known, declared, ...)
     local more = { ... }
     return function(scores, lists)
@@ -118,7 +122,7 @@ function M.direct_ranker(options)
 end
 
 local hinge_options = declare("mr.losses.HingeOptions", {
-  shared.factor("margin", 1, "smallest lead of the better row's score that costs nothing"),
+  shared.factor("margin", 1, "smallest difference s_i - s_j that costs nothing, for y_i > y_j"),
 }, pair_metric_options)
 
 ---Makes the pairwise hinge loss (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the
@@ -139,11 +143,12 @@ end
 local all_pairs_options = declare("mr.losses.AllPairsOptions", {
   { "upsample", 'number|"list"|mr.Lists', default = 1, accept = is_upsample,
     expected = "a number from 1e-15 to 1e15, 'list' or lists",
-    help = 'how often a pair of unequal grades counts. "list": often enough that the targets 1, 1/2 and 0 are equally '
-      .. "frequent in each list, but at least once; lists: often enough that they are so in all these lists together" },
+    help = 'factor of pairs of unequal grades. "list": the factor, at least 1, that makes the targets 1, 1/2 and 0 '
+      .. "equally frequent in each list; lists: the same, but in all these lists together" },
 }, counted_pair_options)
 
--- How often pairs of unequal grades count for as many targets of each kind: equal pairs over half of the others, and no less than once.
+-- Returns the factor of pairs of unequal grades that makes the targets 1, 1/2 and 0 equally frequent: pairs of equal
+-- grades divided by half of the other pairs, at least 1.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
 local function pairs_of(lists)
   local sizes = lists.sizes:double():to("cpu")

@@ -1,4 +1,5 @@
--- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows, of any grades.
+-- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows. They are
+-- defined for any grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -18,7 +19,7 @@ local relevant_options = declare("mr.losses.RelevantOptions", {}, shared.relevan
 local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
-    parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: as the bound does
+    parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: `repeats` of the bound
 end
 
 ---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): the mean of (f -
@@ -55,7 +56,7 @@ function M.squared_hinge(options)
   return made("squared_hinge", "auc", o, function(scores, lists) return core.squared_hinge_loss(scores, lists, o.relevant) end)
 end
 
--- True for a list that is not empty, and for such a tensor of real numbers with one dimension.
+-- True for a table with at least one entry, and for a tensor of real numbers with one dimension and at least one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0
@@ -70,11 +71,12 @@ local ordinal_options = declare("mr.losses.OrdinalOptions", {
     help = "whether thresholds are parameters, which mr.fit trains together with the model's" },
 }, pointwise_options)
 
--- Raises unless these are numbers in rising order.
+-- Raises an error unless the thresholds `given` are finite numbers in ascending order.
 local function check_rising(where, given)
   for k, threshold in ipairs(given) do
     if not check.is_finite(threshold) or k > 1 and threshold <= given[k - 1] then
-      check.fail("%s: threshold %d is %s, expected finite numbers, each larger than the one before", where, k, tostring(threshold))
+      check.fail("%s: thresholds[%d] is %s, expected finite numbers, each larger than the one before", where, k,
+        tostring(threshold))
     end
   end
 end
@@ -89,7 +91,8 @@ local function checked_thresholds(where, o)
   check_rising(where, is_tensor and given:totable() or given)
   local thresholds = is_tensor and given or core.tensor(given, "float64", "cpu")
   if o.levels and o.levels ~= #thresholds then
-    check.fail("%s: %d thresholds, but levels is %s", where, #thresholds, tostring(o.levels))
+    check.fail("%s: thresholds has %d numbers, but levels is %s. Leave out levels", where, #thresholds,
+      tostring(o.levels))
   end
   return thresholds
 end

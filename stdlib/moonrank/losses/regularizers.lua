@@ -1,4 +1,5 @@
--- Regularisers of a model's factors that a loss asks for: mr.fit, which knows model and batch, adds them to the loss of each batch.
+-- Regularizers of a model's factors that a loss requests. mr.fit has the model and the batch, and adds the regularizers
+-- to the loss of each batch.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
@@ -10,7 +11,7 @@ M.factors = declare("mr.losses.RegularizeOptions", {
   { "items", "number", least = 0, help = "factor of the squared norms of the latent factors of the items in a list's rows" },
 })
 
--- A parameter of a model, or of what a script gave in its place, by its name.
+-- Returns a parameter by name; nil for a model of a script's class without the method :state.
 local function parameter_of(model, name)
   if type(check.field(model, "state")) ~= "function" then return nil end
   local names, values = model:state()
@@ -23,7 +24,7 @@ local function rows_of(loss, model, batch, name)
   local factors, numbers = parameter_of(model, name), check.field(batch, name)
   if not check.is_tensor(factors) or not check.is_tensor(numbers) then
     check.fail("mr.losses.%s: regularize names '%s', but the %s", loss.name, name,
-      check.is_tensor(numbers) and "model has no parameter of this name" or "training data have none")
+      check.is_tensor(numbers) and "model has no parameter of this name" or "training data have no such tensor")
   end
   return factors:rows(numbers)
 end

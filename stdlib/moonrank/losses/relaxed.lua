@@ -1,5 +1,5 @@
--- Losses that relax a metric otherwise than by smooth ranks: by distributions of ranks, by a relaxed matrix of permutation, by each row's
--- own score. Lists whose grades do not differ are 0, without gradient, and do not count.
+-- Losses that relax a metric without smooth ranks: by distributions of ranks, by a relaxed permutation matrix, or by
+-- each row's own score. A list whose grades are all equal has the value 0 and no gradient, and does not count.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -28,7 +28,7 @@ function M.soft_rank(options)
   return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
 end
 
--- Doubles hold neither distances of scores over a smaller `tau` nor sums of distances over a larger one.
+-- Limits of `tau`: outside of them, distances of scores divided by `tau`, or sums of these, do not fit into doubles.
 local neural_options = declare("mr.losses.NeuralOptions", {
   { "tau", "number", default = 1, least = 1e-15, most = 1e100, help = "temperature of the softmax" },
   { "iterations", "integer", default = 50, least = 0, most = 1000, help = "largest number of iterations of Sinkhorn's scaling" },

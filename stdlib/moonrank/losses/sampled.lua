@@ -1,6 +1,6 @@
--- Losses over pairs of a relevant row and one that is drawn among the other rows of its list. Draws depend on the seed, the training step and
--- the row's place in the batch alone: not on threads or processes, on what ran before, or on whether training was resumed. Sums over the
--- relevant rows of a list.
+-- Losses over pairs of a relevant row and a randomly drawn other row of its list, summed over the relevant rows of the
+-- list. Draws depend only on the seed, the training step and the row's place in the batch. Threads, processes, earlier
+-- calls and resumed training do not change them.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -21,7 +21,8 @@ local sampled_options = declare("mr.losses.SampledOptions", {
   metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
 }, shared.relevant, shared.slope)
 
--- The options, checked. Rows below the grade `relevant` may be drawn.
+-- Checks the options of a loss over drawn pairs. `relevant` also applies to the default metric, because rows below this
+-- grade may be drawn.
 local function checked(where, declaration, options)
   local o = declaration:read(where, options)
   if o.regularize then o.regularize = regularizers.factors:read(where .. ": regularize", o.regularize) end
@@ -29,9 +30,9 @@ local function checked(where, declaration, options)
   return o
 end
 
--- Makes a loss from two functions of the core, which give its values and its curvature. Both take scores, lists,
--- relevant, draws, the values of `rest`, seed, stream and the number of rows before. Lists count that have both relevant
--- rows and others.
+-- Makes a loss from two functions of the core, for its values and its curvature. Both take scores, lists, relevant,
+-- draws, the values of `rest`, seed, stream and the number of rows before. A list counts if it has relevant rows and
+-- others.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)
@@ -63,7 +64,7 @@ function M.bpr(options)
 end
 
 local warp_options = declare("mr.losses.WarpOptions", {
-  shared.factor("margin", 1, "smallest lead of a relevant row's score that costs nothing"),
+  shared.factor("margin", 1, "smallest difference s_i - s_j of a relevant and another row's scores that costs nothing"),
   { "trials", "integer", least = 1, most = 1000000, shown = "the list's number of rows that are not relevant",
     help = "largest number of draws for one relevant row" },
 }, sampled_options)

@@ -1,4 +1,4 @@
--- Losses of what stands at the top of a list: the first N rows, and the first relevant row.
+-- Losses of the top of a ranking: of its first N rows, or of its first relevant row.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"

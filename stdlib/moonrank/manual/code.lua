@@ -1,4 +1,4 @@
--- Lua as HTML: words in colours, and names of the library as links.
+-- Lua code as HTML, with syntax highlighting, and names of the library as links.
 local escape = require("moonrank.table").escape_html
 local lexer = require "moonrank.lexer"
 
@@ -10,12 +10,12 @@ for word in ([[and break do else elseif end false for function goto if in local 
 
 local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
 
--- HTML of the text between two words: blanks and comments.
+-- Returns HTML of the text between two tokens: blanks and comments.
 local function gap(text)
   return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
 end
 
--- How many words from `at` on are a name such as mr.data.movielens, and that name; `fit:plot` is none.
+-- If a name such as mr.data.movielens begins at the token `at`, returns the name and the index of its last token.
 local function path_at(tokens, at)
   if tokens[at].text ~= "mr" then return nil end
   local path, last = "mr", at
@@ -33,13 +33,13 @@ local function word(token)
   return escape(token.text)
 end
 
----A text of Lua as HTML, to stand in <pre>.
+---Returns Lua code as HTML for a <pre> element.
 ---@param text string
----@param links? table<string, string>  where names of the library are described
+---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
-  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- a comment ends with its line
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- the line break ends a comment in the last line
   while i <= #tokens do
     local token = tokens[i]
     parts[#parts + 1] = gap(text:sub(from, token.start - 1))

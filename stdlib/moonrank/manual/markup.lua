@@ -1,4 +1,4 @@
--- The part of Markdown that the manual's texts use, as HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
+-- Turns the Markdown of the manual into HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
 -- [links](to). Names of the library in running text become links to their description.
 local escape = require("moonrank.table").escape_html
 local code = require "moonrank.manual.code"
@@ -10,7 +10,7 @@ local M = {}
 ---@field text string
 ---@field id string
 
--- Names of the library in escaped text that is no code, as links; the longest beginning of a dotted name that is one counts.
+-- Replaces names of the library in escaped text by links. Of a dotted name, the longest known beginning is linked.
 local function with_names(text, links)
   return (text:gsub("%f[%w_]mr%.[%w_.:]*[%w_]", function(name)
     local known = name
@@ -25,7 +25,7 @@ local function styled(text, links)
   return with_names(text, links)
 end
 
--- Text without code: links first, since their parts are texts of their own.
+-- Converts text without code. Links are split off first, because label and address are converted separately.
 local function prose(text, links)
   local parts, from = {}, 1
   for at, label, target, after in text:gmatch "()%[([^%]\n]+)%]%(([^)%s]+)%)()" do
@@ -37,9 +37,9 @@ local function prose(text, links)
   return table.concat(parts)
 end
 
----A text within a paragraph.
+---Returns text within a paragraph as HTML.
 ---@param text string
----@param links? table<string, string>  where names of the library are described
+---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 ---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
 function M.inline(text, links)
@@ -54,13 +54,13 @@ function M.inline(text, links)
   return table.concat(parts)
 end
 
----A text as the value of an attribute `id`, and as what follows # in an address.
+---Returns a text in a form for the attribute `id`, which follows # in an address.
 ---@param text string
 ---@return string
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
 function M.id(text) return (text:lower():gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 
----A block of code; `language` "lua" is coloured, "output" is what code above it prints.
+---Returns a block of code as HTML. "lua" is highlighted; "output" marks the output of the code above.
 ---@param text string
 ---@param language string
 ---@param links? table<string, string>
@@ -80,7 +80,7 @@ local function table_html(lines, links)
   local parts = { '<div class="wide"><table>\n' }
   for i, line in ipairs(lines) do
     local tag, row = i == 1 and "th" or "td", {}
-    if i ~= 2 then  -- the line of dashes
+    if i ~= 2 then  -- line 2 has only dashes
       for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
       parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row), i == 1 and "</thead>\n<tbody>" or "")
     end
@@ -99,7 +99,7 @@ local function list_html(lines, links)
   return ("<%s>\n%s</%s>\n"):format(tag, table.concat(items), tag)
 end
 
--- Which kind of block a line that is no heading or fence belongs to.
+-- Returns the kind of block of a line that is neither a heading nor a fence.
 local function kind_of(line)
   if line:match "^|" then return "table" end
   if line:match "^%- " or line:match "^%d+%. " then return "list" end
@@ -112,7 +112,7 @@ local function finished(kind, lines, links)
   return "<p>" .. M.inline(table.concat(lines, "\n"), links) .. "</p>\n"
 end
 
----A text in Markdown as HTML. Its first line may be its title (`# `).
+---Returns Markdown text as HTML, its headings, and its title if the first line is one (`# `).
 ---@param text string
 ---@param links? table<string, string>
 ---@return string html
@@ -155,7 +155,8 @@ function M.html(text, links)
   return table.concat(parts), headings, title
 end
 
----Paragraphs of a comment in a source; one whose lines are all indented stays as it is.
+---Returns the paragraphs of a source comment as HTML. A paragraph whose lines are all indented is kept as preformatted
+---text.
 ---@param text string
 ---@param links? table<string, string>
 ---@return string

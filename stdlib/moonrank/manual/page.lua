@@ -1,13 +1,14 @@
--- One page as HTML: a document that needs no other file, its contents, and a search over the names of all pages.
+-- HTML pages of the manual. A page needs no other file. It has a table of contents, and a search over the names of all
+-- pages.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 
 local M = {}
 
--- By this the writer knows files of its own.
+-- Mark in the head of every page. Files without it are never overwritten.
 M.mark = '<meta name="generator" content="moonrank doc --html">'
 
----A whole document of HTML in one file.
+---Returns a whole HTML document for one file.
 ---@param title string
 ---@param css string
 ---@param body string   HTML
@@ -28,7 +29,7 @@ local function contents(headings)
   return table.concat(parts) .. "</ul></div></nav>\n"
 end
 
--- A value as JSON that may stand within <script>.
+-- Writes a value as JSON that is safe within <script>.
 local function json(value)
   if type(value) == "string" then
     return '"' .. value:gsub('[%c"\\<]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
@@ -38,8 +39,8 @@ local function json(value)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
----The script that searches the names of all pages.
----@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, beginning of names, their ends or {anchor, title}
+---Returns the script that searches the names of all pages.
+---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, prefix, ends or {anchor, title}
 ---@return string
 function M.search(groups)
   return "<script>\nvar groups = " .. json(groups) .. ";\n" .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"
@@ -50,12 +51,12 @@ end
 ---@field title string
 ---@field body string                    HTML
 ---@field headings mr.manual.Heading[]
----@field id? string                     of the title: a name that the page is about
+---@field id? string                     anchor of the title: the name that the page describes
 ---@field next? { file: string, title: string }
 
----A page of the manual.
+---Returns a page of the manual as HTML.
 ---@param page mr.manual.Page
----@param o { parts: string[][], search: string, version: string }  parts: {file, title} of what each page leads to
+---@param o { parts: string[][], search: string, version: string }  parts: {file, title} of each link in the header
 ---@return string
 function M.html(page, o)
   local links = {}

@@ -1,4 +1,5 @@
--- The reference as pages, from the documentation that `moonrank doc` prints: one for `mr`, for each of its modules and for each class.
+-- Pages of the reference, from the documentation that `moonrank doc` prints: a page for `mr`, for each of its modules
+-- and for each class.
 local check = require "moonrank.check"
 local entries = require "moonrank.help.entries"
 local docs = require "moonrank.help.docs"
@@ -13,10 +14,9 @@ local M = {}
 ---@field id string
 ---@field file string
 
--- Classes that a type names.
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Every class that a reader meets: those that `moonrank doc` lists, and those that arguments, results and fields are of.
+-- Returns all public classes: those that `moonrank doc` lists, and those of arguments, results and fields.
 local function class_names(all)
   local found, queue = {}, docs.class_names()
   local function put_types(list)
@@ -43,7 +43,7 @@ local function class_names(all)
   return check.names(found)
 end
 
--- The page of a class: its own, or, of options and of what belongs to a module, that module's.
+-- Returns the page of a class: a page of its own, or for option tables and classes within a module, the module's page.
 local function file_of_class(name, modules)
   local own = name:match "^mr%.(%u%w*)$"
   if own and not own:match "Options$" then return ("class_%s.html"):format(own) end
@@ -52,11 +52,11 @@ local function file_of_class(name, modules)
 end
 
 ---@class mr.manual.Reference
----@field links table<string, string>  where each name is described
----@field pages mr.manual.Page[]       without body, until they are written
----@field groups table[]               for the search: file, beginning of names, their ends
+---@field links table<string, string>  link to the description of each name
+---@field pages mr.manual.Page[]       pages, first without their bodies
+---@field groups table[]               groups of names for the search: file, common prefix, ends of the names
 
--- A page to be filled: `add` gives a name its place on it.
+-- Makes an empty page. Book:place gives names their anchors on it.
 local function new_page(file, name)
   return { file = file, title = name, id = name, name = name, headings = {}, ends = { "" }, parts = {} }
 end
@@ -64,7 +64,7 @@ end
 local Book = {}
 Book.__index = Book
 
--- An anchor on a page. Every name of the reference has one place.
+-- Gives a name an anchor on a page. Returns false if the name already has an anchor, because a name is described once.
 function Book:place(page, id, name)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id
@@ -90,7 +90,7 @@ local function heading(page, level, text, id)
   page.headings[#page.headings + 1] = { level = level, text = text, id = id }
 end
 
--- A type with the classes in it as links.
+-- Returns a type as HTML, with the classes in it as links.
 function Book:type(kind)
   if kind == "" then return "" end
   local text = escape(kind):gsub("mr%.[%w_.]*[%w_]", function(name)
@@ -99,7 +99,7 @@ function Book:type(kind)
   return "<code>" .. text .. "</code>"
 end
 
--- Arguments, fields or options as a table; with a prefix each row has an anchor.
+-- Returns arguments, fields or options as an HTML table. With a prefix, each row has an anchor.
 function Book:rows(list, prefix)
   local parts, group = { '<div class="wide"><table>\n' }, nil
   for _, each in ipairs(list) do
@@ -116,7 +116,7 @@ end
 
 local function label(text) return '<p class="label">' .. text .. "</p>\n" end
 
--- Arguments, results and examples of a function.
+-- Returns text, arguments, results and examples of a function as HTML.
 function Book:details(d)
   local parts = {}
   local function add(text) parts[#parts + 1] = text end
@@ -124,7 +124,8 @@ function Book:details(d)
   if #d.params > 0 then add(label "Arguments" .. self:rows(d.params)) end
   for _, p in ipairs(d.params) do
     local fields, class = entries.options_of(p), p.type:gsub("[%?%[%]]", "")
-    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then  -- those have a page of their own
+    -- classes with a page of their own are not repeated
+    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then
       add(label(("Fields of <code>%s</code> (%s)"):format(escape(p.name), self:type(class))))
       add(self:rows(fields))
     end
@@ -138,7 +139,7 @@ function Book:details(d)
   return table.concat(parts)
 end
 
--- One function, method or computed field; where nothing documents it, the registry's words for a metric of its name.
+-- Adds a function, a method or a computed field to a page. A metric without a docstring gets the registry's text.
 function Book:entry(page, entry)
   local d = entries.describe(entry)
   local own = entry.path:match "^mr%.metrics%.([%w_]+)$"
@@ -155,7 +156,7 @@ local function section(page, title)
   put(page, ('<h2 id="%s">%s</h2>\n'):format(escape(id), escape(title)))
 end
 
--- Fields of a class, those that the core computes among them, and what is said of it.
+-- Adds the description of a class and its fields to a page, including fields that the core computes.
 function Book:class(page, name, computed)
   local class, fields = docs.class(name), {}
   table.move(docs.fields(name) or {}, 1, #(docs.fields(name) or {}), 1, fields)
@@ -168,7 +169,7 @@ function Book:class(page, name, computed)
   if #fields > 0 then put(page, self:rows(fields, name .. ".")) end
 end
 
--- Methods of a class, and fields that the core computes; what is declared as a field is neither.
+-- Returns the methods of a class, and the fields that the core computes, without those that are declared as fields.
 local function members_of(self, name)
   local methods, computed, seen = {}, {}, {}
   for _, field in ipairs(docs.fields(name) or {}) do seen[name .. "." .. field.name] = true end
@@ -186,7 +187,7 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
--- A registry's names, each with what it says.
+-- Adds a section with the names in a registry and their documentation.
 local function registered(self, page, title, what, of)
   section(page, title)
   for _, name in ipairs(of.names()) do
@@ -222,7 +223,7 @@ function Book:module_page(page)
   end
 end
 
--- Pages of modules, and where their functions are.
+-- Makes the pages of modules, and gives their functions anchors.
 local function place_modules(self, root)
   local modules = { mr = { file = "reference_mr.html", value = root } }
   for _, entry in ipairs(self.all) do
@@ -263,7 +264,7 @@ local function place_classes(self, modules)
   end
 end
 
----The reference: pages with their bodies, and where each name is.
+---Returns the reference: pages with their bodies, and the link to each name.
 ---@return mr.manual.Reference
 ---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
 function M.new()

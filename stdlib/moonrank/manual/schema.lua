@@ -1,4 +1,5 @@
--- The store of sweeps, table by table: columns and types from its own statements (sweep/schema), what they mean from here.
+-- Documentation of the store of sweeps: the tables and columns are those of sweep/schema, and this file has their
+-- meaning.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local markup = require "moonrank.manual.markup"
@@ -6,75 +7,84 @@ local store = require "moonrank.sweep.store"
 
 local M = {}
 
-local floats = "IEEE 754 double precision, little-endian, 8 bytes each, nothing before, between or after them"
+local floats = "IEEE 754 double precision, little-endian, 8 bytes each, without header or padding"
 
--- The tables of a store and the meaning of each of their columns.
+-- The tables of a store, and the meaning of their columns.
 M.tables = {
   { name = "studies", text = "One row per study. A store may hold several; their names differ.", columns = {
-    id = "what `trials.study` refers to",
+    id = "number to which `trials.study` refers",
     name = "the name given to `mr.sweep`",
-    space = "the parameters, a line each, as Lua would write them: `lr = loguniform(0.001, 0.1; points 3)`",
+    space = "the parameters, one per line: `lr = loguniform(0.001, 0.1; points 3)`",
     sampler = "how combinations are chosen (`grid`, `random`, `sobol`, `tpe`, with options), and the pruner",
     seed = "the study's seed, from which each trial's seed follows",
     direction = "`maximize` or `minimize`",
-    metric = "which number counts; NULL where a trial returns one number only",
-    script = "functions, values and modules of the trials, a line each with a digest (`rule 3: tokens` in the first line): a store "
-      .. "refuses to go on under other code. Without that line an earlier version recorded it, and it goes on only with `force = true`",
-    script_name = "the script, without its folder",
-    settings = "the `settings` of `mr.sweep`, a line each",
-    data = "checksums of files and fingerprints of data given to `mr.sweep` as `data`, a line each; empty where none was given",
-    planned = "how many trials there will be, where that is known",
-    forced = "what had changed when the study went on by `force = true`, as a sum: 1 space, 2 script, 4 settings, 8 data, 16 sampler, "
-      .. "32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 where nothing had. "
-      .. "Earlier versions wrote 1 or 0, for the space",
-    version = "of Moonrank, when the study was made or last changed",
-    created = "UTC, `YYYY-MM-DD HH:MM:SS`" } },
+    metric = "name of the number that the study optimises; NULL if a trial returns one number only",
+    script = "functions, values and modules of the trials, one per line with a digest (`rule 3: tokens` in the "
+      .. "first line). A study "
+      .. "does not continue with other code. If the first line is missing, an earlier version wrote it, and the "
+      .. "study continues only "
+      .. "with `force = true`",
+    script_name = "name of the script without its folder",
+    settings = "the `settings` of `mr.sweep`, one per line",
+    data = "checksums of files and data fingerprints of the option `data` of `mr.sweep`, one per line; empty "
+      .. "without this option",
+    planned = "number of trials of the study, if it is known",
+    forced = "what had changed when the study was continued with `force = true`, as a sum: 1 space, 2 script, 4 "
+      .. "settings, 8 data, "
+      .. "16 sampler, 32 seed, 64 direction, 128 metric, 256 form of the recorded code; 0 if nothing had changed. "
+      .. "Earlier versions wrote only 1 (space changed) or 0",
+    version = "version of Moonrank when the study was made or last changed",
+    created = "time in UTC, `YYYY-MM-DD HH:MM:SS`" } },
   { name = "trials", text = "One row per trial that has begun.", columns = {
-    id = "what the tables below refer to",
-    study = "`studies.id`",
-    number = "from 1, within the study",
-    state = "`running`, `done`, `pruned`, `failed` (an error, or a result that is no number), `killed` (its process ended) or "
+    id = "number to which the other tables refer",
+    study = "`studies.id` of the trial's study",
+    number = "number of the trial within the study, from 1",
+    state = "`running`, `done`, `pruned`, `failed` (an error, or a result that is not a number), `killed` (the "
+      .. "process ended) or "
       .. "`interrupted`",
-    attempts = "how often it ran",
-    seed = "its own seed: `trial.seed`",
-    params = "its parameters as a JSON object",
-    value = "the number that counts (`studies.metric`); NULL where there is none",
-    reason = "why it failed, was killed or pruned",
-    traceback = "of an error in the trial's function",
+    attempts = "how often the trial was started",
+    seed = "seed of the trial: `trial.seed`",
+    params = "parameters of the trial as a JSON object",
+    value = "the number that the study optimises (`studies.metric`); NULL if the trial returned none",
+    reason = "why the trial failed, was killed or was pruned",
+    traceback = "traceback of an error in the trial's function",
     wall = "seconds that the last attempt took",
-    memory = "the most bytes of memory that its process held during the last attempt",
-    device = "where it ran: `cpu`, or the name of the GPU",
-    version = "of Moonrank",
-    data = "`studies.data` when it ran",
-    started = "UTC, of the last attempt",
-    ended = "UTC; NULL while it runs",
-    noted = "1 where the table `data` has what the trial used",
-    numerics = "the name of the numerics it ran under (`moonrank --version`); NULL in stores from before they had one",
-    conventions = "gain, ties, empty lists, cutoff and so on of each metric, as a JSON object; under `new to training: ` and "
-      .. "a number's name, how much of its lists training never saw. NULL where the trial's function returned plain numbers" } },
-  { name = "numbers", text = "Every number that a trial returned: metrics on test by name, on validation with `valid_` before it.",
+    memory = "largest memory of the trial's process during the last attempt, in bytes",
+    device = "device of the trial: `cpu`, or the name of the GPU",
+    version = "version of Moonrank that ran the trial",
+    data = "`studies.data` when the trial ran",
+    started = "time in UTC at which the last attempt began",
+    ended = "time in UTC at which the trial ended; NULL while it runs",
+    noted = "1 if the table `data` lists the data that the trial used",
+    numerics = "numerics version of the trial (`moonrank --version`); NULL in stores of versions that did not "
+      .. "record it",
+    conventions = "gain, ties, empty lists, cutoff and other conventions of each metric, as a JSON object. "
+      .. "Entries `new to training: ` "
+      .. "and a number's name count users, items or queries that are not in the training data. NULL if the "
+      .. "trial's function returned "
+      .. "plain numbers" } },
+  { name = "numbers", text = "All numbers that a trial returned. Names of metrics on validation begin with `valid_`.",
     columns = {
-    trial = "`trials.id`",
-    name = "`ndcg@10`, `valid_ndcg@10`, `best_epoch`, or whatever the trial's function called it",
-    value = "NULL stands for NaN, which SQLite does not keep" } },
-  { name = "reports", text = "What a trial reported on its way: learning curves, and what pruners looked at.", columns = {
-    trial = "`trials.id`",
-    name = "`loss`, `valid_loss`, `valid_ndcg`, ...; what `trial:report` was given",
-    step = "the epoch, or the step that was given",
-    value = "NULL stands for NaN" } },
-  { name = "lists", text = "Scores of single test lists, for paired tests: the only blobs of the store.", columns = {
-    trial = "`trials.id`",
-    name = "the metric; `list` for the number of each list's user or query",
-    scores = "one number per test list in the order of the lists, " .. floats .. "; so a blob has 8 times as many bytes as there are lists"
-  } },
-  { name = "data", text = "Which data a trial used, by fingerprints of their content.", columns = {
-    trial = "`trials.id`",
+    trial = "`trials.id` of the trial",
+    name = "name of the number: `ndcg@10`, `valid_ndcg@10`, `best_epoch`, or a name from the trial's function",
+    value = "the number; NULL stands for NaN, which SQLite cannot store" } },
+  { name = "reports", text = "Numbers that a trial reported while it ran. Pruners read them.", columns = {
+    trial = "`trials.id` of the trial",
+    name = "name of the number: `loss`, `valid_loss`, `valid_ndcg`, or a name given to `trial:report`",
+    step = "the epoch, or the step given to `trial:report`",
+    value = "the number; NULL stands for NaN" } },
+  { name = "lists", text = "Values of metrics per test list, for paired tests. No other table has blobs.", columns = {
+    trial = "`trials.id` of the trial",
+    name = "name of the metric; `list` for the number of each list's user or query",
+    scores = "one number per test list in the order of the lists, " .. floats .. "; a blob has 8 bytes per list" } },
+  { name = "data", text = "Data that a trial used, by data fingerprints.", columns = {
+    trial = "`trials.id` of the trial",
     role = "`train`, `valid`, `test` or `other`",
-    fingerprint = "16 hexadecimal digits",
-    what = "a few words for people: `80 lists, 3408 rows`" } },
+    fingerprint = "data fingerprint: 16 hexadecimal digits",
+    what = "description for people: `80 lists, 3408 rows`" } },
 }
 
----Columns of every table of a store of the newest version: {name, type, notnull} in their order, by table.
+---Returns the columns of every table of a store of the newest version, in their order, by the table's name.
 ---@return table<string, { name: string, type: string, required: boolean }[]>
 ---Example: `require "moonrank.manual.schema".columns().lists[3].type   --> BLOB`
 function M.columns()
@@ -94,7 +104,7 @@ function M.columns()
   return found
 end
 
----The tables as lines of text.
+---Returns the documentation of the tables as text.
 ---@return string
 ---Example: `require "moonrank.manual.schema".text():match "## [^\n]*"   --> ## Tables of the store`
 function M.text()
@@ -108,15 +118,15 @@ function M.text()
   return table.concat(lines, "\n")
 end
 
----The tables as HTML.
+---Returns the documentation of the tables as HTML, and its headings.
 ---@param links table<string, string>
 ---@return string
 ---@return mr.manual.Heading[]
 function M.html(links)
   local columns, parts = M.columns(), {}
   local headings = { { level = 2, text = "Tables of the store", id = "store-tables" } }
-  local version = "Version %d, which is `PRAGMA user_version`; stores of older versions lack what came later, and are brought up to date "
-    .. "when a sweep next writes to them."
+  local version = "The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer "
+    .. "tables and columns. A sweep adds them when it next writes to the store."
   parts[1] = '<h2 id="store-tables">Tables of the store</h2>\n' .. markup.paragraphs(version:format(#store.versions), links)
   for _, each in ipairs(M.tables) do
     local id = "table-" .. each.name

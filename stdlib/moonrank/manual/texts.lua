@@ -1,9 +1,10 @@
--- The manual's own texts: pages in Markdown, and recipes, each a script that begins with its question and says what it prints.
+-- Texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and contains
+-- its own output.
 local core = require "moonrank.core"
 
 local M = {}
 
--- In the order of reading.
+-- Chapters of the guide, in the order of reading.
 M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training", "sweeps", "figures",
   "gpu_and_cluster" }
 
@@ -14,14 +15,14 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
   "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems",
   "learning_curves" }
 
----A text of the manual.
+---Returns a text of the manual.
 ---@param name string  "guide/models.md"
 ---@return string
 function M.read(name)
   return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
 end
 
----Names of all pages of prose, as `moonrank doc` takes them.
+---Returns the names of all pages of prose, as `moonrank doc` takes them.
 ---@return string[]
 ---Example: `require "moonrank.manual.texts".pages()[1]   --> formats`
 function M.pages()
@@ -31,7 +32,7 @@ function M.pages()
   return pages
 end
 
----A page by its name, or nil.
+---Returns a page by its name, or nil.
 ---@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
@@ -48,12 +49,12 @@ end
 ---@class mr.manual.Recipe
 ---@field name string
 ---@field title string   the question
----@field text string    what is said of it
+---@field text string    explanation below the question
 ---@field code string
----@field output string  what it prints
----@field source string  all of the script
+---@field output string  output of the code
+---@field source string  the whole script
 
----A recipe of the cookbook, or nil.
+---Returns a recipe of the cookbook, or nil.
 ---@param name string
 ---@return mr.manual.Recipe?
 ---Example: `require "moonrank.manual.texts".recipe("ties").title   --> What are tied scores worth?`

@@ -1,17 +1,20 @@
--- The conventions of exact metrics. The same ranking has different published values under different conventions, so every table of metrics says them.
+-- Conventions of exact metrics, in words. Values of the same ranking differ between conventions, so every table of
+-- metrics states them.
 local M = {}
 
--- Options in the order in which they are said, and their words. The first four are always said.
+-- Conventions in the order in which they are printed, with their labels. Those in `always` are printed for every
+-- metric.
 local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" }, { "relevant", "relevant" },
   { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
----Prefix of the names under which a store keeps how much of the evaluated lists training never
----saw.
+---Prefix of names in a store. The entry counts evaluated users, items or queries that are not in
+---the training data.
 M.novelty_prefix = "new to training: "
 
--- The value that an evaluation by this metric really uses: under a bound, lists on which no ordering matters are always left out; a metric
--- of gains has a gain also where that is fixed, and does not read which rows are relevant.
+-- Returns the value of a convention that an evaluation by this metric uses. Under a bound, lists on which no ordering
+-- matters are always left out. A metric that sums gains ignores `relevant`, and has a gain even if the gain is no
+-- option.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
@@ -24,8 +27,8 @@ local function value_of(metric, option)
   return type(value) == "number" and ("%.14g"):format(value) or value
 end
 
--- "gain exp2", or "ties mean (rr, ap), stable (ndcg)" where metrics differ; nil where no metric has an option that need not be said. What few
--- metrics do is said with their names.
+-- Returns a convention in words: "gain exp2", or "ties mean (rr, ap), stable (ndcg)" if metrics differ. Returns nil if
+-- no metric has the option and it is not printed for every metric.
 local function part_of(metrics, option, words)
   local values, names = {}, {}
   for _, each in ipairs(metrics) do
@@ -55,7 +58,7 @@ function M.line(metrics)
   return table.concat(parts, "; ")
 end
 
----Returns the line for metric values whose conventions are not known.
+---Returns the line below metrics that were stored as plain numbers, without their conventions.
 ---@param names string[]
 ---@return string
 ---Example: `require("moonrank.metrics.conventions").unknown{"ndcg"}   --> gain, ties, empty lists and cutoff are unknown: ndcg was stored as a plain number`
@@ -78,8 +81,8 @@ function M.text(metric)
   return table.concat(parts, ";")
 end
 
----A stand-in for a metric in `line`, from the metric's name and the text that `text` returned for
----it.
+---Returns a stand-in for a metric, for `line`, from the metric's name and the text that `text`
+---returned for the metric.
 ---@param name string
 ---@param text string
 ---@return table

@@ -1,4 +1,5 @@
--- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the tables that LambdaRank reads.
+-- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the gains,
+-- discounts and norms that LambdaRank reads.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -28,7 +29,7 @@ end
 ---@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
 function M.made(name, definition)
   local o = declared_options:read("mr.metrics.define", definition)
-  local known = {}  -- discounts asked for so far
+  local known = {}  -- discounts computed so far
 
   local function discounts(longest)
     for k = #known + 1, math.max(1, 2 * longest - 1) do known[k] = number_of(name, "discount", o.discount, (k + 1) / 2) end
@@ -45,7 +46,7 @@ function M.made(name, definition)
     local gain, discount = gains(lists), discounts(longest)
     if not o.ideal then return gain, discount, core.full({ lists.count }, 1, "float64", "cpu") end
     local best = sums(gain, discount, core.ranks(core.ranking(gain, lists, "stable", 1)), lists)
-    return gain, discount, best + best:eq(0)  -- where nothing gains, nothing is divided
+    return gain, discount, best + best:eq(0)  -- the norm is 1 if all gains are 0
   end
 
   local function values(ranks, lists)

@@ -1,4 +1,4 @@
--- Models that are counted, not trained: popularity, nearest items, and chance.
+-- Models without training: popularity, nearest neighbours of items, and random scores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local models = require "moonrank.models.model"
@@ -13,7 +13,7 @@ M.kinds = {}
 
 ---@class mr.Baseline
 ---@field kind string
----@field config table  what it was made with
+---@field config table  options that the model was made with
 local Baseline = check.class("mr.Baseline")
 
 local function new(kind, config, tensors, reads, forward)
@@ -67,7 +67,7 @@ local seed = { "seed", "integer", default = 1, also = { "random_state" }, help =
 
 local function count_of(name) return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) } end
 
--- The option without its default.
+-- Returns a copy of a declaration row without its default, so that the option is required.
 local function required(row)
   local same = { required = true }
   for key, value in pairs(row) do
@@ -76,7 +76,7 @@ local function required(row)
   return same
 end
 
--- Users and items of a fold, and which of its training part each user has.
+-- Returns an mr.UserItems of the relevant items of each user in the training part of a fold.
 local function known_of(where, of)
   if not of.items then check.fail("%s: this fold has no users and items", where) end
   return core.user_items(of.train.lists, of.train.users, of.train.items, of.users, of.items)
@@ -84,7 +84,7 @@ end
 
 local function on_cpu(x) return x:to("cpu") end
 
--- Each from its options and tensors, those of a fold or of a file.
+-- Functions that make a baseline from its options and tensors, by kind.
 local made = {}
 
 function made.popularity(config, tensors)
@@ -152,10 +152,10 @@ function M.kinds.random(options)
   return made.random(random_options:read("mr.models.random", options))
 end
 
--- The tensor of a file, which has one number for each of `count`.
+-- Returns a tensor of a file after checking that it has `count` integers.
 local function counts_in(by_name, name, what, count)
   local x = by_name[name]
-  if not x then check.fail("no tensor '%s' in the file", name) end
+  if not x then check.fail("the file has no tensor '%s'", name) end
   if x.dtype ~= "int64" or x.dims ~= 1 or #x ~= count then
     check.fail("tensor '%s' is {%s} %s, expected {%s} int64: one for each of the %s", name, table.concat(x:shape(), ", "), x.dtype,
       tostring(count), what)
@@ -169,7 +169,7 @@ local read = {}
 function read.popularity(o, by_name)
   local counts = counts_in(by_name, "counts", "items", o.items):double()
   if #counts > 0 and (counts:min():item() < 0 or counts:max():item() > o.users) then
-    check.fail("tensor 'counts' is not within 0 and %d, the number of users", o.users)
+    check.fail("tensor 'counts' has entries outside of 0 to %d, the number of users", o.users)
   end
   return made.popularity(o, { counts = by_name.counts })
 end
@@ -180,7 +180,7 @@ function read.item_knn(o, by_name)
   local parts = {}
   for i, name in ipairs{ "known_counts", "known_items", "counts", "items", "cosines" } do
     parts[i] = by_name[name]
-    if not parts[i] then check.fail("no tensor '%s' in the file", name) end
+    if not parts[i] then check.fail("the file has no tensor '%s'", name) end
   end
   local neighbours = core.neighbours_of(table.unpack(parts))
   return made.item_knn(o, neighbours:state(), neighbours)
@@ -190,7 +190,7 @@ function read.random(o) return made.random(o) end
 
 local users, items = required(count_of "users"), required(count_of "items")
 
--- The options that the file of each has.
+-- Declared options in the file of each kind of baseline.
 local in_file = {
   popularity = declarations.unlisted("a file of popularity", { users, items }),
   item_knn = declarations.unlisted("a file of item_knn", { users, items, required(k), required(shrink) }),
@@ -198,7 +198,7 @@ local in_file = {
 }
 
 ---Restores a model from the contents of its file.
----@param texts table<string, string>  its kind and options
+---@param texts table<string, string>  kind and options of the baseline
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Baseline
 function M.restore(texts, by_name)

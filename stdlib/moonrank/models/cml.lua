@@ -4,7 +4,7 @@ local model_options = require "moonrank.models.options"
 local operations = require "moonrank.operations"
 local tensors = require "moonrank.tensor"
 
--- Rows beyond the ball, moved to its surface; others as they are.
+-- Moves rows of `x` that are outside the ball of this radius to its surface.
 local function projected(x, radius)
   local norms = x:row_dot(x):sqrt():maximum(radius)
   return x * (radius / norms):reshape(#x, 1)

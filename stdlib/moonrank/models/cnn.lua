@@ -8,7 +8,8 @@ local tensors = require "moonrank.tensor"
 
 local largest_side = 65536
 
--- Height and width after the convolutions and poolings of `filters`; below 1 from where on images are too small.
+-- Returns height and width of an image after all convolutions and poolings. A value below 1 means that images are too
+-- small.
 local function sizes_after(o)
   local height, width = o.height, o.width
   for _ = 1, #o.filters do
@@ -21,12 +22,13 @@ end
 local function check_sizes(o)
   local where = "mr.models.cnn"
   if #o.filters == 0 then
-    check.fail("%s: filters is empty, expected the outputs of one convolution or more (mr.models.mlp has none)", where)
+    check.fail("%s: filters is empty, expected one number or more. Use mr.models.mlp for a network without "
+      .. "convolutions", where)
   end
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
-    check.fail("%s: images of %d x %d are too small for %d convolutions of %d x %d and halvings, expected larger images or a smaller "
-      .. "kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
+    check.fail("%s: images of %d x %d pixels are too small for %d convolutions of %d x %d with pooling, expected "
+      .. "larger images or a smaller kernel", where, o.height, o.width, #o.filters, o.kernel, o.kernel)
   end
 end
 
@@ -65,7 +67,8 @@ return {
     local o, x = self.options, batch.features
     local rows, pixels = #x, o.channels * o.height * o.width
     if x:size(2) ~= pixels then
-      check.fail("the network takes %d x %d x %d pixels, but there are %d features", o.channels, o.height, o.width, x:size(2))
+      check.fail("the network takes %d x %d x %d pixels, but the batch has %d features", o.channels, o.height, o.width,
+        x:size(2))
     end
     x = x:reshape(rows, o.channels, o.height, o.width)
     for i = 1, #o.filters do

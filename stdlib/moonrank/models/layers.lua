@@ -4,10 +4,10 @@ local tensors = require "moonrank.tensor"
 local M = {}
 
 ---Adds weights and bias of one fully connected layer, uniform in +-1/sqrt(inputs).
----@param into table<string, mr.Tensor>
----@param order string[]
----@param name string    before ".weight" and ".bias"
----@param stream string  of the random numbers, before " weight" and " bias"
+---@param into table<string, mr.Tensor>  gets the tensors by name
+---@param order string[]  the names are appended to it
+---@param name string    prefix of the names, before ".weight" and ".bias"
+---@param stream string  prefix of the streams of random numbers, before " weight" and " bias"
 ---@param inputs integer
 ---@param outputs integer
 ---@param o table        options of the model: seed, dtype

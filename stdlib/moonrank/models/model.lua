@@ -10,16 +10,16 @@ local M = {}
 
 ---@class mr.Model
 ---@field kind string
----@field config table     the options that it was made with
----@field repeats boolean  whether its scores depend on the batch and the parameters alone
+---@field config table     options that the model was made with
+---@field repeats boolean  whether scores depend only on the batch and the parameters
 local Model = check.class("mr.Model")
 
 local function described(x)
   return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or type(x)
 end
 
--- The value that `forward` gets as self: parameters and buffers by name, and `options`. Only
--- buffers may be assigned.
+-- Returns the object that `forward` gets as self: parameters and buffers by name, and `options`. Only buffers may be
+-- assigned.
 local function view_of(model)
   local fixed, buffers = { options = model.config }, model._buffers
   for i, name in ipairs(model._names) do fixed[name] = model._parameters[i] end
@@ -30,7 +30,9 @@ local function view_of(model)
   end
   local function assign(_, name, value)
     local buffer = buffers[name]
-    if not buffer then check.fail("model %s: '%s' is no buffer, and nothing else changes in forward", model.kind, tostring(name)) end
+    if not buffer then
+      check.fail("model %s: '%s' is not a buffer, and forward may assign only buffers", model.kind, tostring(name))
+    end
     if described(value) ~= described(buffer) then
       check.fail("model %s: buffer '%s' was set to %s, expected %s", model.kind, name, described(value), described(buffer))
     end
@@ -40,8 +42,8 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
--- Names of the fields of a batch that a model needs. For a model defined in a script, only the
--- option `inputs` tells.
+-- Returns the names of the fields of a batch that a model needs. For a model defined in a script, only the option
+-- `inputs` tells that it needs features.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
@@ -49,8 +51,8 @@ end
 
 ---Makes a model from a definition.
 ---@param definition table  checked
----@param config table      its options
----@param names string[]    of the parameters, in order
+---@param config table      options of the model
+---@param names string[]    names of the parameters, in order
 ---@param parameters mr.Tensor[]
 ---@param buffers table<string, mr.Tensor>
 ---@return mr.Model
@@ -77,7 +79,7 @@ function M.does_nothing(model, method)
 end
 
 ---Raises an error if a batch lacks something that a model reads.
----@param kind string        of the model
+---@param kind string        kind of the model, for messages
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 function M.check_batch(kind, batch, needed)
@@ -90,7 +92,7 @@ function M.check_batch(kind, batch, needed)
   end
 end
 
--- Raises unless a script's forward pass returned one score per row, with the parameters' dtype.
+-- Raises an error unless a script's forward pass returned one score per row, with the parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
   if not check.is_tensor(scores) then
@@ -101,9 +103,11 @@ local function check_scores(self, scores, batch)
     check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "), rows,
       scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
-  if scores.dtype ~= first.dtype then check.fail("%s: forward returned %s, expected %s", where, scores.dtype, first.dtype) end
+  if scores.dtype ~= first.dtype then
+    check.fail("%s: forward returned scores of type %s, expected %s", where, scores.dtype, first.dtype)
+  end
   if batch.training and not scores.tracked then
-    check.fail("%s: the scores do not depend on its parameters: training would change nothing", where)
+    check.fail("%s: the scores do not depend on the model's parameters, so training would change nothing", where)
   end
 end
 
@@ -137,8 +141,8 @@ end
 ---Example: `#mr.models.mlp{inputs = 3, hidden = {2}}:parameters()   --> 4`
 function Model:parameters() return { table.unpack(self._parameters) } end
 
----Moves parameters to where their definition requires them, such as into a ball. mr.fit calls it
----after every step. Models without such a rule stay as they are.
+---Applies the model's constraint to its parameters, such as the ball of mr.models.cml. mr.fit calls
+---it after every step. A model without a constraint does not change.
 ---@return mr.Model  itself
 ---Example: `mr.models.cml{users = 1, items = 1}:constrain().kind   --> cml`
 function Model:constrain()
@@ -151,8 +155,8 @@ function Model:constrain()
   return self
 end
 
----Returns a number that the model's definition adds to the loss of a batch in mr.fit
----(mr.models.cml{covariance = 0.1}); nil if it adds none.
+---Returns the penalty that mr.fit adds to the loss of a batch, such as that of
+---mr.models.cml{covariance = 0.1}; nil for a model without a penalty.
 ---@param batch mr.Batch
 ---@return mr.Tensor?
 ---Example: `mr.models.linear{inputs = 2}:penalty{}   --> nil`
@@ -172,7 +176,7 @@ function Model:buffers()
   return copy
 end
 
--- Others of the same names and sizes, as :buffers gave them.
+-- Replaces buffers by tensors of the same names and sizes, such as those that :buffers returned.
 function Model:_put_buffers(buffers)
   for name, buffer in pairs(buffers) do self._buffers[name] = buffer end
 end
@@ -211,7 +215,7 @@ function Model:restore(snapshot)
   self:_put_buffers(snapshot.buffers)
 end
 
--- Replaces every tensor by what `change` makes of it.
+-- Replaces every parameter and buffer by the result of `change` for it.
 local function converted(self, change)
   for i, parameter in ipairs(self._parameters) do self._parameters[i] = change(parameter:detach()):requires_grad() end
   for name, buffer in pairs(self._buffers) do self._buffers[name] = change(buffer) end
@@ -221,7 +225,7 @@ local function converted(self, change)
 end
 
 ---Replaces parameters and buffers by other tensors of the same sizes, on the device where they are.
----@param by_name table<string, mr.Tensor>  all of them
+---@param by_name table<string, mr.Tensor>  all parameters and buffers
 ---@return mr.Model  itself
 function Model:put(by_name)
   for i, name in ipairs(self._names) do
@@ -232,14 +236,14 @@ function Model:put(by_name)
   return self
 end
 
----Moves the model to a device. Optimizers bound to its parameters before keep the old ones.
+---Moves the model to a device. Optimizers that were made before keep the old parameters.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Model  itself
 ---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
 function Model:to(device) return converted(self, function(x) return x:to(device) end) end
 
----Converts parameters and buffers to float64. Optimizers bound to its parameters before keep the
----old ones.
+---Converts parameters and buffers to float64. Optimizers that were made before keep the old
+---parameters.
 ---@return mr.Model  itself
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
@@ -247,13 +251,15 @@ function Model:double() return converted(self, function(x) return x.dtype == "in
 ---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in float64.
 ---@param batch mr.Batch
 ---@param options? mr.GradcheckOptions
----@return number  the worst error
+---@return number  the largest error of a parameter
 ---Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
 function Model:gradcheck(batch, options)
   M.check_batch(self.kind, batch, self._reads)
   local worst = 0
   for i, name in ipairs(self._names) do
-    if self._parameters[i].dtype ~= "float64" then check.fail("gradcheck: '%s' is float32, expected float64: model:double()", name) end
+    if self._parameters[i].dtype ~= "float64" then
+      check.fail("gradcheck: parameter '%s' is float32, expected float64. Call model:double() before", name)
+    end
     local function at(x)
       local view = setmetatable({ [name] = x }, { __index = self._view, __newindex = function() end })
       return self._definition.forward(view, batch)
@@ -302,7 +308,7 @@ local function options_text(config)
   return core.safe_text(table.concat(parts, ", "))
 end
 
--- The options, and a line per tensor: name, sizes, entries.
+-- Returns the options, and a line for each parameter and buffer: name, sizes, number of entries.
 function Model:__tostring()
   local lines = { ("%s{%s}, %d parameters"):format(self.kind, options_text(self.config), self:size()) }
   local names, values = self:state()

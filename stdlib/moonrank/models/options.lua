@@ -1,4 +1,5 @@
--- Options of models: those that several models share, those of models that scripts define, and their texts in a file.
+-- Options of models: shared options, options of models that scripts define, and the text of an option in a model's
+-- file.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"
@@ -70,10 +71,10 @@ function M.check_storable(where, name, value)
     kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
 end
 
--- The type of an option that has this default. A number may be given for an integer.
+-- Returns the type of an option that has this default value: "number" also for an integer default.
 local function type_of_default(default) return type(default) == "table" and "integer[]" or type(default) end
 
--- The row of an option of a script's definition. Its default, where it has one, comes before `required`.
+-- Returns the declaration row of an option of a script's definition. An option with a default is not required.
 local function row_of(name, required, default)
   local row = { help = "" }
   if common[name] then
@@ -97,7 +98,7 @@ function M.of_definition(where, definition)
   for _, part in ipairs{ "required", "options" } do
     for name in pairs(definition[part]) do
       if type(name) ~= "string" then
-        check.fail("%s: %s has the name %s, expected a text", where, part, tostring(name))
+        check.fail("%s: %s contains the name %s, expected a text", where, part, tostring(name))
       end
       names[name] = true
     end
@@ -112,8 +113,8 @@ function M.of_definition(where, definition)
   return options.unlisted(where, rows)
 end
 
----Returns the value of an option from its text in a file; the text itself if it is not such a
----value.
+---Returns the value of an option from its text in a file; the text itself if it has no value of the
+---option's type.
 ---@param text string
 ---@param row? mr.options.Row
 ---@return any

@@ -1,28 +1,35 @@
--- Named parameters of a model: what a definition returns, checked and put in order.
+-- Checks and orders the named parameters that a model's definition returns.
 local check = require "moonrank.check"
 
 local M = {}
 
--- The names in `order`, which must be those of `tensors`, each once; without an order, sorted.
+-- Returns the names of `tensors` in the given order, which must contain each name once. Without `order`, sorts them.
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
-    if type(name) ~= "string" then check.fail("%s: a name is %s, expected a text", where, tostring(name)) end
+    if type(name) ~= "string" then
+      check.fail("%s: the name of a tensor is %s, expected a text", where, tostring(name))
+    end
     known[name] = true
     if not order then names[#names + 1] = name end
   end
   if not order then table.sort(names) end
   for _, name in ipairs(names) do
-    if not known[name] then check.fail("%s: its order names '%s', which is not among them, or twice", where, tostring(name)) end
+    if not known[name] then
+      check.fail("%s: the order of names contains '%s', which is not the name of a tensor, or contains it twice", where,
+        tostring(name))
+    end
     known[name] = nil
   end
-  if next(known) then check.fail("%s: its order leaves out '%s'", where, next(known)) end
+  if next(known) then
+    check.fail("%s: the order of names lacks '%s', expected the names of all tensors", where, next(known))
+  end
   return names
 end
 
----Returns names and tensors in order, or raises one error that says what is wrong.
+---Returns names and tensors in order. Wrong names or values raise an error.
 ---@param where string
----@param tensors any      by name
+---@param tensors any      tensors by name
 ---@param order? string[]
 ---@return string[] names
 ---@return mr.Tensor[] values
@@ -31,7 +38,9 @@ function M.listed(where, tensors, order)
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]
-    if x ~= nil and called[x] then check.fail("%s: '%s' and '%s' are one tensor, expected one name for each", where, called[x], name) end
+    if x ~= nil and called[x] then
+      check.fail("%s: '%s' and '%s' are the same tensor, expected one name for each tensor", where, called[x], name)
+    end
     called[x] = name
     if not check.is_tensor(x) then check.fail("%s: '%s' is a %s, expected a tensor", where, name, type(x)) end
     values[i] = x
@@ -39,22 +48,23 @@ function M.listed(where, tensors, order)
   return names, values
 end
 
----Parameters are leaves of one floating point type on one device.
+---Raises an error unless all parameters have the same floating point type and the same device.
 ---@param where string
 ---@param names string[]
 ---@param values mr.Tensor[]
----@param dtype? string  their type, where an option of the model says it
+---@param dtype? string  type that the model's option `dtype` requires
 function M.check_leaves(where, names, values, dtype)
   local first = values[1]
   if not first then check.fail("%s returned no tensor, expected one or more by name", where) end
   for i, x in ipairs(values) do
-    if x.dtype == "int64" then check.fail("%s: '%s' is int64, expected float32 or float64", where, names[i]) end
+    if x.dtype == "int64" then check.fail("%s: tensor '%s' is int64, expected float32 or float64", where, names[i]) end
     if dtype and x.dtype ~= dtype then
-      check.fail("%s: '%s' is %s, but the model's option dtype is %s: pass {dtype = options.dtype} where the tensor is made", where,
-        names[i], x.dtype, dtype)
+      check.fail("%s: tensor '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the "
+        .. "function that makes the tensor", where, names[i], x.dtype, dtype)
     end
     if x.dtype ~= first.dtype or x.device ~= first.device then
-      check.fail("%s: '%s' is %s on %s, but '%s' is %s on %s", where, names[i], x.dtype, x.device, names[1], first.dtype, first.device)
+      check.fail("%s: tensor '%s' is %s on %s, but '%s' is %s on %s, expected one type and one device", where, names[i],
+        x.dtype, x.device, names[1], first.dtype, first.device)
     end
   end
 end

@@ -1,4 +1,4 @@
--- The first items of a model for users, from the full catalogue.
+-- Recommendations: the k items of the full catalogue with the highest scores for a user.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,10 +9,10 @@ local M = {}
 
 ---@class mr.Recommendations: mr.Exports
 ---@field users mr.Tensor   int64
----@field sizes mr.Tensor   [users] int64: how many items each has; k, or fewer where there are no more
----@field items mr.Tensor   int64, best first, one user after the other
----@field scores mr.Tensor  of these
----@field candidates string what was left out, in words
+---@field sizes mr.Tensor   [users] int64: number of items for each user; k, or fewer if fewer are left
+---@field items mr.Tensor   int64: items of all users, user by user, the best first
+---@field scores mr.Tensor  scores of `items`
+---@field candidates string description of the ranked items and of those that were left out
 local Recommendations = check.class("mr.Recommendations")
 
 ---Returns the items of one user, best first.
@@ -32,10 +32,10 @@ function Recommendations:of(user)
     end
     at = at + sizes[i]
   end
-  check.fail("no recommendations for user %s", tostring(user))
+  check.fail("there are no recommendations for user %s", tostring(user))
 end
 
--- A row per item of the first so many users.
+-- Returns a table with a row per item of the first `count` users.
 local function table_of(self, count)
   local users, sizes, at, rows = core.integers(self.users), core.integers(self.sizes), 0, {}
   local shown = 0
@@ -63,7 +63,7 @@ function Recommendations:table() return table_of(self, self.users:numel()) end
 
 tables.add_exports(Recommendations)
 
----Draws to how many users each item is recommended, most often recommended items first. A steep
+---Plots to how many users each item is recommended, the most often recommended items first. A steep
 ---fall means that all users get the same few items.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
@@ -77,7 +77,7 @@ function Recommendations:plot(options)
   return require("moonrank.plot").lines(o)
 end
 
-local most_shown = 10  -- users
+local most_shown = 10  -- number of users that are printed
 
 function Recommendations:__tostring()
   local count = self.users:numel()
@@ -86,26 +86,27 @@ function Recommendations:__tostring()
   return text .. "\n" .. self.candidates
 end
 
--- A number of users or items that the model or the script says.
+-- Returns the number of users or items, from the options or from the model.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
   if math.type(value) ~= "integer" or value < 1 then
-    check.fail("recommend: %s is %s, expected how many there are (the model does not say)", name, value and tostring(value) or "absent")
+    check.fail("recommend: %s is %s, expected a positive integer, because the model does not have this number", name,
+      value and tostring(value) or "missing")
   end
   return value
 end
 
--- A dataset, ratings, or the training part of a fold.
+-- Returns `given` if it is a dataset or ratings, and the training part of a fold.
 local function part_of(given, what)
   if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
   local meta = type(given) == "table" and getmetatable(given)
-  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items, as fold.train, a fold (for its train), or a table of "
-    .. "those", what, meta and rawget(meta, "__name") or type(given))
+  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items such as fold.train, a fold, or a "
+    .. "table of these", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- The parts in `seen`, which is one part or a list of several.
+-- Returns the parts in the option `seen`, which is one part or a list of parts.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
@@ -120,30 +121,31 @@ local function parts_of(seen)
   return parts
 end
 
--- Names of the users and items of a part, or nil.
+-- Returns the names of the users and items of a dataset or of ratings, or nil.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
 end
 
--- The number of a user whose name in the file is given: what is seen has the names.
+-- Returns the number of the user whose name in the file is `o.user`. The names are those of the first part in `seen`.
 local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
   if not ids then
-    check.fail("recommend: user is '%s', expected its number, or its name beside seen = fold.train, which has the names", o.user)
+    check.fail("recommend: user is '%s', but the names of users are not known. Pass the user's number, or seen = "
+      .. "fold.train", o.user)
   end
   for number, name in ipairs(ids.users) do
     if name == o.user then return number end
   end
-  check.fail("recommend: no user '%s' among the %d of %s; the first one is '%s'", core.safe_text(o.user), #ids.users, tostring(part.name),
-    core.safe_text(ids.users[1] or ""))
+  check.fail("recommend: user is '%s', which is not among the %d users of %s; the first of these is '%s'",
+    core.safe_text(o.user), #ids.users, tostring(part.name), core.safe_text(ids.users[1] or ""))
 end
 
 local function check_options(o, users, items)
   if o.known and o.known ~= "none" and o.seen == nil then
-    check.fail("recommend: known is '%s', but seen is missing, so that it is not known what users had before. Pass seen = fold.train, "
-      .. "or leave known out", o.known)
+    check.fail("recommend: known is '%s', but seen is missing, which has the items that users know. Pass seen = "
+      .. "fold.train, or leave out known", o.known)
   end
   o.known = o.known or "rated"
   if type(o.user) == "string" then o.user = user_of(o) end
@@ -155,22 +157,22 @@ local function check_options(o, users, items)
   end
 end
 
--- A text with the number of user-item pairs that were left out for the users who got
--- recommendations.
+-- Counts, in words, the user-item pairs that were left out for the users who got recommendations.
 local function left_out_words(o, known, chosen, items)
-  if o.seen == nil then return ("candidates: all %d items; without seen nothing is left out"):format(items) end
+  if o.seen == nil then return ("candidates: all %d items; without seen no item is left out"):format(items) end
   return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
 local recommend_options = declare("mr.RecommendOptions", {
-  { "user", "integer|string", least = 1, shown = "all users", help = "number, or with seen the name in the file" },
+  { "user", "integer|string", least = 1, shown = "all users",
+    help = "the user's number, or with seen the user's name in the file" },
   { "k", "integer", default = 10, least = 1, also = { "n", "top_n", "top_k" }, help = "number of items" },
   { "seen", "mr.Ratings|mr.Dataset|mr.Fold|(mr.Ratings|mr.Dataset|mr.Fold)[]",
     help = "items that users had before; a fold stands for its training part" },
   { "known", "string", choices = known_items.names, shown = '"rated"', help = "items of seen that are left out" },
-  { "users", "integer", least = 1, shown = "as the model has", help = "number of users" },
-  { "items", "integer", least = 1, shown = "as the model has", help = "number of items" },
+  { "users", "integer", least = 1, shown = "that of the model", help = "number of users" },
+  { "items", "integer", least = 1, shown = "that of the model", help = "number of items" },
   { "names", "string[]", help = "names of the items, for printing" },
 })
 
@@ -180,7 +182,7 @@ local recommend_options = declare("mr.RecommendOptions", {
 ---(default) all rated items, also below the threshold; "relevant" only relevant items; "none" no
 ---items. A part of a fold includes ratings that are in none of its lists, like fold:evaluate.
 ---`user` is a number or, with `seen`, the name in the file.
----@param model mr.Model  of users and items
+---@param model mr.Model  a model of users and items
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example:

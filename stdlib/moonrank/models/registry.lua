@@ -1,4 +1,4 @@
--- Definitions of models by name, the built-in ones and those of scripts.
+-- Definitions of models by name: those of the library and those of scripts.
 local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -11,9 +11,10 @@ local room = require "moonrank.room"
 
 local M = {}
 
-local known = {}  -- definitions by name
+local known = {}  -- definitions of models by name
 
--- The options of each definition. They are not in the definition itself: a study compares what a script defined.
+-- Declared options of each definition. They are kept outside the definition, because studies compare definitions as the
+-- script wrote them.
 local options_by_definition = setmetatable({}, { __mode = "k" })
 
 local definition_options = declare("mr.models.Definition", {
@@ -22,14 +23,14 @@ local definition_options = declare("mr.models.Definition", {
     help = "required options with their types: integer (of at least 1), integers, number, string, boolean" },
   { "options", "table<string, any>", default = {}, shown = "none",
     help = 'further options with their defaults; seed = 1 and dtype = "float32" are always there' },
-  { "check", "fun(options: table)", help = "raises an error if options do not go together" },
+  { "check", "fun(options: table)", help = "raises an error if options contradict each other" },
   "Tensors and scores",
   { "parameters", "fun(options: table): table<string, mr.Tensor>, string[]?", required = true,
     help = "returns tensors of the type dtype by name, and the order of their names (default: sorted)" },
   { "buffers", "fun(options: table): table<string, mr.Tensor>",
-    help = "returns what forward keeps from batch to batch and training does not update, by name" },
+    help = "returns tensors by name that forward keeps from batch to batch and training does not update" },
   { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", required = true,
-    help = "returns one score per row; self has parameters, buffers (to be assigned) and `options` by name" },
+    help = "returns one score per row; self has parameters, buffers and `options` by name; buffers may be assigned" },
   "Training",
   { "constrain", "fun(self: table): table<string, mr.Tensor>",
     help = "returns corrected parameters by name, e.g. within a ball; mr.fit applies them after every step" },
@@ -39,18 +40,19 @@ local definition_options = declare("mr.models.Definition", {
     help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch; not with buffers" },
 })
 
--- Raises where options are given to a definition that declares none: the first thing that a new definition lacks.
+-- Raises an error if a script passes an option to a definition that declares no options, a frequent mistake in new
+-- definitions.
 local function check_declared(where, definition, given)
   if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
   for name in pairs(given) do
     if name ~= "seed" and name ~= "dtype" then
-      check.fail("%s: option %s is not declared: mr.models.define takes `required = {%s = \"integer\"}`, or `options = {%s = 16}` with its "
-        .. "default", where, tostring(name), tostring(name), tostring(name))
+      check.fail("%s: option %s is not declared. Pass `required = {%s = \"integer\"}` to mr.models.define, or "
+        .. "`options = {%s = 16}` with its default", where, tostring(name), tostring(name), tostring(name))
     end
   end
 end
 
--- Options of a model, complete and checked. Lists are the model's own copies.
+-- Checks the options of a model and fills in defaults. Lists among them are copied for the model.
 local function options_of(definition, given)
   local where = "mr.models." .. definition.name
   check_declared(where, definition, given)
@@ -75,29 +77,36 @@ local function make(definition, given)
       listed.check_leaves(("mr.models.%s: buffers"):format(definition.name), { name }, { buffers[name] }, o.dtype)
     end
     for _, other in ipairs(names) do
-      if name == other then check.fail("mr.models.%s: '%s' is a parameter and a buffer", definition.name, name) end
+      if name == other then
+        check.fail("mr.models.%s: '%s' is the name of a parameter and of a buffer", definition.name, name)
+      end
     end
   end
   return model.new(definition, o, names, values, buffers)
 end
 
--- A script's definition with its defaults, checked.
 local function checked(name, given)
   local where = "mr.models.define"
-  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then check.fail("%s: name is %s, expected a word", where, tostring(name)) end
-  if known[name] and known[name].built_in then check.fail("%s: there is a model '%s' already", where, name) end
+  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then
+    check.fail("%s: name is %s, expected letters, digits and _", where, tostring(name))
+  end
+  if known[name] and known[name].built_in then
+    check.fail("%s: name is '%s', which is a model of the library. Choose another name", where, name)
+  end
   local definition = definition_options:read(where, given)
   if definition.buffers and definition.repeats then
-    check.fail("%s: '%s' has buffers, which change from batch to batch, and repeats, which says that nothing does", where, name)
+    check.fail("%s: '%s' has buffers and repeats, but buffers change from batch to batch. Leave out repeats", where,
+      name)
   end
   if definition.constrain and definition.repeats then
-    check.fail("%s: '%s' has constrain, which changes parameters after each step, and repeats, which says that nothing does", where, name)
+    check.fail("%s: '%s' has constrain and repeats, but constrain changes parameters after each step. Leave out "
+      .. "repeats", where, name)
   end
   definition.name, definition.built_in = name, false
   return definition
 end
 
--- Remembers a definition; returns the function that makes its models.
+-- Registers a definition, and returns the function that makes its models.
 local function maker(name, definition, declared)
   known[name], options_by_definition[definition] = definition, declared
   return function(options) return make(definition, options) end
@@ -128,12 +137,12 @@ end
 ---Returns true if a script defined a model of this name.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
--- Puts the tensors of a file in the place of those that a model was made with.
+-- Replaces the tensors of a new model by those of a file.
 local function fill(made, by_name)
   local names, values = made:state()
   for i, name in ipairs(names) do
     local x, to = by_name[name], values[i]
-    if not x then check.fail("no tensor '%s' in the file", name) end
+    if not x then check.fail("the file has no tensor '%s'", name) end
     local found, expected = table.concat(x:shape(), ", "), table.concat(to:shape(), ", ")
     if found ~= expected or x.dtype ~= to.dtype then
       check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, to.dtype)
@@ -143,8 +152,9 @@ local function fill(made, by_name)
   return made
 end
 
----Restores a model from the contents of its file. The file limits the sizes of what is made first.
----@param texts table<string, string>     its kind and options
+---Restores a model from the contents of its file. The size of the file limits the size of the
+---tensors that are allocated before they are replaced.
+---@param texts table<string, string>     kind and options of the model
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Model
 function M.restore(texts, by_name)
@@ -154,8 +164,8 @@ function M.restore(texts, by_name)
     local kinds = { table.unpack(check.names(baselines.kinds)) }
     table.move(check.names(known), 1, #check.names(known), #kinds + 1, kinds)
     table.sort(kinds)
-    check.fail("kind of model is '%s', which is not defined; there are: %s (mr.models.define makes others)", tostring(texts.kind),
-      table.concat(kinds, ", "))
+    check.fail("kind of model is '%s', which is not defined. Known kinds are %s. mr.models.define defines others",
+      tostring(texts.kind), table.concat(kinds, ", "))
   end
   local options, entries, rows = {}, 65536, options_by_definition[definition].by_name
   for name, text in pairs(texts) do

@@ -1,5 +1,5 @@
--- Linear models that are solved rather than trained step by step: least squares with penalties, logistic regression of rows and of pairs.
--- Each gives an mr.models.linear: its numbers are the solution, found in float64.
+-- Linear models that are solved without mr.fit: least squares with penalties, and logistic regression of rows and of
+-- pairs. Each function computes the solution in float64 and returns it as an mr.models.linear.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,8 +10,8 @@ local M = {}
 
 local function columns_of(_, p) return p end
 
--- Refuses rows and features for which memory is too small: the solvers keep a few copies of them, and some square
--- matrices of `side(n, p)` rows.
+-- Raises an error if memory is too small: the solvers keep a few copies of the features, and square matrices with
+-- side(rows, columns) rows.
 local function check_memory(where, features, side)
   local n, p = #features, features:size(2)
   local bytes = 8 * (4 * n * p + 8 * side(n, p) ^ 2)
@@ -30,7 +30,7 @@ local intercept = { "intercept", "boolean", default = true, also = { "fit_interc
 local dtype = { "dtype", "string", default = "float32", choices = { "float32", "float64" },
   help = "type of the model; the solution is computed in float64" }
 
--- Options of all, and the rows of the training part in float64.
+-- Checks the options, and returns them with the features and grades of the training part in float64.
 local function begun(where, options, declared, side)
   local o = declared:read(where, options)
   local lists, features = o.train.lists, check.field(o.train, "features")
@@ -45,7 +45,7 @@ local function begun(where, options, declared, side)
   return o, features:to("cpu"):double(), lists.relevance:to("cpu"):double()
 end
 
--- The linear model of these coefficients, a list of numbers.
+-- Makes the linear model of these weights, a list of numbers.
 local function linear(o, weights, bias)
   local model = require("moonrank.models").linear{ inputs = #weights, dtype = o.dtype }
   return model:put{
@@ -54,7 +54,7 @@ local function linear(o, weights, bias)
   }
 end
 
--- Features and grades less their means, so that the intercept drops out, and these means.
+-- Subtracts the means from features and grades, so that no intercept has to be solved for. Also returns the means.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()
@@ -86,7 +86,8 @@ function M.ridge(options)
     end
     local found, _, _, rank = core.least_squares(centred_x, centred_y)
     if rank < x:size(2) then
-      check.fail("%s: %d of %d features follow from the others, expected alpha above 0", where, x:size(2) - rank, x:size(2))
+      check.fail("%s: %d of %d features depend linearly on the others, expected alpha above 0", where, x:size(2) - rank,
+        x:size(2))
     end
     weights = found
   else
@@ -117,7 +118,9 @@ function M.lasso(options)
   local centred_x, centred_y, mean_x, mean_y = centred(o, x, y)
   local weights, gap = solver.lasso{ x = centred_x, y = centred_y, penalty = o.alpha * #y, tolerance = o.tolerance,
     passes = o.passes }
-  if gap then check.warn(("%s: after %d passes the gap is still %.2g of |y|^2"):format(where, o.passes, gap)) end
+  if gap then
+    check.warn(("%s: after %d passes the duality gap is still %.2g of |y|^2"):format(where, o.passes, gap))
+  end
   return with_intercept(o, weights, mean_x, mean_y)
 end
 
@@ -139,7 +142,7 @@ function M.logistic_regression(options)
   local relevant = y:ge(o.relevant):double()
   local count, width = relevant:sum():item(), x:size(2)
   if count == 0 or count == #y then
-    check.fail("%s: %s of %d rows are relevant (from grade %s), expected some that are and some that are not", where,
+    check.fail("%s: %s of %d rows are relevant (grade at least %s), expected both relevant and other rows", where,
       count == 0 and "none" or "all", #y, tostring(o.relevant))
   end
   local design = o.intercept and core.cat({ x, core.full({ #y, 1 }, 1, "float64", "cpu") }, 2) or x

@@ -13,7 +13,7 @@ local attention_options = declare("mr.models.SelfAttentionOptions", {
   { "heads", "integer", default = 2, least = 1, also = { "num_heads", "nhead" }, help = "number of attention heads" },
   { "blocks", "integer", default = 2, least = 1, also = { "num_layers", "n_blocks" }, help = "number of blocks" },
   { "inner", "integer", least = 1, shown = "2 width", also = { "d_ff", "dim_feedforward" },
-    help = "units of the ReLU layer in each block" },
+    help = "number of units of the ReLU layer in each block" },
   { "dropout", "number", default = 0, least = 0, below = 1, help = "share of the entries that are dropped" },
 }, model_options.common)
 
@@ -51,8 +51,8 @@ end
 local function linear(self, x, name, activation) return x:linear(self[name .. ".weight"], self[name .. ".bias"], activation) end
 local function norm(self, x, name) return x:layer_norm(self[name .. ".gain"], self[name .. ".bias"]) end
 
--- Adds the output of a block to x: attention, then a network with one hidden layer. `dropped`
--- applies dropout to what is added.
+-- Adds the outputs of a block to x: attention, then a network with one hidden layer. `dropped` applies dropout to these
+-- outputs.
 local function run_block(self, x, block, lists, dropped)
   local function layer(of, name, activation) return linear(self, of, block .. name, activation) end
   local seen = norm(self, x, block .. "norm1")

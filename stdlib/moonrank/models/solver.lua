@@ -5,17 +5,17 @@ local check = require "moonrank.check"
 
 local M = {}
 
--- The identity of so many rows.
 local function identity_of(width)
   local numbers = core.arange(1, width, 1, "float64", "cpu")
   return numbers:reshape(width, 1):eq(numbers:reshape(1, width)):double()
 end
 
--- The solution of A x = b; an error where A is singular to rounding.
+-- Solves A x = b. Raises an error if A is numerically singular.
 local function solution(a, b)
   local found, _, _, rank = core.least_squares(a, b:reshape(#a))
   if rank < #a then
-    check.fail("mr.models: features depend on each other and alpha is too small to tell them apart, expected a larger alpha")
+    check.fail("mr.models: features are linearly dependent and alpha is too small to separate them, expected a larger "
+      .. "alpha")
   end
   return found
 end
@@ -40,7 +40,7 @@ local function duality_gap(o, steepest, norm, squared_rest, y_rest)
   return (0.5 * squared_rest * (1 + scale * scale) + o.penalty * norm - scale * y_rest) / o.square
 end
 
--- The gap of weights of a working set alone. `fits` is X'X w.
+-- Duality gap of the problem restricted to a working set. `w` are its weights, `fits` is X'X w.
 local function gap_of_set(o, set, w, fits)
   local norm, by_fits, by_products, steepest = 0, 0, 0, 0
   for k, each in ipairs(w) do
@@ -50,7 +50,7 @@ local function gap_of_set(o, set, w, fits)
   return duality_gap(o, steepest, norm, o.square - 2 * by_products + by_fits, o.square - by_products)
 end
 
--- One pass over the weights of a working set; whether any of them changed.
+-- Makes one pass of coordinate descent over the weights of a working set. Returns true if a weight changed.
 local function descend(o, set, w, fits)
   local changed, width = false, #w
   for k = 1, width do
@@ -67,8 +67,8 @@ local function descend(o, set, w, fits)
   return changed
 end
 
--- The working set: columns with a weight, and of the others those that the penalty does not hold at 0, the steepest
--- first; at most as many again as have a weight, or 64.
+-- Returns the working set: all columns with a nonzero weight, and other columns whose slope exceeds the penalty, the
+-- steepest first. The others are at most 64, or at most as many as the columns with a weight if these are more.
 local function working_set(o, w, slopes)
   local numbers, others = {}, {}
   for k, slope in ipairs(slopes) do
@@ -83,8 +83,8 @@ local function working_set(o, w, slopes)
   return numbers
 end
 
--- Descends over the columns of a working set, once at least, until their gap is below `enough`. Returns whether a weight
--- changed, and the number of passes.
+-- Runs coordinate descent on a working set, for at least one pass, until its duality gap is at most `enough`. Returns
+-- whether a weight changed, and the number of passes.
 local function descend_in(o, columns, numbers, w, enough, passes)
   if #numbers == 0 then return false, 0 end
   local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}
@@ -102,7 +102,7 @@ local function descend_in(o, columns, numbers, w, enough, passes)
   return any, used
 end
 
--- The gap over all columns, and the slopes X'(y - X w).
+-- Returns the duality gap over all columns, and the slopes X'(y - X w).
 local function measured(o, columns, w)
   local weights = core.tensor(w, "float64", "cpu")
   local rest = o.y - o.x:matmul(weights:reshape(#w, 1)):reshape(#o.y)
@@ -117,7 +117,7 @@ end
 ---float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
----@return number? gap  where it did not get below the tolerance
+---@return number? gap  duality gap, if it is still above the tolerance
 function M.lasso(o)
   local columns, w, passes = o.x:t(), {}, o.passes
   for k = 1, o.x:size(2) do w[k] = 0.0 end
@@ -199,13 +199,13 @@ end
 
 local most_steps = 100
 
----Minimises f + alpha / 2 |w|^2 by Newton's method with halved steps, from 0.
+---Minimises f + alpha / 2 |w|^2 by Newton's method with step halving, from 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
 ---@param width integer
 ---@param alpha number
 ---@param free boolean  whether the last weight has no penalty
 ---@return number[] weights
----@return boolean? unfinished
+---@return boolean? unfinished  true if the method did not converge
 function M.newton(f, width, alpha, free)
   local penalties = {}
   for k = 1, width do penalties[k] = free and k == width and 0.0 or alpha end

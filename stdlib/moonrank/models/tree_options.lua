@@ -1,4 +1,5 @@
--- Options of mr.models.trees: XGBoost's parameters, what they may be, and what goes with each of its objectives.
+-- Options of mr.models.trees, the XGBoost parameters that they set, and the grades and the shown loss of each
+-- objective.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,9 +11,9 @@ local where = "mr.models.trees"
 local most_integer = 2 ^ 31 - 1
 
 ---@class mr.trees.Objective
----@field grades string            which grades it takes, in words
----@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether these are such
----@field shown fun(): mr.Loss     what the history of mr.fit has as its loss
+---@field grades string            description of the grades that the objective takes
+---@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether the objective takes these grades
+---@field shown fun(): mr.Loss     loss that the history of mr.fit shows
 
 local function per_list(name, value_of)
   local metric = require("moonrank.metrics.registry").parse(name)
@@ -106,9 +107,12 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
 ---@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
-  if o.bins and o.method == "exact" then check.fail("%s: bins is %d, but method 'exact' has none", where, o.bins) end
+  if o.bins and o.method == "exact" then
+    check.fail("%s: bins is %d, but method = 'exact' has no bins. Leave out bins", where, o.bins)
+  end
   if o.classes and o.objective ~= "multi:softprob" then
-    check.fail("%s: classes is %d, but objective is '%s'; they belong to 'multi:softprob'", where, o.classes, o.objective)
+    check.fail("%s: classes is %d, but objective is '%s'. Only 'multi:softprob' takes classes", where, o.classes,
+      o.objective)
   end
   return o
 end
@@ -142,13 +146,13 @@ function M.read(texts)
   for name, text in pairs(texts) do
     if name ~= "kind" then
       local row = tree_options.by_name[name]
-      if not row then check.fail("'%s' is not an option of trees", core.safe_text(name)) end
+      if not row then check.fail("'%s' is not an option of mr.models.trees", core.safe_text(name)) end
       options[name] = row[2] == "integer" and math.tointeger(tonumber(text)) or row[2] == "number" and tonumber(text) or text
     end
   end
   local o = M.checked(options)
-  if not o.features then check.fail "the number of features is missing" end
-  if o.objective == "multi:softprob" and not o.classes then check.fail "the number of classes is missing" end
+  if not o.features then check.fail "the file lacks the number of features" end
+  if o.objective == "multi:softprob" and not o.classes then check.fail "the file lacks the number of classes" end
   return o
 end
 

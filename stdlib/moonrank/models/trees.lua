@@ -1,4 +1,4 @@
--- Boosted trees, grown by XGBoost's library (loaded when first asked for) in mr.fit.
+-- Boosted trees, grown by XGBoost's library (loaded when first needed) in mr.fit.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,8 +10,8 @@ local M = {}
 
 ---@class mr.Trees
 ---@field kind string      "trees"
----@field config table     the options that it was made with; after mr.fit also features and classes
----@field rounds integer   of boosting that it has
+---@field config table     options that the model was made with; after mr.fit also features and classes
+---@field rounds integer   number of boosting rounds so far
 local Trees = check.class("mr.Trees")
 
 ---Makes a model without trees.
@@ -33,15 +33,16 @@ function Trees:get_rounds() return self._rounds end
 function Trees:_matrix(features)
   if self._kept[features] then return self._kept[features] end
   if not check.is_tensor(features) or features.dims ~= 2 then
-    check.fail("trees score features, {rows, columns}, and the batch has %s", features and "others" or "none")
+    check.fail("trees score features {rows, columns}, but the batch has %s",
+      features and "features of another form" or "no features")
   end
   if self.config.features and features:size(2) ~= self.config.features then
-    check.fail("the trees are of %d features, but there are %d", self.config.features, features:size(2))
+    check.fail("the trees were grown on %d features, but the batch has %d", self.config.features, features:size(2))
   end
   return core.tree_data(features, nil, self.config.threads)
 end
 
----Makes XGBoost's rows of these features once, to be reused until `_forget`.
+---Converts features to XGBoost's form once, and keeps the result until `_forget`.
 function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
 function Trees:_forget() self._kept = {} end
 
@@ -95,9 +96,11 @@ local importance_options = declare("mr.models.ImportanceOptions", {
 ---```
 function Trees:importances(options)
   local o = importance_options:read("importances", options)
-  if self._rounds == 0 then check.fail "importances: these trees are not grown yet" end
+  if self._rounds == 0 then check.fail "importances: these trees are not grown yet. Call mr.fit{model = ...} before" end
   local count = self.config.features
-  if #o.names ~= 0 and #o.names ~= count then check.fail("importances: names has %d entries, expected %d", #o.names, count) end
+  if #o.names ~= 0 and #o.names ~= count then
+    check.fail("importances: names has %d entries, expected %d, one for each feature", #o.names, count)
+  end
   local by_feature, rows = {}, {}
   for k, kind in ipairs{ "gain", "cover", "weight" } do
     local features, values = self._booster:importance(kind, self._rounds)
@@ -125,7 +128,7 @@ end
 ---replaced if it is a model.
 ---@param path string
 function Trees:save(path)
-  if self._rounds == 0 then check.fail "save: these trees are not grown yet" end
+  if self._rounds == 0 then check.fail "save: these trees are not grown yet. Call mr.fit{model = ...} before" end
   local keys, texts = { "kind" }, { "trees" }
   for _, name in ipairs(check.names(self.config)) do
     keys[#keys + 1], texts[#texts + 1] = name, tree_options.written(self.config[name])
@@ -134,10 +137,10 @@ function Trees:save(path)
   core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
 end
 
--- The trees that a file holds, checked before XGBoost sees them.
+-- Returns the booster in the tensors of a file. All indices are checked before XGBoost reads it.
 function Trees:_read(by_name)
   local o = self.config
-  if not by_name.trees then check.fail "no tensor 'trees' in the file" end
+  if not by_name.trees then check.fail "the file has no tensor 'trees'" end
   local objective = o.objective == "loss" and "reg:squarederror" or o.objective
   return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
 end
@@ -150,7 +153,7 @@ function M.restore(texts, by_name)
   local model = M.new(tree_options.read(texts))
   model._booster = model:_read(by_name)
   model._rounds = model._booster.rounds
-  if model._rounds == 0 then check.fail "it has no trees" end
+  if model._rounds == 0 then check.fail "the file has no trees" end
   return model
 end
 

@@ -1,12 +1,13 @@
--- The words of errors and of the documentation for declared options (options.lua).
+-- Errors about declared options (options.lua), and their documentation.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
-local getmetatable = debug.getmetatable  -- tensors and lists hide theirs from scripts
+local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
 
 local M = {}
 
--- A default or a limit in words: a large power of two as such, others as the shortest decimal that is this number.
+-- Writes a default or a limit. A large power of two is written as 2^n, another number as the shortest decimal that is
+-- read back as this number.
 local function written(value)
   if type(value) ~= "number" then return tostring(value) end
   if value >= 2 ^ 20 and value < math.huge then
@@ -19,7 +20,7 @@ local function written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- A value in a message. Short lists are written with their elements.
+-- Writes the value that an error found. Short lists are written with their elements.
 local function found(value)
   local kind = type(value)
   if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
@@ -34,7 +35,7 @@ local function found(value)
   return "a " .. (type(name) == "string" and name ~= "" and name or kind)
 end
 
--- The limits of a number in words: "at least 1", "from 0 to 1", "above 0 and below 1"; nil where it has none.
+-- Writes the limits of a number: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if it has no limits.
 local function limits_of(row)
   if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
   local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
@@ -44,7 +45,6 @@ end
 
 local articles = { boolean = "true or false", string = "a text", table = "a table", ["function"] = "a function" }
 
--- The values of a type, in words.
 local function expected_type(row, kind)
   if kind == "integer" or kind == "number" then
     if row.above == 0 and not row.most and not row.below then return "a positive number" end
@@ -58,7 +58,6 @@ local function expected_type(row, kind)
   return articles[kind:match "^%a+"] or kind
 end
 
--- The values that a row allows, in words.
 local function expected_of(row)
   if row.expected then return row.expected end
   if row.class then return "a value of class " .. row.class end
@@ -70,7 +69,7 @@ local function expected_of(row)
   return table.concat(words, " or ")
 end
 
----Raises that a value is not allowed.
+---Raises an error because the value of an option is not allowed.
 ---@param where string
 ---@param row mr.options.Row
 ---@param value any
@@ -84,12 +83,12 @@ function M.refused(where, row, value)
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
----Raises that a required option is missing.
+---Raises an error because a required option is missing.
 ---@param where string
 ---@param row mr.options.Row
 function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
 
----Raises that options were not given as a table, and shows its form.
+---Raises an error because options were not given as a table, and shows an example.
 ---@param declaration mr.options.Declaration
 ---@param where string
 ---@param given any
@@ -99,7 +98,7 @@ function M.no_table(declaration, where, given)
   check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
 end
 
----Raises that there is no such option, and proposes one.
+---Raises an error because there is no option of this name, and proposes one.
 ---@param declaration mr.options.Declaration
 ---@param where string
 ---@param name any
@@ -116,7 +115,7 @@ function M.unknown(declaration, where, name)
   check.unknown("option of " .. where, name, known)
 end
 
----Raises that an option was given under its name of today and under its former one.
+---Raises an error because an option was given under its name and under its former name.
 ---@param where string
 ---@param row mr.options.Row
 function M.both_names(where, row)
@@ -125,7 +124,7 @@ function M.both_names(where, row)
     name, former)
 end
 
-local warned = {}  -- former names of which this process has warned
+local warned = {}  -- former names for which this process has printed a warning
 
 ---Warns once per process that an option was given under its former name.
 ---@param where string
@@ -133,12 +132,11 @@ local warned = {}  -- former names of which this process has warned
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
-  local _, line = pcall(check.fail, "")  -- the script's line, as errors name it
+  local _, line = pcall(check.fail, "")  -- position of the script's line, as in errors
   local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
   check.warn(text:format(line, where, row.formerly, row[1]))
 end
 
--- The default in words, or nil.
 local function default_text(row)
   if row.shown then return row.shown end
   local value = row.default
@@ -152,7 +150,6 @@ local function default_text(row)
   return written(value)
 end
 
--- The type as the documentation shows it.
 local function shown_type(row)
   if not row.choices then return row[2] end
   local parts = {}
@@ -161,7 +158,7 @@ local function shown_type(row)
   return table.concat(parts, "|")
 end
 
----Options as fields of a class, for the documentation.
+---Returns options as fields of a class, for the documentation.
 ---@param rows mr.options.Row[]
 ---@return mr.luacats.Entry[]
 function M.fields(rows)

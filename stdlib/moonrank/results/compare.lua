@@ -225,7 +225,7 @@ function M.make(results, o)
   end
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
-  for i, each in ipairs(corrected(p, o.correction)) do rows[i][8] = each end
+  for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end
   return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" },
     rows = rows, formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end

@@ -72,11 +72,11 @@ describe("args", function()
   it("names the path that it refuses, also of one word, of too many letters, without a name at its end, and none", function()
     local long = ("n"):rep(300)
     local cases = {
-      { "folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "folder", "LICENSE", "LICENSE: is not a folder" },
       { "folder", "nowhere", "nowhere: there is no such folder" },
-      { "data folder", "LICENSE", "LICENSE: is no folder, expected one" },
+      { "data folder", "LICENSE", "LICENSE: is not a folder" },
       { "file", "nowhere", "nowhere: there is no such file" },
-      { "new file", "LICENSE/runs.db", "LICENSE: is no folder, expected one" },
+      { "new file", "LICENSE/runs.db", "LICENSE: is not a folder" },
       { "new file", "nowhere/", "nowhere/: is the name of a folder, expected that of a file" },
       { "new file", long, long .. ": File name too long" },
       { "new file", long .. "/runs.db", long .. "/runs.db: File name too long" },
@@ -115,13 +115,15 @@ describe("args", function()
     test.equal({ args.epochs, args.losses, args.lr, args.data }, { 2, { "ap" }, 0.5, "movielens" })
     args = read(with_smoke, { "--no-smoke", "--losses", "rr", "--data", "here" })
     test.equal({ args.epochs, args.losses, args.data }, { 40, { "rr" }, "here" })
-    test.equal({ fails({ "--losses", "ndcg", "--smoke" }, with_smoke) }, { 2, "--losses: --smoke sets it, to ap" })
-    test.equal({ fails({ "--smoke", "--epochs=2" }, with_smoke) }, { 2, "--epochs: --smoke sets it, to 2" })
+    local status, message = fails({ "--losses", "ndcg", "--smoke" }, with_smoke)
+    test.check(status == 2 and message:find "%-%-losses.*%-%-smoke.*ap", message)
+    status, message = fails({ "--smoke", "--epochs=2" }, with_smoke)
+    test.check(status == 2 and message:find "%-%-epochs.*%-%-smoke.*2", message)
     test.equal({ fails({ "--smoke", "--data", "movielens" }, with_smoke) }, { 2, "--data: has no effect beside --smoke" })
     local _, help = fails({ "--help" }, with_smoke)
     test.check(help:find("to see that it runs (epochs is 2; losses is ap; not beside --data)", 1, true), help)
-    test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end, "'smoke' speaks of 'epoch'")
-    test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end, "'smoke' is no flag")
+    test.raises(function() read({ smoke = { default = false, sets = { epoch = 2 } }, epochs = 3 }, {}) end, "'smoke'", "'epoch'")
+    test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end, "'smoke'", "flag")
   end)
   it("refuses numbers out of range, lists of nothing or with a choice twice, and files of another kind", function()
     local own = { fold = { default = 1, least = 1, most = 5 }, sizes = { default = { 25, 50 }, least = 2 },
@@ -169,13 +171,13 @@ describe("args", function()
       ["mr.args{x = ...}: help is 2"] = { default = 1, help = 2 },
       ["mr.args{x = ...}: type is 'int'"] = { type = "int" },
       ["option 'x' has a default of type string, expected integer"] = { type = "integer", default = "1" },
-      ["option 'x' has least or most, which are of numbers; it is string"] = { default = "a", most = 2 },
-      ["option 'x' has endings, which are of texts; it is integer"] = { default = 1, endings = { ".svg" } },
-      ["option 'x' has as its ending 1 a number, expected a text"] = { default = "a", endings = { 1 } },
-      ["option 'x' is a list of values of type list, which no text is"] = { default = { { 1 } } },
+      ["option 'x' has least or most"] = { default = "a", most = 2 },
+      ["option 'x' has endings, "] = { default = 1, endings = { ".svg" } },
+      ["option 'x' has endings[1], which is a number"] = { default = "a", endings = { 1 } },
+      ["option 'x' is a list of values of type list"] = { default = { { 1 } } },
       ["option 'x' sets 'y' to a value of type string, expected integer"] = { default = false, sets = { y = "1" } },
-      ["option 'x' is no flag, it sets and ignores none"] = { default = 1, sets = { y = 1 } },
-      ["option 'x' speaks of 'z', which was not declared"] = { default = false, ignores = { "z" } },
+      ["option 'x' has sets or ignores"] = { default = 1, sets = { y = 1 } },
+      ["option 'x' sets or ignores 'z'"] = { default = false, ignores = { "z" } },
     } do
       test.raises(function() read({ x = declaration, y = 2 }, {}) end, said)
     end

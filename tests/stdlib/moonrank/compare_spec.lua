@@ -213,12 +213,12 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
   local c = mr.compare{ a = of(a), b = of(b) }
   equal({ c.count, c.systems }, { of(a).count, { "a", "b" } })
   local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y } end, words) end
-  refuses("ranked different things", of(a), of(b, { candidates = "sampled" }))
+  refuses("ranked different", of(a), of(b, { candidates = "sampled" }))
   refuses("candidates: 50 sampled items", of(a, { candidates = "sampled", negatives = 50 }), of(b, { candidates = "sampled" }))
   refuses("seed 2", of(a, { candidates = "sampled", seed = 2 }), of(b, { candidates = "sampled" }))
-  refuses("ranked different things", of(a), of(b, { part = "valid" }))
+  refuses("ranked different", of(a), of(b, { part = "valid" }))
   local fewer = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(15):folds{ k = 2 }[1]
-  refuses("for other users", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
+  refuses("for different users", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
   refuses("tested on different data", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
   refuses("the rows of given lists", of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
 end)
@@ -258,9 +258,9 @@ it("what cannot be compared is refused in words", function()
   local run = fitted(fold, "ndcg", { "ndcg" })
   local path = file "none Q0 a 1 1 t\n"
   local function refuses(options, words) raises(function() mr.compare(options) end, words) end
-  refuses({ a = run }, "1 systems, expected 2 to 26")
+  refuses({ a = run }, "1 systems")
   refuses({ a = run, b = 3 }, "'b' is a number")
-  refuses({ a = run, metric = { "ap" } }, "or the option 'metrics'")
+  refuses({ a = run, metric = { "ap" } }, "the option 'metrics'")
   refuses({ run, run }, "a system is called '1'")
   refuses({ a = run, b = run, qrels = parts[2].test }, "'a' was tested on other data than qrels")
   refuses({ a = run, b = fitted(parts[2], "ndcg", { "ndcg" }) }, "'a' and 'b' were tested on different data")

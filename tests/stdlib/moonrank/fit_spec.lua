@@ -187,7 +187,7 @@ describe("mr.checkpoint", function()
     os.remove(path)
     raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
     for _, bad in ipairs{ { 7, {}, compute, "path is 7, expected the name of a file" }, { "", {}, compute, "path is empty, expected" },
-      { path, 3, compute, "settings is a number, expected a table" }, { path, { 1 }, compute, "a setting is named 1, expected a text" },
+      { path, 3, compute, "settings is a number, expected a table" }, { path, { 1 }, compute, "the name of a setting is 1" },
       { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
       { path, {}, 3, "compute is a number, expected a function" },
       { path, {}, function() return 3 end, "compute returned a number, expected tensors by name" },

@@ -20,14 +20,14 @@ describe("gradcheck", function()
     local function wrong(x) return x * 2 + (x * mr.tensor({ 0, 5, 0 }, { dtype = "float64" })):detach() end
     local message = raises(function() mr.gradcheck(wrong, mr.tensor{ 1, 2, 3 }) end,
       "gradcheck: entry 2 has derivative ")
-    local found, expected = message:match "derivative (%S+), differences say (%S+)$"
+    local found, expected = message:match "derivative (%S+), .* (%S+)$"
     near(expected / found, 7 / 2, 1e-6)  -- of the fixed combination of the three results
     check(message:find("gradcheck_spec.lua:%d+: "), message)
   end)
 
   it("finds a derivative that is missing altogether", function()
     raises(function() mr.gradcheck(function(x) return (x * x):detach() end, mr.tensor{ 3 }) end,
-      "entry 1 has derivative 0, differences say ")
+      "entry 1 has derivative 0")
   end)
 
   it("finds errors that cancel in the sum", function()

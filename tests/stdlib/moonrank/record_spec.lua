@@ -57,7 +57,7 @@ it("a metric that was not measured is an error where it is read, and trials may 
   equal(e.mean.map, e.mean.ap)
   raises(function() return e.mean.ndgc end, "no metric of this evaluation 'ndgc'; there are: ap, ndcg@10")
   raises(function() return e.counted["ndcg@5"] end, "no metric of this evaluation 'ndcg@5'")
-  raises(function() mr.evaluate(mr.zeros(2), mr.lists{ { 0, 1 } }, { "ndcg@10", "ndcg@010" }) end, "there is a 'ndcg@10' already")
+  raises(function() mr.evaluate(mr.zeros(2), mr.lists{ { 0, 1 } }, { "ndcg@10", "ndcg@010" }) end, "'ndcg@10'")
   local best = swept{ name = "m", space = { x = mr.choice{ 1 } }, metric = "ap", run = function() return e.mean end }
   equal(best.numbers["ndcg@10"], e.mean["ndcg@10"])
 end)

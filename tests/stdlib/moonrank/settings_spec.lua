@@ -113,8 +113,8 @@ describe("settings", function()
   it("are refused where they do not say what they are", function()
     local round = {}
     round.round = { round }
-    for _, case in ipairs{ { print, "is or holds a function" }, { { a = { nothing } }, "is or holds a function" },
-      { setmetatable({}, {}), "is or holds a table" }, { io.stdout, "is or holds a userdata" }, { round, "contains itself" },
+    for _, case in ipairs{ { print, "is or contains a function" }, { { a = { nothing } }, "is or contains a function" },
+      { setmetatable({}, {}), "is or contains a table" }, { io.stdout, "is or contains a userdata" }, { round, "contains itself" },
       { { [true] = 1 }, "has a boolean as a key" } } do
       raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep: setting 'of' " .. case[2])
     end
@@ -131,7 +131,7 @@ describe("settings", function()
       kept{ model = { factors = 32 } }
       kept{ model = { factors = 32 } }
       raises(function() kept{ model = { factors = 64 } } end, "factors = 64")
-      raises(function() kept{ model = nothing } end, "setting 'model' is or holds a function")
+      raises(function() kept{ model = nothing } end, "setting 'model' is or contains a function")
     end
     os.execute("rm -rf " .. path .. "*")
   end)

@@ -58,7 +58,7 @@ end)
 
 it("refuses what it does not know", function()
   raises(function() mr.table{ columns = { "a" }, mark = { b = "max" } } end, "'b'")
-  raises(function() mr.table{ columns = { "a" }, mark = { a = "most" } } end, "mark of a is most")
+  raises(function() mr.table{ columns = { "a" }, mark = { a = "most" } } end, "a is most")
   raises(function() mr.table{ columns = { "a" }, within = { "c" } } end, "'c'")
   raises(function() mr.table{ rows = {} } end, "columns is missing")
   raises(function() mr.table{ columns = { "a" }, formats = { b = "%d" } } end, "'b'")

@@ -98,7 +98,7 @@ describe("an epoch on the GPU", function()
       local first, model = fit(kind, { shuffle = false })
       check(first.replayed > 0, name)
       local profile, run, other = mr.profile(function() return fit(kind, { shuffle = false }) end, { quiet = true })
-      check(profile.synchronized and tostring(profile):find "The GPU was waited for", name)
+      check(profile.synchronized and tostring(profile):find "waited for the GPU", name)
       equal(run.replayed, 0)
       local steps = 0
       for _, row in ipairs(profile.rows) do steps = steps + (row.operation == "adam_step" and row.calls or 0) end

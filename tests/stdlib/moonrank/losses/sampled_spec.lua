@@ -296,7 +296,7 @@ describe("losses that draw rows, on lists that break others", function()
     raises(function()
       mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = losses.bpr{ regularize = { users = 1 } }, train = features, progress = false,
         optimizer = mr.optim.sgd{}, epochs = 1, metrics = { "auc" } }
-    end, "regularize names 'users', but the training data have none")
+    end, "regularize names 'users', but the training data")
     raises(function() losses.bpr{ regularize = { users = -1 } } end, "users is -1")
     raises(function() losses.bpr{ regularize = { user = 1 } } end, "did you mean 'users'?")
     raises(function() losses.warp{ regularize = 0.1 } end, "regularize is 0.1")

@@ -98,7 +98,7 @@ it("what a file of item_knn says is checked", function()
       { { cosines = mr.tensor{ 0.5 } }, {}, "tensor 'cosines' is not a float32 vector with 2 entries" },
       { { cosines = mr.tensor{ 0.5, 0 / 0 } }, {}, "tensor 'cosines' has" },
       { { cosines = mr.tensor{ 0.5, 7 } }, {}, "tensor 'cosines' has 7.000000, expected 0 to 1" },
-      { { cosines = false }, {}, "no tensor 'cosines' in the file" },
+      { { cosines = false }, {}, "no tensor 'cosines'" },
       { {}, { users = "9999999999999" }, "expected {9999999999999} int64: one for each of the users" },
       { {}, { users = "-1" }, "users is -1" },
       { {}, { users = false }, "users is missing" },
@@ -121,10 +121,10 @@ it("what files of the others say is checked", function()
     local popularity = { kind = "popularity", users = "2", items = "2" }
     equal(mr.models.load(file_of(path, { counts = int64{ 0, 2 } }, popularity)).config, { users = 2, items = 2 })
     for _, case in ipairs{
-      { { counts = int64{ 0, 3 } }, popularity, "tensor 'counts' is not within 0 and 2, the number of users" },
-      { { counts = int64{ -1, 1 } }, popularity, "not within 0 and 2" },
+      { { counts = int64{ 0, 3 } }, popularity, "tensor 'counts' has entries outside of 0 to 2" },
+      { { counts = int64{ -1, 1 } }, popularity, "outside of 0 to 2" },
       { { counts = int64{ 1 } }, popularity, "tensor 'counts' is {1} int64, expected {2} int64" },
-      { {}, popularity, "no tensor 'counts' in the file" },
+      { {}, popularity, "no tensor 'counts'" },
       { {}, { kind = "random" }, "seed is missing" },
       { {}, { kind = "random", seed = "1.5" }, "seed is 1.5" },
       { {}, { kind = "random", seed = "1", users = "many" }, "users is 'many'" },

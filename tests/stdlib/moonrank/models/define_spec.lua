@@ -91,7 +91,7 @@ describe("a model of one's own", function()
     local make = mr.models.define("towers", definition)
     check(make{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) < 1e-6)
     check(make{ users = 3, items = 5 }:double():gradcheck(batch) < 1e-6)
-    raises(function() make{ users = 3, items = 5 }:gradcheck(batch) end, "'item' is float32, expected float64: model:double()")
+    raises(function() make{ users = 3, items = 5 }:gradcheck(batch) end, "'item' is float32, expected float64", "model:double()")
     local cut = mr.models.define("cut", {
       required = definition.required, options = definition.options, parameters = two_towers,
       forward = function(self, b)
@@ -118,8 +118,8 @@ describe("a model of one's own", function()
       local pipe = io.popen(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
       local said = pipe:read "a"
       pipe:close()
-      check(said:find("kind of model is 'towers', which is not defined; there are: biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, "
-        .. "popularity, random, self_attention", 1, true), said)
+      check(said:find("kind of model is 'towers', which is not defined", 1, true), said)
+      check(said:find("biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention", 1, true), said)
     end)
   end)
 
@@ -134,8 +134,8 @@ describe("a model of one's own", function()
       end
       local held = core.held_bytes()
       for _, case in ipairs{
-        { "users", "300000000000", "mr.normal: sizes {300000000000, 4} are more than the tensors of the file have" },
-        { "width", "4000000", "sizes {3, 4000000} are more than" },
+        { "users", "300000000000", "sizes {300000000000, 4}" },
+        { "width", "4000000", "sizes {3, 4000000}" },
         { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
         { "users", "os.exit(3)", "users is 'os.exit(3)'" },
         { "width", "x", "width is 'x'" }, { "seed", "x", "seed is 'x'" },
@@ -205,7 +205,7 @@ describe("buffers", function()
     end
     raises(forward_of(function(self) self.b = mr.zeros(3) end), "buffer 'b' was set to {3} float32, expected {2} float32")
     raises(forward_of(function(self) self.b = 1 end), "buffer 'b' was set to number, expected {2} float32")
-    raises(forward_of(function(self) self.w = mr.zeros(3) end), "'w' is no buffer")
+    raises(forward_of(function(self) self.w = mr.zeros(3) end), "'w' is not a buffer")
     raises(forward_of(function(self) return self.weight end), "no parameter or buffer of model 'wrong' 'weight'")
   end)
 end)
@@ -216,15 +216,15 @@ describe("a wrong definition is said", function()
 
   it("when it is made", function()
     for _, case in ipairs{
-      { "two words", { parameters = parameters, forward = forward }, "name is two words, expected a word" },
-      { "mf", { parameters = parameters, forward = forward }, "mr.models.mf is there already" },
-      { "load", { parameters = parameters, forward = forward }, "mr.models.load is there already" },
+      { "two words", { parameters = parameters, forward = forward }, "name is two words" },
+      { "mf", { parameters = parameters, forward = forward }, "mr.models.mf already exists" },
+      { "load", { parameters = parameters, forward = forward }, "mr.models.load already exists" },
       { "x", { forward = forward }, "parameters is missing" },
       { "x", { parameters = parameters }, "forward is missing" },
       { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
       { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "mr.models.define: required.n is 'int'" },
       { "x", { parameters = parameters, forward = forward, built_in = true }, "no option of mr.models.define 'built_in'" },
-      { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers, which" },
+      { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers" },
       { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers is a table" },
     } do
       raises(function() mr.models.define(case[1], case[2]) end, case[3])
@@ -233,7 +233,7 @@ describe("a wrong definition is said", function()
 
   it("an option that is not declared, with the words that declare it", function()
     mr.models.define("bare", { parameters = parameters, forward = forward })
-    raises(function() mr.models.bare{ factors = 4 } end, 'option factors is not declared: mr.models.define takes `required = {factors =')
+    raises(function() mr.models.bare{ factors = 4 } end, "option factors", "required = {factors =", "options = {factors =")
     mr.models.define("one", { parameters = parameters, forward = forward, options = { width = 2 } })
     raises(function() mr.models.one{ factors = 4 } end, "no option of mr.models.one 'factors'; there are: dtype, seed, width")
   end)
@@ -245,19 +245,19 @@ describe("a wrong definition is said", function()
     raises(made(parameters, 0), "mr.models.x", "n is 0")
     for _, case in ipairs{
       { nil, "parameters returned a nil, expected tensors by name" }, { {}, "returned no tensor, expected one or more by name" },
-      { { w = 3 }, "'w' is a number, expected a tensor" }, { { mr.zeros(3) }, "a name is 1, expected a text" },
+      { { w = 3 }, "'w' is a number, expected a tensor" }, { { mr.zeros(3) }, "the name of a tensor is 1" },
       { { w = mr.zeros(3, { dtype = "int64" }) }, "'w' is int64, expected float32 or float64" },
       { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b' is float64" },
     } do
       raises(made(function() return case[1] end, 1), case[2])
     end
     local tied = mr.zeros(2)
-    raises(made(function() return { a = tied, b = tied } end, 1), "'a' and 'b' are one tensor, expected one name for each")
-    raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "its order leaves out 'b'")
-    raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "its order names 'a', which is not among them, or twice")
+    raises(made(function() return { a = tied, b = tied } end, 1), "'a' and 'b' are the same tensor")
+    raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "order", "'b'")
+    raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "order", "'a'")
     raises(function()
       mr.models.define("x", { parameters = parameters, buffers = function() return { w = mr.zeros(1) } end, forward = forward }){}
-    end, "'w' is a parameter and a buffer")
+    end, "'w'", "a parameter and of a buffer")
   end)
 
   it("where its options could not come back from a file, and models have lists of their own", function()
@@ -282,8 +282,8 @@ describe("a wrong definition is said", function()
     raises(scored(function() end), "model x: forward returned a nil, expected a tensor of one score per row")
     raises(scored(function(self) return self.w end), "forward returned sizes {3}, expected {2}, one score per row")
     raises(scored(function(self, b) return self.w:rows(b.items):reshape(2, 1) end), "one score per row: scores:reshape(2)")
-    raises(scored(function(self, b) return self.w:rows(b.items):double() end), "forward returned float64, expected float32")
-    raises(scored(function() return mr.zeros(2) end), "do not depend on its parameters: training would change nothing")
+    raises(scored(function(self, b) return self.w:rows(b.items):double() end), "forward returned", "float64, expected float32")
+    raises(scored(function() return mr.zeros(2) end), "do not depend on the model's parameters")
   end)
 end)
 

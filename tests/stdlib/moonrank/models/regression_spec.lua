@@ -148,14 +148,14 @@ describe("linear models", function()
     local users = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
       items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
     raises(function() mr.models.ridge{ train = train, alpha = -1 } end, "mr.models.ridge", "alpha", "-1")
-    raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1 of 6 features follow from the others, expected alpha above 0")
+    raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1 of 6 features", "expected alpha above 0")
     local wide = rows_of(golden.wide.x, golden.wide.grades)
     raises(function() mr.models.ridge{ train = wide, alpha = 0 } end, "14 rows do not determine the weights of 40 features")
     raises(function() mr.models.ridge{ alpha = 1 } end, "mr.models.ridge", "train", "missing")
     raises(function() mr.models.lasso{ train = users } end, "mr.models.lasso: train has no features")
     raises(function() mr.models.lasso{ train = train, passes = 0 } end, "passes", "0")
     raises(function() mr.models.logistic_regression{ train = train, alpha = 0 } end, "alpha is 0", "above 0")
-    raises(function() mr.models.logistic_regression{ train = train, relevant = 9 } end, "none of 60 rows are relevant (from grade 9)")
+    raises(function() mr.models.logistic_regression{ train = train, relevant = 9 } end, "none of 60 rows are relevant", "9")
     raises(function() mr.models.rank_logistic_regression{ train = train:binarize(9) } end, "no list of train has rows of unequal grades")
     raises(function() mr.models.logistic_regression{ train = train, alpha = 1e-200 } end, "expected a larger alpha")
     local holed = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 0 / 0 }, { 1 } }, missing = true }

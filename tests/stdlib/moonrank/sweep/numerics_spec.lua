@@ -129,7 +129,7 @@ describe("a file", function()
       local path = folder .. "/part"
       checkpoint_of(path, "1999")
       local function compute() error("not to be run", 0) end
-      raises(function() mr.checkpoint(path, { seed = 1 }, compute) end, "holds results of the numerics '1999")
+      raises(function() mr.checkpoint(path, { seed = 1 }, compute) end, "'1999")
       local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
       equal({ results.x:totable(), there }, { { 1, 1 }, true })
       raises(function() mr.checkpoint(path, { seed = 1 }, compute, { mix = true }) end, "mix")
