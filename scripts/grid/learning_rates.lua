@@ -19,13 +19,14 @@ local function means_at(set)
   end
 end
 
--- For rates.lua, five to a line.
+-- The chosen rates as the Lua code of rates.lua, in lines of at most 100 columns.
 local function written(set, names, chosen)
-  local parts, lines = {}, { ("M.%s = {"):format(set) }
+  local lines = { ("M.%s = {"):format(set), " " }
   for _, name in ipairs(names) do
-    if chosen[name] then parts[#parts + 1] = (name:find " " and '["%s"] = %g' or "%s = %g"):format(name, chosen[name]) end
+    local part = chosen[name] and (name:find " " and ' ["%s"] = %g,' or " %s = %g,"):format(name, chosen[name]) or ""
+    if #lines[#lines] + #part > 100 then lines[#lines + 1] = " " end
+    lines[#lines] = lines[#lines] .. part
   end
-  for i = 1, #parts, 5 do lines[#lines + 1] = "  " .. table.concat(parts, ", ", i, math.min(i + 4, #parts)) .. "," end
   lines[#lines + 1] = "}"
   return table.concat(lines, "\n")
 end
