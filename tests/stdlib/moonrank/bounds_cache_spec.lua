@@ -87,12 +87,12 @@ describe("mr.bounds.cache", function()
       overwrite(bytes)
       local count_read, said_out, said_err, ended = run()
       equal({ count_read, said_out, ended }, { nil, "", nil })
-      check(said_err:find("cache: " .. path .. ": the file that is there is no 'moonrank tables'", 1, true), said_err)
+      check(said_err:find(path, 1, true) and said_err:find("'moonrank tables'", 1, true), said_err)
       check(content() == bytes, "as it was")
     end
     os.remove(path)
     os.execute("mkfifo " .. path)
-    check(select(3, run()):find("is not a regular file", 1, true), "a pipe")
+    check(select(3, run()):find(path, 1, true), "a pipe")
     os.remove(path)
     overwrite ""
     equal({ run() }, { 0, values, "", true })
@@ -119,11 +119,11 @@ describe("mr.bounds.cache", function()
       return count_read, problem, core.count_tables() - before
     end
     local changes = {
-      ["is damaged: table 18"] = function(_, knots) knots[#knots] = -1 end,
-      ["is damaged: sizes do not fit"] = function(own) own[#own] = own[#own] - 2 end,
-      ["is damaged: numbers of tables differ"] = function(_, _, _, text) return text .. "one more\n" end,
-      ["is damaged: a table is there twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
-      ["is damaged: table 1"] = function(_, _, places) places[2] = math.huge end,
+      ["table 18"] = function(_, knots) knots[#knots] = -1 end,
+      ["sizes"] = function(own) own[#own] = own[#own] - 2 end,
+      ["numbers of tables"] = function(_, _, _, text) return text .. "one more\n" end,
+      ["twice"] = function(_, _, _, text) return (text:gsub("[^\n]+\n$", lines[1] .. "\n")) end,
+      ["table 1"] = function(_, _, places) places[2] = math.huge end,
     }
     for why, change in pairs(changes) do
       local count_read, problem, kept = crafted(change)
@@ -132,7 +132,7 @@ describe("mr.bounds.cache", function()
     end
     local count_read, problem, kept = crafted(function() end, core.sha256 "other tables")
     equal({ count_read, kept }, { 0, 0 })
-    check(problem:find("its checksum differs", 1, true), problem)
+    check(problem:find("checksum", 1, true), problem)
     count_read, problem, kept = crafted(function() end)
     equal({ count_read, problem, kept }, { exact, nil, exact })
     os.remove(path)
