@@ -42,18 +42,18 @@ describe("benchmarks", function()
     end
   end)
   it("refuse numbers of nothing and tables that cannot be written, before they measure", function()
-    for command, word in pairs{ ["metrics.lua --repeats 0"] = "--repeats: expected above 0, got 0",
-      ["metrics.lua --lists -3"] = "--lists: expected above 0, got -3",
-      ["letor.lua --repeats 1.5"] = "--repeats: expected an integer, got '1.5'",
-      ["scale.lua --times 0"] = "--times: expected above 0, got 0",
-      ["scale.lua --times 1e999"] = "--times: expected above 0, got inf",
-      ["kernels.lua --rows 32,0"] = "--rows: expected above 0, got 0", ["catalogue.lua --warm -1"] = "--warm: expected 0 or more, got -1",
-      ["full_catalogue.lua --users 0"] = "--users: expected above 0, got 0",
-      ["full_catalogue.lua --csv /nonexistent/x.csv"] = "--csv: cannot write /nonexistent/x.csv",
-      ["metrics.lua --csv /nonexistent/x.csv"] = "--csv: cannot write /nonexistent/x.csv",
-      ["start.lua --csv /"] = "--csv: cannot write /" } do
+    for command, word in pairs{ ["metrics.lua --repeats 0"] = "--repeats.*0",
+      ["metrics.lua --lists -3"] = "--lists.*-3",
+      ["letor.lua --repeats 1.5"] = "--repeats.*1.5",
+      ["scale.lua --times 0"] = "--times.*0",
+      ["scale.lua --times 1e999"] = "--times.*inf",
+      ["kernels.lua --rows 32,0"] = "--rows.*0", ["catalogue.lua --warm -1"] = "--warm.*-1",
+      ["full_catalogue.lua --users 0"] = "--users.*0",
+      ["full_catalogue.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
+      ["metrics.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
+      ["start.lua --csv /"] = "--csv.*/" } do
       local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
-      test.check(not well and text:find(word, 1, true), command .. ": " .. text)
+      test.check(not well and text:find((word:gsub("^%-%-", "%%-%%-"))), command .. ": " .. text)
     end
   end)
   it("of distributions draw their samples, which nobody kept", function()
@@ -106,11 +106,11 @@ print(dofile "%sbench.lua".where())
       test.check(text:find("\n| " .. words .. " | moonrank | 1 | %d%S* %(.-%) | %d%S* %(.-%) | %d"), words .. ": " .. text)
     end
     well, text = measured(("--parts start --before /nonexistent/moonrank --before_tree '%s../..'"):format(here))
-    test.check(not well and text:find("there is no program /nonexistent/moonrank", 1, true), text)
+    test.check(not well and text:find("/nonexistent/moonrank", 1, true), text)
     well, text = measured(("--rounds 0 --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
-    test.check(not well and text:find("--rounds: expected above 0, got 0", 1, true), text)
+    test.check(not well and text:find "%-%-rounds.*0", text)
     well, text = measured(("--parts start --before '%s' --before_tree /nonexistent"):format(program.moonrank))
-    test.check(not well and text:find("no scripts/thesis/table_5_1.lua in /nonexistent", 1, true), text)
+    test.check(not well and text:find "table_5_1%.lua.*/nonexistent", text)
   end)
   it("are compared with those of another run, before and after", function()
     local function write(name, rows)

@@ -55,8 +55,7 @@ local function without(n, state)
   return ok, said, results, tonumber(made)
 end
 
--- State that the process creates at its first run stays for all later runs. A failed allocation
--- must not damage it.
+-- State that the process creates at its first run stays for all later runs. A failed allocation must not damage it.
 if args.cold > 0 then
   if work.before then work.before() end
   local ok, said, results = without(args.cold, work.new())

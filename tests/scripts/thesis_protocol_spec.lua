@@ -253,8 +253,7 @@ end)
 
 it("a run has the fold, setting and seed of its trial; validation chooses, or test if published", function()
   local runs, asked = dofile "scripts/thesis/runs.lua", {}
-  local set = setmetatable({ model = function() return protocols.places{ 0, 1 } end, epochs = 40,
-    fold = function(...)
+  local set = setmetatable({ model = function() return protocols.places{ 0, 1 } end, epochs = 40, fold = function(...)
       table.insert(asked, { ... })
       return (protocols.fold{ valid = { 0, 1 } })
     end }, { __index = sets.movielens })

@@ -114,8 +114,7 @@ it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and 
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
   local rows = {}
   for i = 1, 9 do rows[i] = identity[(i - 1) % 3 + 1] end
-  local set = { batch = 1, epochs = 1, model = function() return protocols.places{ 3, 2, 1 } end,
-    fold = function()
+  local set = { batch = 1, epochs = 1, model = function() return protocols.places{ 3, 2, 1 } end, fold = function()
       return { train = protocols.alike{ 1, 0, 0 }, valid = protocols.alike{ 1, 0, 0 },
         test = mr.data.dataset{ lists = mr.lists{ { 0, 1, 0 }, { 0, 0, 0 }, { 0, 0, 0 } },
           features = mr.tensor(rows, { dtype = "float64" }) } }

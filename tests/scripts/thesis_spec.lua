@@ -97,7 +97,7 @@ scripts.it("Table 5.1 on other data than its runs are of: an error that has both
   local other
   status, other, err = run "b"
   equal({ status, other }, { 1, "" })
-  check(err:find("s.db has a study 'movielens, seed 1, 100 samples' already", 1, true), err)
+  check(err:find("s.db .*'movielens, seed 1, 100 samples'"), err)
   local then_of, now_of = err:match "ratings: then (%x+), now (%x+)"
   check(then_of and then_of ~= now_of, err)
   local _, same = run "c"

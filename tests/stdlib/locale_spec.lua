@@ -111,7 +111,7 @@ it("texts that are not UTF-8 are refused before trials run", function()
       for name, value in pairs(options) do o[name] = value end
       return mr.sweep(o)
     end
-    raises(function() sweep{ name = "\xdcber" } end, "name is '\\xdcber'")
+    raises(function() sweep{ name = "\xdcber" } end, "name", "'\\xdcber'")
     raises(function() sweep{ metric = "gr\xf6\xdfe" } end, "metric")
     raises(function() sweep{ settings = { kind = "gr\xfcn" } } end, "kind = gr\\xfcn")
     raises(function() sweep{ space = { kind = mr.choice{ "gr\xfcn" } } } end, "UTF-8")

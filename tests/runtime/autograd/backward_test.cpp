@@ -1,5 +1,4 @@
-// Tests of backward that scripts cannot provoke: a derivative that fails in the middle, and the
-// order of the walk.
+// Tests of backward that scripts cannot provoke: a derivative that fails in the middle, and the order of the walk.
 #include <stdexcept>
 #include <string>
 

@@ -1,5 +1,4 @@
-// Tests of safe_text: which parts of an untrusted text are shown as they are, and which are
-// escaped.
+// Tests of safe_text: which parts of an untrusted text are shown as they are, and which are escaped.
 #include "runtime/io/safe_text.h"
 
 #include <catch2/catch.hpp>

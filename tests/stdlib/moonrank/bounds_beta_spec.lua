@@ -67,7 +67,8 @@ describe("distributions of a better ranker", function()
       near(found:mean(), twin:mean(), { atol = 4 * twin:sd() / math.sqrt(20000) })
       near(found:sd(), twin:sd(), { rtol = 0.03 })
     end
-    raises(function() mr.bounds.distribution("spec_wrong_pairs_beta", { n = 4, p = 1, beta = 1, method = "exact" }) end, "beta is not 0")
+    raises(function() mr.bounds.distribution("spec_wrong_pairs_beta", { n = 4, p = 1, beta = 1,
+      method = "exact" }) end, "beta", "0")
   end)
 
   it("that is no number, or hardly ever wrong, are refused by name", function()
@@ -76,12 +77,12 @@ describe("distributions of a better ranker", function()
       raises(function() mr.bounds.distribution_bound{ beta = beta } end, "beta")
     end
     for _, beta in ipairs{ 13, 50, -50, 1e9 } do
-      raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = beta }) end, "too far from 0 for ndcg of 60 rows")
+      raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = beta }) end, "beta", "ndcg", "60")
       local bounded = mr.losses.ndcg{ bound = mr.bounds.distribution_bound{ beta = 2 * beta } }
-      raises(function() bounded(mr.zeros({ 2 }, f64), mr.lists{ { 1, 0 } }) end, "too far from 0 for ndcg of 2 rows")
+      raises(function() bounded(mr.zeros({ 2 }, f64), mr.lists{ { 1, 0 } }) end, "beta", "ndcg", "2")
     end
     check(mr.bounds.distribution("ndcg", { n = 60, p = 20, beta = 11 }):sd() > 0)
-    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 0, beta = 1 }) end, "expected at least 1 relevant row")
+    raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 0, beta = 1 }) end, "relevant", "row")
     near(mr.bounds.distribution("ndcg", { n = 3, p = 3, beta = 50 }):mean(), 1, 1e-15)
     near(mr.bounds.distribution("ndcg", { n = 1, p = 1, beta = 1 }):mean(), 1, 1e-15)
   end)

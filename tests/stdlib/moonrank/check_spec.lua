@@ -34,7 +34,7 @@ describe("options", function()
     }
     for name, take in pairs(takers) do
       for found, seed in pairs{ ["1.5"] = 1.5, ["2.0"] = 2.0, ["'2'"] = "2", inf = math.huge } do
-        raises(function() take{ seed = seed } end, ("%s: seed is %s, expected an integer"):format(name, found))
+        raises(function() take{ seed = seed } end, name, "seed", found)
       end
     end
   end)
@@ -42,8 +42,7 @@ describe("options", function()
   it("with choices name them", function()
     equal(options.choice("f", "ties", "mean", { "mean", "stable" }), "mean")
     local choices = { "stable", "mean" }
-    raises(function() options.choice("f", "ties", "stabel", choices) end,
-      "f: ties is 'stabel' (did you mean 'stable'?), expected one of: mean, stable")
+    raises(function() options.choice("f", "ties", "stabel", choices) end, "ties", "'stabel'", "'stable'")
     equal(choices, { "stable", "mean" })
   end)
 
@@ -81,8 +80,8 @@ describe("a class", function()
   it("offers the nearest field or method", function()
     local folds = require("moonrank").data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
     for name, near in pairs{ trian = "train", evalute = "evaluate", fingerprnt = "fingerprint" } do
-      raises(function() return folds[1][name] end, ("mr.Fold has no field '%s', did you mean '%s'?"):format(name, near))
+      raises(function() return folds[1][name] end, "mr.Fold", name, near)
     end
   end)
-  it("has no other fields", function() raises(function() return p.y end, "Point has no field 'y'") end)
+  it("has no other fields", function() raises(function() return p.y end, "Point", "'y'") end)
 end)

@@ -177,22 +177,23 @@ it("says which queries runs and judgments do not share; none shared, or nothing 
   local x = file "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n3 Q0 a 1 1 t\n8 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
   local y = file "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n"
   local c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" } }
-  equal(c.notes, { "'x' has 2 queries that are not judged, which do not count",
-    "'y' lacks 1 of the 3 judged queries, which are left out for all" })
+  check(c.notes[1]:find "'x' has 2 queries" and c.notes[2]:find "'y' lacks 1 of the 3" and #c.notes == 2, tostring(c))
   check(tostring(c):find("\n'y' lacks 1 of the 3", 1, true))
   c = mr.compare{ x = x, y = y, qrels = qrels, metrics = { "map" }, missing = "zero" }
   equal(c.notes[2], "'y' lacks 1 of the 3 judged queries, which count 0")
   equal(mr.compare{ x = y, y = y, qrels = file "1 0 a 1\n2 0 a 1\n", metrics = { "map" } }.notes, {})
-  local function refuses(text, words)
+  local function refuses(text, ...)
+    local words = { ... }
     for _, missing in ipairs{ "skip", "zero" } do
-      raises(function() mr.compare{ x = x, y = file(text), qrels = qrels, metrics = { "map" }, missing = missing } end, words)
+      raises(function() mr.compare{ x = x, y = file(text), qrels = qrels, metrics = { "map" }, missing = missing } end,
+        table.unpack(words))
     end
   end
-  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "none of the 2 queries of 'y' (")
-  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "'q1'")
-  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "none of the 3 documents of 'y' (")
-  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "'d1'")
-  refuses("1 Q0 b 1 1 t\n2 Q0 b 1 1 t\n3 Q0 d2 1 1 t\n", "3 queries")
+  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "2", "'y'")
+  refuses("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "3", "'q1'", "'1'")
+  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "3", "'y'")
+  refuses("1 Q0 d1 1 1 t\n2 Q0 d2 1 1 t\n3 Q0 d2 1 1 t\n", "'d1'", "'a'")
+  refuses("1 Q0 b 1 1 t\n2 Q0 b 1 1 t\n3 Q0 d2 1 1 t\n", "3", "relevant", "queries")
 end)
 
 it("scores of another part, or of another fold, are refused", function()
@@ -212,15 +213,16 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
   local function of(model, options, from) return (from or fold):evaluate(model, { "rr" }, options) end
   local c = mr.compare{ a = of(a), b = of(b) }
   equal({ c.count, c.systems }, { of(a).count, { "a", "b" } })
-  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y } end, words) end
-  refuses("ranked different", of(a), of(b, { candidates = "sampled" }))
-  refuses("candidates: 50 sampled items", of(a, { candidates = "sampled", negatives = 50 }), of(b, { candidates = "sampled" }))
-  refuses("seed 2", of(a, { candidates = "sampled", seed = 2 }), of(b, { candidates = "sampled" }))
-  refuses("ranked different", of(a), of(b, { part = "valid" }))
+  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y } end, table.unpack(words)) end
+  refuses({ "'a'", "'b'" }, of(a), of(b, { candidates = "sampled" }))
+  refuses({ "50", "candidates", "items" }, of(a, { candidates = "sampled", negatives = 50 }), of(b,
+    { candidates = "sampled" }))
+  refuses({ "seed", "2" }, of(a, { candidates = "sampled", seed = 2 }), of(b, { candidates = "sampled" }))
+  refuses({ "'a'", "'b'" }, of(a), of(b, { part = "valid" }))
   local fewer = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(15):folds{ k = 2 }[1]
-  refuses("for different users", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
-  refuses("tested on different data", of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
-  refuses("the rows of given lists", of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
+  refuses({ "'a'", "'b'", "users" }, of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
+  refuses({ "'a'", "'b'", "data" }, of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
+  refuses({ "rows", "lists" }, of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
 end)
 
 it("evaluations of other lists are refused, however many there are; models score the rows of qrels", function()
@@ -228,13 +230,13 @@ it("evaluations of other lists are refused, however many there are; models score
   local fold = folds()[1]
   equal(mr.compare{ a = of(judged(4)), b = of(judged(4)) }.count, 4)
   raises(function() mr.compare{ a = of(judged(4)), b = of(mr.lists{ { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 },
-    { 0, 1, 0, 0, 0, 0 } }) } end, "'a' and 'b' were evaluated on different lists")
+    { 0, 1, 0, 0, 0, 0 } }) } end, "'a'", "'b'")
   local run, popularity = fitted(fold, "ap", { "ap" }), mr.models.popularity{ fold = fold }
-  raises(function() mr.compare{ a = run, b = of(fold.valid.lists) } end, "different")
+  raises(function() mr.compare{ a = run, b = of(fold.valid.lists) } end, "'a'", "'b'", "lists")
   raises(function() mr.compare{ a = run, b = fold:evaluate(popularity, { "ap" }) } end, "test; candidates: all")
   local c = mr.compare{ run = run, model = popularity, scores = mr.data.scored(popularity, fold.test), qrels = fold.test }
   equal(c.values.ap.model:totable(), c.values.ap.scores:totable())
-  raises(function() mr.compare{ a = run, b = popularity } end, "'b' is a table")
+  raises(function() mr.compare{ a = run, b = popularity } end, "'b'", "table")
 end)
 
 it("metrics under bounds compare by both", function()
@@ -246,10 +248,11 @@ it("metrics under bounds compare by both", function()
   near(c.cells["rr[minmax]"].a.mean, (plain.cells.rr.a.mean - 1 / 6) * 6 / 5, 1e-6)
   near(c.pairs[1].p, plain.pairs[1].p, 1e-12)
   equal(mr.compare{ a = of("a", by), b = of("b", by), metrics = { by } }.metrics[1].name, "rr[minmax]")
-  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y, qrels = lists } end, words) end
-  refuses("rr[minmax]", of("a", by), of("b", { "rr", bound = "expectation" }))
-  refuses("'a': gain none; ties mean", of("a", by), of("b", { mr.metrics.rr{ ties = "worst" }, bound = "minmax" }))
-  refuses("'rr[minmax]' is under a bound", of("a", by), scores_of(ranks.b))
+  local function refuses(words, x, y) raises(function() mr.compare{ a = x, b = y, qrels = lists } end,
+    table.unpack(words)) end
+  refuses({ "'rr[minmax]'", "rr[expectation]" }, of("a", by), of("b", { "rr", bound = "expectation" }))
+  refuses({ "'a'", "gain" }, of("a", by), of("b", { mr.metrics.rr{ ties = "worst" }, bound = "minmax" }))
+  refuses({ "'rr[minmax]'", "bound" }, of("a", by), scores_of(ranks.b))
 end)
 
 it("what cannot be compared is refused in words", function()
@@ -257,22 +260,22 @@ it("what cannot be compared is refused in words", function()
   local fold = parts[1]
   local run = fitted(fold, "ndcg", { "ndcg" })
   local path = file "none Q0 a 1 1 t\n"
-  local function refuses(options, words) raises(function() mr.compare(options) end, words) end
-  refuses({ a = run }, "1 systems")
-  refuses({ a = run, b = 3 }, "'b' is a number")
-  refuses({ a = run, metric = { "ap" } }, "the option 'metrics'")
-  refuses({ run, run }, "a system is called '1'")
-  refuses({ a = run, b = run, qrels = parts[2].test }, "'a' was tested on other data than qrels")
-  refuses({ a = run, b = fitted(parts[2], "ndcg", { "ndcg" }) }, "'a' and 'b' were tested on different data")
+  local function refuses(options, ...) raises(function() mr.compare(options) end, ...) end
+  refuses({ a = run }, "1", "systems")
+  refuses({ a = run, b = 3 }, "'b'", "number")
+  refuses({ a = run, metric = { "ap" } }, "'metrics'", "option")
+  refuses({ run, run }, "system", "'1'")
+  refuses({ a = run, b = run, qrels = parts[2].test }, "'a'", "data", "qrels")
+  refuses({ a = run, b = fitted(parts[2], "ndcg", { "ndcg" }) }, "'a'", "'b'")
   refuses({ a = run, b = fitted(fold, "ap", { "ap" }) }, "ndcg")
-  refuses({ a = run, b = fitted(fold, "ap", { mr.metrics.ndcg{ gain = "linear" } }) }, "gain linear")
-  refuses({ a = run, b = path }, "qrels is missing")
-  refuses({ a = run, b = path, qrels = fold.test }, "none of the 1 queries of 'b'")
-  refuses({ a = path, b = path, qrels = fold.test }, "metrics is missing")
-  refuses({ a = path, b = mr.ones(3), qrels = path, metrics = { "ap" } }, "'b' is a tensor")
-  refuses({ a = path, b = path, qrels = path, metrics = { "ap" } }, "found more than 4 fields")
-  refuses({ a = run, b = run, alpha = 1.5 }, "alpha is 1.5")
-  refuses({ a = run, b = run, missing = "none" }, "missing")
+  refuses({ a = run, b = fitted(fold, "ap", { mr.metrics.ndcg{ gain = "linear" } }) }, "'a'", "'b'", "gain")
+  refuses({ a = run, b = path }, "mr.compare", "qrels")
+  refuses({ a = run, b = path, qrels = fold.test }, "1", "'b'")
+  refuses({ a = path, b = path, qrels = fold.test }, "mr.compare", "metrics")
+  refuses({ a = path, b = mr.ones(3), qrels = path, metrics = { "ap" } }, "'b'", "tensor")
+  refuses({ a = path, b = path, qrels = path, metrics = { "ap" } }, "4", "fields")
+  refuses({ a = run, b = run, alpha = 1.5 }, "alpha", "1.5")
+  refuses({ a = run, b = run, missing = "none" }, "missing", "'none'")
 end)
 
 for _, path in ipairs(made) do os.remove(path) end

@@ -36,11 +36,11 @@ it("names that are too long to have been mistyped", function()
 end)
 
 it("numbers that no memory holds", function()
-  raises(function() core.permutation(1 << 60, 1, "a", 0) end, "too large")
+  raises(function() core.permutation(1 << 60, 1, "a", 0) end, "permutation", "{1152921504606846976}")
   sweeps.in_folder(function(folder)
     local database = core.open_database(folder .. "/a.db", "write")
     for _, count in ipairs{ -1, 1 << 53 } do
-      raises(function() database:run("create table a(x)", {}, count) end, ("%d, expected 0 to 250000"):format(count))
+      raises(function() database:run("create table a(x)", {}, count) end, tostring(count), "250000")
     end
     database:close()
   end)
@@ -50,8 +50,8 @@ it("shares of neighbours beyond all there are", function()
   local mr = require "moonrank"
   local x = mr.tensor({ 1, 2, 3, 4, 5, 6 }, { dtype = "float64" })
   for _, nearest in ipairs{ -0.5, 1.5, 2 ^ 53 + 1, 1 / 0, 0 / 0 } do
-    raises(function() core.regression_bandwidth(x, x, 1, "cv", nearest, 0.1) end, "expected a share from 0 to 1")
-    raises(function() core.kernel_regression(x, x, x, 1.0, 1, nearest) end, "expected a share from 0 to 1")
+    raises(function() core.regression_bandwidth(x, x, 1, "cv", nearest, 0.1) end, "'nearest'", "'regression_bandwidth'")
+    raises(function() core.kernel_regression(x, x, x, 1.0, 1, nearest) end, "'nearest'", "'kernel_regression'")
   end
 end)
 
@@ -60,6 +60,6 @@ it("more threads than a system gives", function()
   if not grows then return test.skip(why) end
   local x = require "moonrank".ones(2, 2)
   for _, threads in ipairs{ -1, 4096, 1 << 40 } do
-    raises(function() core.tree_data(x, nil, threads) end, ("%d, expected 0 to 1024"):format(threads))
+    raises(function() core.tree_data(x, nil, threads) end, tostring(threads), "1024")
   end
 end)

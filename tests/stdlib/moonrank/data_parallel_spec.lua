@@ -92,9 +92,9 @@ it("alone, parallel changes nothing; and a process that is alone cannot be joine
   end
   equal(trained(true), trained(false))
   local with_mpi = core.mpi_library() ~= nil
-  raises(function() core.cluster_join "training" end, with_mpi and "not started by mpirun" or "built without MPI")
+  raises(function() core.cluster_join "training" end, with_mpi and "mpirun" or "MPI")
   raises(function() core.sum_gradients({ mr.zeros(2):requires_grad() }, 0, 0, false, true) end,
-    with_mpi and "not connected to others" or "built without MPI")
+    with_mpi and "sum_gradients" or "MPI")
 end)
 
 -- Trains and saves; prints the last loss.
@@ -234,7 +234,7 @@ it("does not go on where the processes find other checkpoints", function()
     check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
     local status, _, err = sweeps.run(folder, "train.lua", words, mpirun)
     check(status ~= 0)
-    check(err:find "fit%.safetensors1: .*epoch 0.*epoch 2", err)
+    check(err:find("fit.safetensors1", 1, true) and err:find("epoch 0", 1, true) and err:find("epoch 2", 1, true), err)
   end)
 end)
 

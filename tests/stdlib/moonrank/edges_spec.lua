@@ -10,9 +10,9 @@ local least, most = math.mininteger, math.maxinteger
 describe("distributions", function()
   it("are made of numbers that can be calculated with, and of no others", function()
     for _, bad in ipairs{ nan, inf, -inf, 1e308, -1e308, 1e151 } do
-      raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "bad argument 'values' to 'distribution_of' (entry 2 is")
+      raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "'values'", "'distribution_of'", "2")
     end
-    raises(function() mr.bounds.distribution_of{} end, "a distribution needs at least one value")
+    raises(function() mr.bounds.distribution_of{} end, "distribution_of", "distribution")
     local wide = mr.bounds.distribution_of{ -1e150, 1e150 }
     near({ wide:mean() / 1e150, wide:sd() / 1e150, wide:cdf(0) }, { 0, 1, 0.5 }, 1e-12)
     for _, tabled in ipairs{ false, true } do near((wide:smooth(0, { tabled = tabled })), 0.5, 1e-9) end
@@ -26,7 +26,7 @@ describe("distributions", function()
         for _, o in ipairs{ { kappa = 1e-300 }, { kappa = 1e300 }, { steepness = 5e-324 }, { steepness = 1e308 },
           { steepness = 1e-12 } } do
           o.tabled = tabled
-          raises(function() d:smooth(0.5, o) end, "expected a times the range from 1e-9 to 1e150")
+          raises(function() d:smooth(0.5, o) end, "1e-9", "1e150")
         end
         for _, kappa in ipairs{ 1e-5, 0.1, 50 } do
           local value, slope = d:smooth(0.9, { kappa = kappa, tabled = tabled })
@@ -61,11 +61,11 @@ describe("distributions", function()
     for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
       for _, method in ipairs{ "auto", "sampled" } do
         raises(function() mr.bounds.distribution("ndcg", { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }) end,
-          "times the range of the grades, 1000, is too large: expected a product of at most 300")
+          "1000", "300", "grades")
       end
     end
     for _, beta in ipairs{ 1e308, -1e308 } do
-      raises(function() mr.bounds.distribution("ap", { n = 20, p = 5, beta = beta }) end, "too far from 0")
+      raises(function() mr.bounds.distribution("ap", { n = 20, p = 5, beta = beta }) end, "308")
     end
   end)
 end)
@@ -73,16 +73,17 @@ end)
 describe("sizes near 2^63", function()
   it("of orders are refused by name", function()
     for _, n in ipairs{ least, -1, 1 << 62, most } do
-      raises(function() core.random_ranks(3, n, 2, 1) end, "bad argument #2 'first'")
-      raises(function() core.drawn_ranks({ 1, 2 }, n, 2, 1) end, "bad argument #2 'first'")
-      raises(function() core.random_ranks(n, 0, 2, 1) end, n < 0 and "bad argument #1 'rows'" or "'count' to 'random_ranks'")
-      for _, rows in ipairs{ 0, 1, 3 } do raises(function() core.random_ranks(rows, 0, n, 1) end, "'count' to 'random_ranks'") end
-      raises(function() core.drawn_ranks({}, 0, n, 1) end, "'count' to 'drawn_ranks'")
-      raises(function() core.list_copies({}, n) end, "'count' to 'list_copies'")
+      raises(function() core.random_ranks(3, n, 2, 1) end, "'first'", "'random_ranks'")
+      raises(function() core.drawn_ranks({ 1, 2 }, n, 2, 1) end, "'first'", "'drawn_ranks'")
+      raises(function() core.random_ranks(n, 0, 2, 1) end, n < 0 and "'rows'" or "'count'", "'random_ranks'")
+      for _, rows in ipairs{ 0, 1, 3 } do raises(function() core.random_ranks(rows, 0, n, 1) end,
+        "'count'", "'random_ranks'") end
+      raises(function() core.drawn_ranks({}, 0, n, 1) end, "'count'", "'drawn_ranks'")
+      raises(function() core.list_copies({}, n) end, "'count'", "'list_copies'")
     end
     equal(#core.random_ranks(2, 1 << 53, 3, 1), 6)
     for _, f in ipairs{ function() core.drawn_ranks({ nan, 1 }, 0, 1, 1) end, function() core.arrangement_ranks({ nan, nan, 1 }, 5) end } do
-      raises(f, "has a NaN, expected numbers")
+      raises(f, "NaN")
     end
     for _, bad in ipairs{ nan, -1, 1e39, inf } do
       raises(function() mr.bounds.of("err", { grades = { 1, bad } }) end, "grades")
@@ -121,9 +122,9 @@ describe("numbers that integers do not hold", function()
     for _, dtype in ipairs{ "float32", "float64" } do
       for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
         local x = mr.tensor({ 7, bad }, { dtype = dtype })
-        raises(function() x:long() end, "at entry 2, which does not fit int64")
-        raises(function() x:to "int64" end, "at entry 2, which does not fit int64")
-        raises(function() core.integers(x) end, "at entry 2, which does not fit int64")
+        raises(function() x:long() end, "2", "int64")
+        raises(function() x:to "int64" end, "2", "int64")
+        raises(function() core.integers(x) end, "2", "int64")
       end
       equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
     end

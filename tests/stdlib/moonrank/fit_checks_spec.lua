@@ -13,66 +13,65 @@ local function refused(message, options)
   local all = { model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6), epochs = 2, progress = false,
     metrics = { "ndcg" }, each_epoch = function() error "training began" end }
   for name, value in pairs(options) do all[name] = value end
-  raises(function() mr.fit(all) end, message)
+  raises(function() mr.fit(all) end, table.unpack(type(message) == "table" and message or { message }))
 end
 
 describe("mr.fit checks before the first step", function()
   it("names", function()
-    refused("no metric 'ndgc', did you mean 'ndcg'?", { metrics = { "ndgc@10" }, valid = queries(6) })
-    refused("did you mean 'ndcg'?", { metrics = { "rr" }, select = "ndgc" })
-    refused("did you mean 'ndcg'?", { select = { "rr", "ndgc" } })
-    refused("select has 'rr' twice", { select = { "rr", "rr" } })
-    refused("loss is 'ndcg'", { loss = "ndcg" })
-    refused("loss is a table", { loss = {} })
+    refused({ "'ndgc'", "'ndcg'" }, { metrics = { "ndgc@10" }, valid = queries(6) })
+    refused({ "'ndgc'", "'ndcg'" }, { metrics = { "rr" }, select = "ndgc" })
+    refused({ "'ndgc'", "'ndcg'" }, { select = { "rr", "ndgc" } })
+    refused({ "select", "'rr'" }, { select = { "rr", "rr" } })
+    refused({ "loss", "'ndcg'" }, { loss = "ndcg" })
+    refused({ "loss", "table" }, { loss = {} })
     refused("'batch'", { batch_size = 8 })
-    refused("optimizer = mr.optim", { lr = 0.1 })
-    refused("optimizer = mr.optim", { learning_rate = 0.1 })
-    refused("optimizer is 'adam'", { optimizer = "adam" })
-    refused("model is 'mf'", { model = "mf" })
-    refused("model is a function", { model = function() end })
-    refused("train is a mr.Fold", { train = fold })
-    refused("valid is a table", { valid = {} })
-    refused("batch is 0", { batch = 0 })
-    refused("batch_rows is 2.5", { batch_rows = 2.5 })
-    refused("batch and batch_rows", { batch = 2, batch_rows = 8 })
-    refused("batch_rows takes a dataset", { batch_rows = 8,
+    refused({ "lr", "mr.optim" }, { lr = 0.1 })
+    refused({ "learning_rate", "mr.optim" }, { learning_rate = 0.1 })
+    refused({ "optimizer", "'adam'" }, { optimizer = "adam" })
+    refused({ "model", "'mf'" }, { model = "mf" })
+    refused({ "model", "function" }, { model = function() end })
+    refused({ "train", "mr.Fold" }, { train = fold })
+    refused({ "valid", "table" }, { valid = {} })
+    refused({ "batch", "0" }, { batch = 0 })
+    refused({ "batch_rows", "2.5" }, { batch_rows = 2.5 })
+    refused({ "mr.fit", "batch_rows" }, { batch = 2, batch_rows = 8 })
+    refused({ "train", "batch_rows" }, { batch_rows = 8,
       train = { count = 1, batches = function() return function() end end } })
-    refused("mr.fit: choose_on is 'validation'", { choose_on = "validation" })
-    refused("test is missing", { choose_on = "test" })
-    refused("choose_on is 'valid', but recipe 'published' chooses on test", { choose_on = "valid", recipe = "published" })
-    refused("batch is 2.5", { batch = 2.5 })
-    refused("patience is 0", { patience = 0 })
+    refused({ "mr.fit", "choose_on", "'validation'" }, { choose_on = "validation" })
+    refused({ "choose_on", "'test'" }, { choose_on = "test" })
+    refused({ "choose_on", "'valid'", "'published'" }, { choose_on = "valid", recipe = "published" })
+    refused({ "batch", "2.5" }, { batch = 2.5 })
+    refused({ "patience", "0" }, { patience = 0 })
     for name, value in pairs{ every = 2, select = "ndcg", patience = 3 } do
       refused(name, { [name] = value })
     end
     refused("training began", { every = 1 })
     refused("training began", { every = 2, select = "ndcg", valid = queries(6) })
     refused("training began", { every = 2, select = "ndcg", test = queries(6), choose_on = "test" })
-    refused("recipe is 'paper'", { recipe = "paper" })
-    raises(function() mr.losses.ndcg{ bound = "minmx" } end, "did you mean 'minmax'?")
+    refused({ "recipe", "'paper'" }, { recipe = "paper" })
+    raises(function() mr.losses.ndcg{ bound = "minmx" } end, "'minmx'", "'minmax'")
   end)
 
   it("whether the model fits the data, in every part", function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
-    refused("the model scores users and items (mf), but train has features, 6 of them: mr.models.mlp scores those", { model = mf })
-    refused("the model scores features (mlp), but train has none", { train = fold.train })
-    refused("the model takes 6 features, but train has 5", { train = queries(5) })
-    refused("the model takes 6 features, but test has 4", { test = queries(4) })
-    refused("the model takes 6 features, but valid has 7", { valid = queries(7) })
-    refused("the model is float64, but the features of train are float32: mr.models.mlp{dtype = \"float32\"} fits them",
-      { model = mr.models.linear{ inputs = 6, dtype = "float64" } })
+    refused({ "mf", "train", "6", "mr.models.mlp" }, { model = mf })
+    refused({ "mlp", "train" }, { train = fold.train })
+    refused({ "6", "train", "5" }, { train = queries(5) })
+    refused({ "6", "test", "4" }, { test = queries(4) })
+    refused({ "6", "valid", "7" }, { valid = queries(7) })
+    refused({ "model", "float64", "train", "float32" }, { model = mr.models.linear{ inputs = 6, dtype = "float64" } })
     local whole = queries(6)
     whole.features = whole.features:long()
-    refused("the features of train are int64, expected real numbers: features:to(\"float32\")", { train = whole })
-    refused("the model has 3 users, but train has number",
+    refused({ "train", "int64" }, { train = whole })
+    refused({ "model", "3", "train" },
       { train = fold.train, model = mr.models.mf{ users = 3, items = 60, factors = 2 } })
-    refused("the model has 7 items, but train has number",
+    refused({ "model", "7", "train" },
       { train = fold.train, model = mr.models.mf{ users = ratings.users, items = 7, factors = 2 } })
     -- a model of the script's own, of which nothing is known but that it fails
     local weights = mr.ones(6, 1):requires_grad()
     local methods = { parameters = function() return { weights } end, snapshot = function() return {} end, restore = function() end }
     local own = setmetatable(methods, { __call = function(_, batch) return batch.features:matmul(weights):reshape(batch.lists.rows) end })
-    refused("the model cannot score test: ", { model = own, test = queries(4) })
+    refused({ "model", "score" }, { model = own, test = queries(4) })
   end)
 
   it("whether users and items are within the numbers of any model that says them", function()
@@ -84,12 +83,12 @@ describe("mr.fit checks before the first step", function()
     for _, name in ipairs{ "biased_mf", "spec_pairs" } do
       local function sized(users, items) return mr.models[name]{ users = users, items = items } end
       local all = sized(ratings.users, ratings.items)
-      refused(("the model scores users and items (%s), but train has features"):format(name), { model = all })
-      refused("the model has 3 users, but train has number", { train = fold.train, model = sized(3, ratings.items) })
-      refused("the model has 7 items, but train has number", { train = fold.train, model = sized(ratings.users, 7) })
+      refused({ name, "train", "features" }, { model = all })
+      refused({ "model", "3", "train" }, { train = fold.train, model = sized(3, ratings.items) })
+      refused({ "model", "7", "train" }, { train = fold.train, model = sized(ratings.users, 7) })
       -- only the first list of test would be scored by it
       local first = fold.test:select{ lists = { 1 } }
-      refused("items, but test has number", { train = first, test = fold.test,
+      refused({ "test", "items" }, { train = first, test = fold.test,
         model = sized(ratings.users, math.tointeger(first.items:double():max():item())) })
     end
   end)
@@ -150,12 +149,12 @@ describe("a number that is none", function()
       end
       return x * x
     end)
-    local message = raises(function() fit{ loss = broken } end,
-      "mr.fit: the loss is infinite in epoch 2, batch 2 of 4, list 3 of the batch: ")
-    check(message:find(("fit_checks_spec%%.lua:%d: log: 'log' made infinity"):format(first + 7)), message)
+    raises(function() fit{ loss = broken } end,
+      "loss", "epoch 2", "batch 2", "list 3", ("fit_checks_spec.lua:%d"):format(first + 7), "'log'")
     local nan = loss_of("spec_sqrt", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
-    message = raises(function() fit{ loss = nan } end, "the loss is NaN in epoch 1, batch 1 of 4, list 1 of the batch: ")
-    check(message:find(("fit_checks_spec%%.lua:%d: sqrt: 'sqrt' made NaN at entry 1 of 5"):format(first + 14)), message)
+    raises(function() fit{ loss = nan } end,
+      "loss", "NaN", "epoch 1", "batch 1", "list 1", ("fit_checks_spec.lua:%d"):format(first + 14),
+      "'sqrt'", "entry 1")
   end))
 
   it("is found in the features, in scores and in parameters", on_cpu(function()
@@ -163,9 +162,8 @@ describe("a number that is none", function()
     local rows = train.features:totable()
     rows[train.lists.sizes:totable()[1] + 2][4] = 0 / 0
     local bad = mr.data.dataset{ lists = train.lists, features = mr.tensor(rows), missing = true }
-    raises(function() fit{ train = bad } end, "epoch 1, batch 1 of 4, list 2 of the batch: the features of row")
-    raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end,
-      "of the model's parameters is not finite")
+    raises(function() fit{ train = bad } end, "epoch 1", "batch 1", "list 2", "features")
+    raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end, "parameters")
   end))
 
   it("is found by validation and by the test, which see the last step first", function()
@@ -174,29 +172,31 @@ describe("a number that is none", function()
       parts.batch, parts.epochs, parts.metrics, parts.optimizer = all.count, 1, { "ndcg" }, mr.optim.sgd{ lr = 1e45 }
       return function() fit(parts) end
     end
-    raises(last_step{ valid = all }, "mr.fit: there is NaN in the scores of valid after epoch 1: tensor 1 of the model's parameters is")
-    raises(last_step{ valid = all, choose_on = "test", test = all }, "there is NaN in the scores of test after epoch 1: tensor 1")
-    raises(last_step{ test = all }, "there is NaN in the scores of test after the last epoch: tensor 1")
+    raises(last_step{ valid = all }, "NaN", "valid", "epoch 1", "tensor 1")
+    raises(last_step{ valid = all, choose_on = "test", test = all }, "NaN", "test", "epoch 1", "tensor 1")
+    raises(last_step{ test = all }, "NaN", "test", "tensor 1")
   end)
 
   it("says which user", on_cpu(function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
     local nan = loss_of("spec_user", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
-    raises(function() fit{ model = mf, train = fold.train, loss = nan } end, "list 1 of the batch (user ")
+    raises(function() fit{ model = mf, train = fold.train, loss = nan } end, "NaN", "list 1", "user")
   end))
 
   it("is found step by step, also in a derivative", function()
     local infinite_slope = loss_of("spec_slope", function(scores, lists) return (lists:sum(scores) * 0):sqrt() end)
     raises(function() mr.detect_anomaly(function() fit{ loss = infinite_slope } end) end,
-      "there is NaN in epoch 1, batch 1 of 4: the derivative of 'mul'")
-    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, -1 }:log():sum() end) end, "'log' made NaN at entry 2 of 2")
+      "NaN", "epoch 1", "batch 1", "'mul'")
+    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, -1 }:log():sum() end) end,
+      "'log'", "NaN", "entry 2")
     raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():sum() end, { infinite = true }) end,
-      "'log' made infinity at entry 1 of 2")
-    raises(function() mr.detect_anomaly(function() return (mr.tensor{ 1, 0 / 0 } + 1):sum() end) end, "'add' got NaN at entry 2 of 2")
+      "'log'", "1", "2")
+    raises(function() mr.detect_anomaly(function() return (mr.tensor{ 1, 0 / 0 } + 1):sum() end) end,
+      "'add'", "NaN", "2")
     equal({ mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():exp():sum():item(), 2 end) }, { 1.0, 2 })
     check(pcall(function() return mr.tensor{ -1 }:log():sum() end), "it is off again")
-    raises(function() mr.detect_anomaly(3) end, "f is a number")
-    raises(function() mr.detect_anomaly(print, { infinity = true }) end, "did you mean 'infinite'?")
+    raises(function() mr.detect_anomaly(3) end, "f", "number")
+    raises(function() mr.detect_anomaly(print, { infinity = true }) end, "'infinity'", "'infinite'")
   end)
 
   it("leaves results as they are", function()
@@ -220,7 +220,7 @@ describe("a number that is none", function()
     })
     local model = mr.models.spec_noise{}
     local ok, message = pcall(fit, { model = model })
-    check(not ok and message:find "epoch 1, batch 3 of 4, list %d of the batch", message)
+    check(not ok and message:find "epoch 1" and message:find "batch 3" and message:find "list %d", message)
     equal({ #draws, model:buffers().steps:item() }, { 3, 2.0 })
     check(#draws[3] > 1, "the batch was done again")
     for _, again in ipairs(draws[3]) do equal(again, draws[3][1]) end

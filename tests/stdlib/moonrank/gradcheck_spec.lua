@@ -18,16 +18,15 @@ describe("gradcheck", function()
   it("names the entry of a wrong one, and both derivatives", function()
     -- at entry 2 a part of the function is hidden from the graph
     local function wrong(x) return x * 2 + (x * mr.tensor({ 0, 5, 0 }, { dtype = "float64" })):detach() end
-    local message = raises(function() mr.gradcheck(wrong, mr.tensor{ 1, 2, 3 }) end,
-      "gradcheck: entry 2 has derivative ")
-    local found, expected = message:match "derivative (%S+), .* (%S+)$"
+    local message = raises(function() mr.gradcheck(wrong, mr.tensor{ 1, 2, 3 }) end, "2", "entry", "derivative")
+    local found, expected = message:match "derivative (%S+), differences say (%S+)$"
     near(expected / found, 7 / 2, 1e-6)  -- of the fixed combination of the three results
     check(message:find("gradcheck_spec.lua:%d+: "), message)
   end)
 
   it("finds a derivative that is missing altogether", function()
     raises(function() mr.gradcheck(function(x) return (x * x):detach() end, mr.tensor{ 3 }) end,
-      "entry 1 has derivative 0")
+      "1", "0", "entry", "derivative")
   end)
 
   it("finds errors that cancel in the sum", function()
@@ -41,6 +40,7 @@ describe("gradcheck", function()
     raises(function() mr.gradcheck(function(x) return x:log() end, mr.tensor{ -1 }) end, "entry 1")
     raises(function() mr.gradcheck(function(x) return x ^ 3 end, mr.tensor{ 1 }, { step = 0.5, tolerance = 1e-3 }) end, "entry 1")
     check(mr.gradcheck(function(x) return x ^ 3 end, mr.tensor{ 1 }, { step = 0.5, tolerance = 0.1 }) > 1e-3)
-    raises(function() mr.gradcheck(function(x) return x end, mr.tensor{ 1 }, { tolerence = 1 }) end, "did you mean 'tolerance'?")
+    raises(function() mr.gradcheck(function(x) return x end, mr.tensor{ 1 }, { tolerence = 1 }) end,
+      "'tolerence'", "'tolerance'")
   end)
 end)

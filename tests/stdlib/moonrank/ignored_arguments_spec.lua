@@ -79,7 +79,7 @@ describe("an argument that a function does not take", function()
 
   it("may be a nil between others, after which nothing would be read", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 3 }
-    raises(function() queries:concat(nil, queries) end, "argument 1 is a nil")
+    raises(function() queries:concat(nil, queries) end, "1", "nil")
     equal(queries:concat(queries, queries).count, 9)
   end)
 
@@ -125,7 +125,7 @@ describe("a question without an answer", function()
     equal(leaf.grad:totable(), { 2, 2 })
     equal(x.grad, nil)
     raises(function() return mr.evaluate(scores, lists, { "rr" }).mean.ap end, "'ap'")
-    raises(function() return mr.stats.summary(scores).meen end, "did you mean 'mean'")
+    raises(function() return mr.stats.summary(scores).meen end, "'meen'", "'mean'")
     local distribution = mr.bounds.distribution("ap", { n = 9, p = 2 })
     for _, method in ipairs{ "cdf", "quantile", "smooth" } do
       raises(function() return distribution[method](distribution, 0 / 0) end, "NaN")
@@ -143,19 +143,18 @@ describe("a question without an answer", function()
   it("stands in errors of mr.full and mr.arange as it was given, with the argument's name and why", function()
     local largest <const> = 1 << 53
     for _, case in ipairs{
-      { { 2.5 }, "value is 2.5", "whole" }, { { largest + 1 }, "value is 9007199254740993", "2^53" },
-      { { math.maxinteger }, "value is 9223372036854775807", "2^53" }, { { 1e300 }, "value is 1e+300", "2^53" },
-      { { 0 / 0 }, "value is NaN", "int64" }, { { 0.5, 3 }, "first is 0.5", "whole" }, { { 1, 3, 0.5 }, "step is 0.5", "whole" },
-      { { largest + 1, largest + 3 }, "first is 9007199254740993", "2^53" },
-      { { largest - 1, largest + 1 }, "last is 9007199254740993", "2^53" },
-      { { 0 / 0, 1 }, "first is NaN", "finite" }, { { 1, math.huge }, "last is inf", "finite" }, { { 1, 3, 0 }, "step is 0", "expected" },
+      { { 2.5 }, "value", "2.5", "whole" }, { { largest + 1 }, "value", "9007199254740993", "2^53" },
+      { { math.maxinteger }, "value", "9223372036854775807", "2^53" }, { { 1e300 }, "value", "1e+300", "2^53" },
+      { { 0 / 0 }, "value", "NaN", "int64" }, { { 0.5, 3 }, "first", "0.5", "whole" },
+      { { 1, 3, 0.5 }, "step", "0.5", "whole" }, { { largest + 1, largest + 3 }, "first", "9007199254740993", "2^53" },
+      { { largest - 1, largest + 1 }, "last", "9007199254740993", "2^53" }, { { 0 / 0, 1 }, "first", "NaN", "finite" },
+      { { 1, math.huge }, "last", "inf", "finite" }, { { 1, 3, 0 }, "step", "0" },
     } do
       local given = case[1]
-      local message = raises(function()
+      raises(function()
         if #given == 1 then return mr.full({ 1 }, given[1], int64) end
         return mr.arange(given[1], given[2], { step = given[3], dtype = "int64" })
-      end, case[2])
-      check(message:find(case[3], 1, true), message)
+      end, table.unpack(case, 2))
     end
     equal(mr.full({ 1 }, 3.0, int64):item(), 3)
     equal(mr.arange(1, 2.5, int64):totable(), { 1, 2 })
@@ -164,9 +163,11 @@ describe("a question without an answer", function()
 
   it("stands in errors as it was given", function()
     for number, text in pairs{ [(1 << 53) + 1] = "9007199254740993", [1e300] = "1e+300", [0.1] = "0.1" } do
-      raises(function() mr.tensor({ 1, number }, int64) end, "(" .. text .. " is")
+      raises(function() mr.tensor({ 1, number }, int64) end, "values", text)
     end
-    for _, number in ipairs{ 0 / 0, -(0 / 0) } do raises(function() mr.tensor({ number }, int64) end, "(NaN is") end
+    for _, number in ipairs{ 0 / 0, -(0 / 0) } do
+      raises(function() mr.tensor({ number }, int64) end, "values", "NaN")
+    end
     equal(mr.tensor({ 1 << 53, -(1 << 53) }, int64):totable(), { 1 << 53, -(1 << 53) })
   end)
 

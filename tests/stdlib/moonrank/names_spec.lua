@@ -9,10 +9,9 @@ local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "
 
 for part, name in pairs(parts) do
   test.it("mr." .. part .. "." .. name, function()
-    local message = test.raises(function() return mr[part][name] end, ("no field of mr.%s '%s'"):format(part, name))
+    local message = test.raises(function() return mr[part][name] end, "mr." .. part, name)
     test.check(message:find("names_spec.lua:", 1, true), message)
-    test.check(message:find("there are: ", 1, true), message)
-    if near[part] then test.check(message:find(("did you mean '%s'?"):format(near[part]), 1, true), message) end
+    if near[part] then test.check(message:find(("'%s'"):format(near[part]), 1, true), message) end
     test.equal(rawget(mr[part], name), nil)
     for _, value in pairs(mr[part]) do test.check(value ~= nil) end
   end)
@@ -21,10 +20,10 @@ end
 test.it("functions of other libraries are what to write instead", function()
   for name, text in pairs{ relu = "x:relu(...)", topk = "x:topk(...)", concat = "mr.cat({x, y}, dim)", from_numpy = "mr.tensor(values)",
     view = "x:reshape(...)" } do
-    test.raises(function() return mr[name] end, ("no field of moonrank '%s'; write %s"):format(name, text))
+    test.raises(function() return mr[name] end, name, text)
   end
-  test.raises(function() return mr[3] end, "no field of moonrank '3'")
-  test.raises(function() return mr.ones(2):cat(mr.ones(2)) end, "mr.Tensor has no field 'cat'; write mr.cat({x, y}, dim)")
+  test.raises(function() return mr[3] end, "'3'")
+  test.raises(function() return mr.ones(2):cat(mr.ones(2)) end, "mr.Tensor", "'cat'", "mr.cat({x, y}, dim)")
   for _, name in ipairs{ "cat", "stack", "tensor" } do test.equal(type(mr[name]), "function") end
 end)
 

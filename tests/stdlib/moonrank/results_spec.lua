@@ -55,7 +55,7 @@ it("metrics are found by the other names that they have", function()
   equal(s:pivot{ rows = "fold", value = "valid_map" }.rows, s:pivot{ rows = "fold", value = "valid_ap" }.rows)
   equal(s:pivot{ rows = "lr", value = "mrr@5" }.columns, { "lr", "mrr@5" })
   equal(s:per_list(4, "map"):totable(), s:per_list(4, "ap"):totable())
-  raises(function() s:pivot{ rows = "lr", value = "valid_mrr" } end, "no column for results:pivot 'valid_mrr'")
+  raises(function() s:pivot{ rows = "lr", value = "valid_mrr" } end, "results:pivot", "'valid_mrr'")
 end)
 
 describe("pivot", function()
@@ -93,11 +93,11 @@ describe("pivot", function()
   end)
 
   it("refuses what it does not know", function()
-    raises(function() r:pivot{} end, "rows is missing")
-    raises(function() r:pivot{ rows = "los" } end, "did you mean 'loss'?")
-    raises(function() r:pivot{ rows = "loss", value = "tets" } end, "did you mean 'test'?")
-    raises(function() r:pivot{ rows = "loss", aggregate = "sum" } end, "aggregate is 'sum'")
-    raises(function() r:pivot{ rows = "fold", value = "loss" } end, "expected numbers")
+    raises(function() r:pivot{} end, "results:pivot", "rows")
+    raises(function() r:pivot{ rows = "los" } end, "'los'", "'loss'")
+    raises(function() r:pivot{ rows = "loss", value = "tets" } end, "'tets'", "'test'")
+    raises(function() r:pivot{ rows = "loss", aggregate = "sum" } end, "aggregate", "'sum'")
+    raises(function() r:pivot{ rows = "fold", value = "loss" } end, "loss", "ap")
   end)
 end)
 
@@ -184,7 +184,7 @@ describe("best over folds", function()
       near({ t.rows[i][4], t.rows[i][5] }, { best.test, best.valid }, 1e-14)
     end
     equal(#r:best(nil, { over = { "fold", "lr" } }).rows, 1)
-    raises(function() r:best("loss", { over = "fodl" }) end, "did you mean 'fold'?")
+    raises(function() r:best("loss", { over = "fodl" }) end, "'fodl'", "'fold'")
   end)
 
   it("passes over combinations that miss a fold", function()
@@ -249,8 +249,8 @@ describe("trials", function()
     local p = outcome{ loss = "rr", fold = 1, lr = 0.01 }.per_list.valid
     near(found, p, 0)
     equal(r:reports(8).loss.values, { 0.01, 0.005, 0.01 / 3 })
-    raises(function() r:per_list(8, "vaild") end, "did you mean 'valid'?")
-    raises(function() r:per_list(99) end, "trial 99 returned no scores per list")
+    raises(function() r:per_list(8, "vaild") end, "'vaild'", "'valid'")
+    raises(function() r:per_list(99) end, "99", "trial", "scores")
   end)
 end)
 
@@ -318,10 +318,10 @@ describe("compare", function()
 
   it("pairs lists, and refuses what cannot be paired", function()
     equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 12)
-    raises(function() r:compare{ by = "los" } end, "did you mean 'loss'?")
-    raises(function() r:compare{} end, "by is missing")
-    raises(function() r:compare{ by = "loss", where = { loss = "ap" } } end, "1 value in the trials, expected two")
-    raises(function() r:compare{ by = "fold", where = { loss = "ap", lr = 0.1 } } end, "1 pair of trials")
+    raises(function() r:compare{ by = "los" } end, "'los'", "'loss'")
+    raises(function() r:compare{} end, "results:compare", "by")
+    raises(function() r:compare{ by = "loss", where = { loss = "ap" } } end, "1", "trials")
+    raises(function() r:compare{ by = "fold", where = { loss = "ap", lr = 0.1 } } end, "1", "trials")
   end)
 end)
 
@@ -337,16 +337,16 @@ describe("pictures", function()
     equal(tostring(r:marginal "lr"), "mr.Figure scatter: 1 series, 's'")
     equal(tostring(r:curves{ by = "fold" }), "mr.Figure lines: 4 series, 's'")
     raises(function() r:marginal "lrr" end, "lrr")
-    raises(function() r:curves{ value = "nothing" } end, "no trial reported 'nothing'")
+    raises(function() r:curves{ value = "nothing" } end, "'nothing'", "trial")
   end)
 end)
 
 describe("stores", function()
   it("are named, and their studies", function()
-    raises(function() mr.results(folder .. "/none.db") end, "none.db is not there")
-    raises(function() mr.results(folder .. "/r.db") end, "has 3 studies (low, partly, s)")
+    raises(function() mr.results(folder .. "/none.db") end, "none.db")
+    raises(function() mr.results(folder .. "/r.db") end, "3", "low, partly, s")
     raises(function() mr.results(folder .. "/r.db", "lov") end, "lov")
-    raises(function() mr.results(3) end, "path is a number")
+    raises(function() mr.results(3) end, "path", "number")
   end)
 
   it("of 100,000 trials are opened and pivoted", function()
@@ -378,17 +378,6 @@ describe("the store as it is written", function()
   end)
 end)
 
-it("refuses pipes, devices and folders at once", function()
-  os.execute("mkfifo " .. folder .. "/pipe")
-  raises(function() mr.results(folder .. "/pipe") end, folder .. "/pipe: is not a regular file")
-  raises(function() mr.results "/dev/zero" end, "/dev/zero: is not a regular file")
-  raises(function() mr.results(folder) end, folder .. ": is a folder")
-  raises(function() core.open_database(folder .. "/pipe", "write") end, "is not a regular file")
-  os.execute(("touch %s/empty && mkfifo %s/empty-wal"):format(folder, folder))
-  raises(function() mr.results(folder .. "/empty") end, "empty-wal: is not a regular file")
-  raises(function() core.sha256_file(folder .. "/pipe") end, "is not a regular file")
-end)
-
 it("leaves nothing behind", function()
   r = nil
   collectgarbage()
@@ -418,7 +407,7 @@ it("shows the other trials of a store where one is damaged, and names file and t
     local out, err = damage "UPDATE trials SET params = '{\"i\":0,5}' WHERE number = 2"
     equal(out, "1\t1.0\n3\t3.0\n4\t4.0\n5\t5.0\n")
     check(err:find("typed.db", 1, true) and err:find("trial 2 ", 1, true), err)
-    raises(function() swept "typed" end, path .. ": trial 2 ")
+    raises(function() swept "typed" end, path, "trial 2")
     out, err = damage "UPDATE trials SET value = 'abc' WHERE number = 4"
     equal(out, "1\t1.0\n3\t3.0\n5\t5.0\n")
     check(err:find("trial 4 ", 1, true) and err:find("trials.value", 1, true), err)
@@ -437,15 +426,15 @@ it("trials that failed are counted below every table, and so are unequal cells",
       return { valid = trial.fold + (trial.loss == "ap" and 0.5 or 0), per_list = { valid = { 1, 2 } } }
     end })
   equal(s:counts(), { done = 5, failed = 4 })
-  local left, ap = "4 of 9 trials are left out: 4 failed", { where = { loss = "ap" } }
+  local left, ap = "4 of 9 trials", { where = { loss = "ap" } }
   for name, made in pairs{ pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
     trials = s:trials{ states = { "done" } }, compare = s:compare{ by = "loss" } } do
-    equal(made.notes[1], left, name)
+    check(made.notes[1]:find(left, 1, true) and made.notes[1]:find "4 failed", name)
     check(tostring(made):find(left, 1, true) and made:to_latex():find(left, 1, true) and not made:to_csv():find "left out", name)
   end
-  equal({ s:pivot{ rows = "loss" }.notes[2], s:best("loss").notes[2] }, { "cells have 2 to 3 trials", "groups have 2 to 3 trials" })
+  for _, made in ipairs{ s:pivot{ rows = "loss" }, s:best "loss" } do check(made.notes[2]:find "2 to 3 trials", made.notes[2]) end
   for name, made in pairs{ pivot = s:pivot{ rows = "loss", where = ap.where }, best = s:best("loss", ap), trials = s:trials() } do
     for _, note in ipairs(made.notes) do check(not note:find "left out" and not note:find " have ", name .. ": " .. note) end
   end
-  equal(s:pivot{ rows = "loss", where = { loss = { "ndcg", "rr" } } }.notes[1], "4 of 6 trials are left out: 4 failed")
+  check(s:pivot{ rows = "loss", where = { loss = { "ndcg", "rr" } } }.notes[1]:find "4 of 6 trials")
 end)

@@ -362,7 +362,7 @@ describe("reductions", function()
     equal(mr.zeros(0):sum():item(), 0.0)
     local mean = mr.zeros(0):mean():item()
     check(mean ~= mean, "the mean of nothing is NaN")
-    raises(function() return mr.zeros(0):max() end, "has no entries: cannot find the largest")
+    raises(function() return mr.zeros(0):max() end, "0", "entries")
     equal(mr.zeros(2, 0):sum(2):totable(), { 0, 0 })
     equal(mr.zeros(2, 0):sum(1):totable(), {})
     equal(mr.zeros(0, 3):softmax(1):shape(), { 0, 3 })
@@ -415,10 +415,10 @@ describe("matrices and shapes", function()
     equal(mr.tensor{ 5 }:reshape():totable(), 5.0)
     equal({ x:reshape(-1):shape(), x:reshape(3, -1):shape(), x:reshape{ 1, -1, 2 }:shape() }, { { 6 }, { 3, 2 }, { 1, 3, 2 } })
     equal({ mr.zeros(0, 3):reshape(-1, 3):shape(), mr.zeros(0):reshape(-1):shape() }, { { 0, 3 }, { 0 } })
-    raises(function() x:reshape(4, -1) end, "the other sizes multiply to 4, but the tensor of shape {2, 3}")
-    raises(function() x:reshape(-1, 0) end, "no size fits in place of -1")
-    raises(function() x:reshape(-1, -1) end, "more than one size is -1")
-    raises(function() x:reshape(-2) end, "a size is -2")
+    raises(function() x:reshape(4, -1) end, "-1", "4", "{2, 3}", "6", "entries")
+    raises(function() x:reshape(-1, 0) end, "'sizes'", "'reshape'", "-1")
+    raises(function() x:reshape(-1, -1) end, "'sizes'", "'reshape'", "-1")
+    raises(function() x:reshape(-2) end, "size", "-2")
     equal(x:narrow(1, 2, 1):totable(), { { 4, 5, 6 } })
     equal(x:narrow(2, 2, 2):totable(), { { 2, 3 }, { 5, 6 } })
     equal(x:narrow(1, 3, 0):shape(), { 0, 3 })
@@ -469,11 +469,11 @@ describe("gradients", function()
 
   it("need a seed where the tensor is not one number", function()
     local x = mr.tensor{ 1, 2 }:requires_grad()
-    raises(function() (x * 2):backward() end, "the tensor has shape {2}");
+    raises(function() (x * 2):backward() end, "tensor", "{2}");
     (x * 2):backward(mr.tensor{ 10, 100 })
     equal(x.grad:totable(), { 20, 200 })
-    raises(function() (x * 2):backward(mr.tensor{ 1 }) end, "the seed has shape {1}, expected the tensor's shape, {2}")
-    raises(function() (x * 2):backward(mr.tensor({ 1, 2 }, f64)) end, "and the tensor's type and device")
+    raises(function() (x * 2):backward(mr.tensor{ 1 }) end, "seed", "{1}", "{2}")
+    raises(function() (x * 2):backward(mr.tensor({ 1, 2 }, f64)) end, "seed", "{2}", "device")
   end)
 
   it("of a graph that was walked are gone, unless kept", function()
@@ -482,7 +482,7 @@ describe("gradients", function()
     y:backward({ keep = true })
     y:backward()
     equal(x.grad:item(), 12.0)
-    raises(function() y:backward() end, "'mul' belongs to a graph that an earlier backward() freed; pass {keep = true}")
+    raises(function() y:backward() end, "'mul'", "{keep = true}")
     equal(x.grad:item(), 12.0)
   end)
 
@@ -523,9 +523,9 @@ describe("gradients", function()
   end)
 
   it("are not asked for by nothing", function()
-    raises(function() mr.ones(1):backward() end, "computed without a tensor that requires gradients")
-    raises(function() return index{ 1 }:requires_grad() end, "int64 tensors hold indices and have no gradient")
-    raises(function() return (mr.ones(1):requires_grad() * 2):requires_grad() end, "call x:detach() first")
+    raises(function() mr.ones(1):backward() end, "tensor", "gradients")
+    raises(function() return index{ 1 }:requires_grad() end, "int64", "tensors", "gradient")
+    raises(function() return (mr.ones(1):requires_grad() * 2):requires_grad() end, "detach")
     check(not (mr.ones(1):requires_grad() * 2):detach().tracked)
     check(not mr.ones(1):requires_grad():long().tracked, "integers have no derivative")
     check(not mr.ones(1):requires_grad():to("int64").tracked, "integers have no derivative")
@@ -598,86 +598,86 @@ end)
 describe("mistakes", function()
   local x = mr.ones(2, 3)
   local cases = {
-    { function() return x + mr.ones(4) end, "{2, 3} with {4}" },
-    { function() return x * mr.ones(2, 3, f64) end, "convert one with :double() or :float()" },
-    { function() return x:long() + 1 end, "int64 tensors hold indices" },
-    { function() return x:long():sum() end, "convert with :double() or :float()" },
-    { function() return x + "1" end, "got string" },
-    { function() return mr.tensor{ { 1, 2 }, { 3 } } end, "a row has 1 entries where the first has 2" },
-    { function() return mr.tensor{ { 1, 2 }, 3 } end, "entry 2 is a number, expected a table" },
-    { function() return mr.tensor{ 1, "2" } end, "entry 2 is a string, expected a number" },
-    { function() return mr.tensor({ 1.5 }, { dtype = "int64" }) end, "1.5 is not an integer" },
-    { function() return mr.tensor({ 1 / 0 }, { dtype = "int64" }) end, "inf is not an integer" },
+    { function() return x + mr.ones(4) end, "{2, 3}", "{4}" },
+    { function() return x * mr.ones(2, 3, f64) end, "double()", "float()" },
+    { function() return x:long() + 1 end, "int64", "tensors" },
+    { function() return x:long():sum() end, "double()", "float()" },
+    { function() return x + "1" end, "'b'", "string" },
+    { function() return mr.tensor{ { 1, 2 }, { 3 } } end, "row", "1", "2" },
+    { function() return mr.tensor{ { 1, 2 }, 3 } end, "2", "number" },
+    { function() return mr.tensor{ 1, "2" } end, "2", "string" },
+    { function() return mr.tensor({ 1.5 }, { dtype = "int64" }) end, "1.5", "int64" },
+    { function() return mr.tensor({ 1 / 0 }, { dtype = "int64" }) end, "inf", "integer" },
     { function() return mr.tensor({ 2 ^ 60 }, { dtype = "int64" }) end, "2^53" },
-    { function() return mr.full({ 1 }, 0.5, { dtype = "int64" }) end, "value is 0.5" },
-    { function() return mr.arange(1, 2, { step = 0.5, dtype = "int64" }) end, "step is 0.5" },
-    { function() return mr.arange(1, 2, { step = 0 }) end, "step is 0" },
-    { function() return mr.tensor({ 1 }, { dtype = "float16" }) end, "dtype is 'float16'" },
-    { function() return mr.tensor({ 1 }, { dtyp = "float32" }) end, "no option of mr.tensor 'dtyp', did you mean 'dtype'?" },
-    { function() return mr.tensor({ 1 }, { dtype = 3 }) end, "dtype is 3" },
-    { function() return mr.tensor({ 1 }, { device = "gpu" }) end, "device is 'gpu'" },
-    { function() return mr.tensor{ { { { { { { 1 } } } } } } } end, "at most 6 dimensions" },
-    { function() return mr.zeros(-1) end, "a size is -1, expected 0 or more" },
-    { function() return mr.zeros(2.5) end, "size 1 is 2.5, expected an integer" },
-    { function() return mr.zeros(1 << 40, 1 << 40) end, "is too large" },
-    { function() return mr.zeros(0, 1 << 40, 1 << 40) end, "is too large" },
-    { function() return mr.uniform({ 1 }, { low = 2, high = 1 }) end, "expected low <= high" },
-    { function() return mr.arange(5) end, "mr.arange: last is nil, expected a number: mr.arange(first, last)" },
-    { function() return mr.uniform({ 1 }, { dtype = "int64" }) end, "dtype is 'int64'" },
-    { function() return mr.uniform({ 1 }, { seed = 1.5 }) end, "seed is 1.5" },
-    { function() return x:sum(3) end, "dimension 3 of a tensor of shape {2, 3}, expected 1 to 2" },
-    { function() return x:softmax(0) end, "dimension 0 of a tensor of shape {2, 3}, expected 1 to 2" },
-    { function() return x:size(7) end, "expected 1 to 2" },
-    { function() return x:item() end, "expected a tensor with one entry, got shape {2, 3}" },
-    { function() return x:matmul(x) end, "shapes {2, 3} and {2, 3} cannot be multiplied" },
-    { function() return mr.ones(3):t() end, "t() needs 2 dimensions, the tensor has shape {3}" },
-    { function() return x:reshape(4) end, "shape {4} has 4 entries, the tensor of shape {2, 3} has 6" },
-    { function() return x[3] end, "index 3, expected 1 to 2" },
-    { function() return x[0] end, "index 0, expected 1 to 2" },
-    { function() return x[1.5] end, "integer expected, got a number with a fraction" },
-    { function() return mr.tensor(1)[1] end, "cannot index a tensor without dimensions" },
-    { function() return x:narrow(2, 3, 2) end, "2 indices from 3 exceed the dimension's size 3" },
-    { function() return x:narrow(1, math.maxinteger, 2) end, "exceed the dimension's size 2" },
-    { function() return x:narrow(1, 2, math.maxinteger) end, "exceed the dimension's size 2" },
-    { function() return x:narrow(1, 0, 1) end, "1 indices from 0 exceed the dimension's size 2" },
-    { function() return x:rows(index{ 1, 3 }) end, "index has 3 at entry 2, expected 1 to 2" },
-    { function() return x:rows(index{ 0 }) end, "index has 0 at entry 1, expected 1 to 2" },
-    { function() return x:rows(mr.tensor{ 1 }) end, "index is float32, expected int64" },
-    { function() return x:rows(index{ { 1 } }) end, "index has shape {1, 1}, expected one dimension" },
+    { function() return mr.full({ 1 }, 0.5, { dtype = "int64" }) end, "value", "0.5" },
+    { function() return mr.arange(1, 2, { step = 0.5, dtype = "int64" }) end, "step", "0.5" },
+    { function() return mr.arange(1, 2, { step = 0 }) end, "step", "0" },
+    { function() return mr.tensor({ 1 }, { dtype = "float16" }) end, "dtype", "'float16'" },
+    { function() return mr.tensor({ 1 }, { dtyp = "float32" }) end, "mr.tensor", "'dtyp'", "'dtype'" },
+    { function() return mr.tensor({ 1 }, { dtype = 3 }) end, "dtype", "3" },
+    { function() return mr.tensor({ 1 }, { device = "gpu" }) end, "device", "'gpu'" },
+    { function() return mr.tensor{ { { { { { { 1 } } } } } } } end, "6", "dimensions" },
+    { function() return mr.zeros(-1) end, "size", "-1" },
+    { function() return mr.zeros(2.5) end, "1", "2.5" },
+    { function() return mr.zeros(1 << 40, 1 << 40) end, tostring(1 << 40) },
+    { function() return mr.zeros(0, 1 << 40, 1 << 40) end, tostring(1 << 40) },
+    { function() return mr.uniform({ 1 }, { low = 2, high = 1 }) end, "low", "2.000000" },
+    { function() return mr.arange(5) end, "last", "nil", "mr.arange(first, last)" },
+    { function() return mr.uniform({ 1 }, { dtype = "int64" }) end, "dtype", "'int64'" },
+    { function() return mr.uniform({ 1 }, { seed = 1.5 }) end, "seed", "1.5" },
+    { function() return x:sum(3) end, "3", "{2, 3}", "2", "dimension" },
+    { function() return x:softmax(0) end, "0", "{2, 3}", "2", "dimension" },
+    { function() return x:size(7) end, "7", "2" },
+    { function() return x:item() end, "entry", "{2, 3}" },
+    { function() return x:matmul(x) end, "'other'", "'matmul'", "{2, 3}" },
+    { function() return mr.ones(3):t() end, "t()", "2", "tensor", "{3}" },
+    { function() return x:reshape(4) end, "{4}", "4", "{2, 3}", "6" },
+    { function() return x[3] end, "3", "index" },
+    { function() return x[0] end, "0", "index" },
+    { function() return x[1.5] end, "integer", "fraction" },
+    { function() return mr.tensor(1)[1] end, "one number" },
+    { function() return x:narrow(2, 3, 2) end, "3", "2" },
+    { function() return x:narrow(1, math.maxinteger, 2) end, "9223372036854775807", "2" },
+    { function() return x:narrow(1, 2, math.maxinteger) end, "9223372036854775807", "2" },
+    { function() return x:narrow(1, 0, 1) end, "0", "1", "2" },
+    { function() return x:rows(index{ 1, 3 }) end, "index", "3", "2" },
+    { function() return x:rows(index{ 0 }) end, "index", "0", "1" },
+    { function() return x:rows(mr.tensor{ 1 }) end, "index", "float32" },
+    { function() return x:rows(index{ { 1 } }) end, "index", "{1, 1}" },
     { function() return core.put_rows(x, index{ 1, 2 }, -1) end, "-1 rows" },
-    { function() return x:clamp{ min = 2, max = 1 } end, "min is larger than max" },
-    { function() return x:clamp{ mni = 2 } end, "did you mean 'min'?" },
-    { function() return x:exp(x) end, "expected at most 1 argument, got 2" },
-    { function() return x.nothing end, "mr.Tensor has no field 'nothing'" },
-    { function() return x:maximum("a") end, "mr.Tensor or number expected, got string" },
-    { function() return x.maximum(1, 2) end, "both operands are numbers, expected at least one tensor" },
-    { function() return x:matmul(mr.lists{ { 1 } }) end, "mr.Tensor expected, got mr.Lists" },
-    { function() return x.exp(nil) end, "mr.Tensor expected, got nil" },
-    { function() return x.exp(io.stdout) end, "got userdata" },
-    { function() return mr.device("gpu") end, "'gpu' is not a device" },
-    { function() return mr.tensr end, "did you mean 'tensor'?" },
+    { function() return x:clamp{ min = 2, max = 1 } end, "min", "max" },
+    { function() return x:clamp{ mni = 2 } end, "'mni'", "'min'" },
+    { function() return x:exp(x) end, "1 argument", "2" },
+    { function() return x.nothing end, "mr.Tensor", "'nothing'" },
+    { function() return x:maximum("a") end, "'maximum'", "mr.Tensor", "string" },
+    { function() return x.maximum(1, 2) end, "'a'", "'maximum'", "tensor" },
+    { function() return x:matmul(mr.lists{ { 1 } }) end, "mr.Tensor", "mr.Lists" },
+    { function() return x.exp(nil) end, "mr.Tensor", "nil" },
+    { function() return x.exp(io.stdout) end, "mr.Tensor", "userdata" },
+    { function() return mr.device("gpu") end, "'gpu'", "device" },
+    { function() return mr.tensr end, "'tensr'", "'tensor'" },
   }
   it("are told in one line, with the script's position", function()
     for _, case in ipairs(cases) do
-      local message = raises(case[1], case[2])
+      local message = raises(table.unpack(case))
       check(message:find("tensor_spec.lua:%d+: "), message)
       check(not message:find "\n", message)
     end
   end)
 
   it("cannot change a tensor or reach its insides", function()
-    raises(function() x.foo = 1 end, "field 'foo' of a tensor cannot be set; only grad can")
-    raises(function() x[1] = 1 end, "x[1] = ... is not possible: entries of a tensor do not change")
+    raises(function() x.foo = 1 end, "'foo'", "tensor")
+    raises(function() x[1] = 1 end, "x[1]")
     equal(getmetatable(x), false)
-    raises(function() setmetatable(x, {}) end, "bad argument")
+    raises(function() setmetatable(x, {}) end, "setmetatable")
   end)
 
   it("of using a closed tensor are errors", function()
     local y = mr.ones(2)
     do local _ <close> = y end
-    raises(function() return y + 1 end, "mr.Tensor used after it was closed")
-    raises(function() return tostring(y) end, "used after it was closed")
-    raises(function() core.save_tensors("x", "moonrank model 1", { "a" }, { y }, {}, {}) end, "bad argument #4 'tensors'")
+    raises(function() return y + 1 end, "mr.Tensor", "closed")
+    raises(function() return tostring(y) end, "mr.Tensor", "closed")
+    raises(function() core.save_tensors("x", "moonrank model 1", { "a" }, { y }, {}, {}) end, "'tensors'", "'save_tensors'")
   end)
 end)
 
@@ -690,9 +690,9 @@ end)
 
 it("random numbers of a mean, spread or range that is none are refused", function()
   for _, bad in ipairs{ 0 / 0, math.huge, -math.huge } do
-    raises(function() mr.normal({ 2 }, { sd = bad }) end, "mr.normal: sd is")
-    raises(function() mr.normal({ 2 }, { mean = bad }) end, "mr.normal: mean is")
-    raises(function() mr.uniform({ 2 }, { low = bad }) end, "mr.uniform: low is")
-    raises(function() mr.uniform({ 2 }, { high = bad }) end, "mr.uniform: high is")
+    raises(function() mr.normal({ 2 }, { sd = bad }) end, "mr.normal", "sd")
+    raises(function() mr.normal({ 2 }, { mean = bad }) end, "mr.normal")
+    raises(function() mr.uniform({ 2 }, { low = bad }) end, "mr.uniform", "low")
+    raises(function() mr.uniform({ 2 }, { high = bad }) end, "mr.uniform", "high")
   end
 end)

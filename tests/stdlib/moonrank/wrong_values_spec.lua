@@ -5,38 +5,38 @@ local it, equal, raises = test.it, test.equal, test.raises
 
 it("schedules", function()
   local schedule = mr.schedule.step{ every = 1, factor = 0.5 }
-  raises(function() schedule:rates(8) end, "rates", "steps", "missing")
+  raises(function() schedule:rates(8) end, "rates", "steps")
   raises(function() schedule:rates(8, 3) end, "rates", "number")
   raises(function() schedule:rates(8, { steps = 1, per_epoch = 1, epochs = 2 }) end, "rates", "'epochs'")
-  raises(function() schedule:rates("x", { steps = 1, per_epoch = 1 }) end, "lr is x, expected a finite number")
+  raises(function() schedule:rates("x", { steps = 1, per_epoch = 1 }) end, "lr", "x")
   raises(function() schedule:rates(8, { steps = 1, per_epoch = 0 }) end, "per_epoch", "0")
 end)
 
 it("mr.arange, mr.table, batch_norm", function()
-  raises(function() mr.arange({}, 4) end, "first is a table")
-  raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "expected {rows, channels}")
-  raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain is a function, expected a tensor")
-  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "the name of column 1 is a number")
+  raises(function() mr.arange({}, 4) end, "mr.arange", "table")
+  raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "{rows, channels}")
+  raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain", "function")
+  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "1", "number")
 end)
 
 it("made-up data", function()
-  raises(function() mr.data.synthetic(4) end, "mr.data.synthetic: options is a number, expected a table")
+  raises(function() mr.data.synthetic(4) end, "mr.data.synthetic", "options", "number")
 end)
 
 it("metrics, losses, models", function()
-  raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "a value is a function, expected a number")
-  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "a value is a boolean, expected a number")
-  raises(function() mr.metrics.parse("ap"):better(false) end, "a value is a boolean, expected a number")
+  raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "value", "function")
+  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "value", "boolean")
+  raises(function() mr.metrics.parse("ap"):better(false) end, "value", "boolean")
   for _, name in ipairs{ "ap", "nrbp_loss" } do
     local metric = mr.metrics.parse(name)
     equal({ metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5), metric:better(0 / 0, 0.5), metric:better(0 / 0) },
       { true, true, false, false, false })
   end
-  raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores is nil")
-  raises(function() mr.models.linear{ inputs = 2 }("x") end, "found a string")
-  raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "scores features (mlp), but the batch has none")
+  raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores", "nil")
+  raises(function() mr.models.linear{ inputs = 2 }("x") end, "{lists = ...", "string")
+  raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "mlp", "features", "batch")
   raises(function() mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }{ lists = mr.lists{ { 1 } } } end,
-    "the model scores features (cnn), but the batch has none")
+    "cnn", "features", "batch")
 end)
 
 it("whatever a model is asked, a batch without what it reads is told so", function()
@@ -44,20 +44,20 @@ it("whatever a model is asked, a batch without what it reads is told so", functi
   local ids, features = { lists = mr.lists{ { 1, 0 } }, users = mr.tensor{ 1 } }, { features = mr.ones(2, 2) }
   local of_pairs, double = { users = 3, items = 4, dtype = "float64" }, { inputs = 2, dtype = "float64" }
   local cases = {
-    { mr.models.mf(of_pairs), ids, "scores items (mf)" }, { mr.models.biased_mf(of_pairs), features, "scores rows of lists (biased_mf)" },
-    { mr.models.cml{ users = 3, items = 4, covariance = 1.0, dtype = "float64" }, ids, "scores items (cml)" },
-    { mr.models.linear(double), ids, "scores features (mlp)" }, { mr.models.direct_ranker(double), ids, "scores features (direct_ranker)" },
-    { mr.models.self_attention(double), features, "scores rows of lists (self_attention)" },
-    { mr.models.popularity{ fold = fold }, ids, "scores items (popularity)" }, { mr.models.random{}, ids, "scores items (random)" },
-    { mr.models.item_knn{ fold = fold }, features, "scores users (item_knn)" },
+    { mr.models.mf(of_pairs), ids, "items", "mf" }, { mr.models.biased_mf(of_pairs), features, "rows", "biased_mf" },
+    { mr.models.cml{ users = 3, items = 4, covariance = 1.0, dtype = "float64" }, ids, "items", "cml" },
+    { mr.models.linear(double), ids, "features", "mlp" }, { mr.models.direct_ranker(double), ids, "features", "direct_ranker" },
+    { mr.models.self_attention(double), features, "rows", "self_attention" },
+    { mr.models.popularity{ fold = fold }, ids, "items", "popularity" }, { mr.models.random{}, ids, "items", "random" },
+    { mr.models.item_knn{ fold = fold }, features, "users", "item_knn" },
   }
   for _, case in ipairs(cases) do
-    local model, batch, said = table.unpack(case)
-    raises(function() model(batch) end, said .. ", but the batch has none")
-    raises(function() model(0 / 0) end, "found a number")
+    local model, batch, part, name = table.unpack(case)
+    raises(function() model(batch) end, part, name, "batch")
+    raises(function() model(0 / 0) end, "{lists = ...", "number")
     if model.kind ~= "popularity" and model.kind ~= "random" and model.kind ~= "item_knn" then
-      raises(function() model:gradcheck(batch) end, said .. ", but the batch has none")
+      raises(function() model:gradcheck(batch) end, part, name, "batch")
     end
-    if model.kind == "cml" then raises(function() model:penalty(batch) end, said) end
+    if model.kind == "cml" then raises(function() model:penalty(batch) end, part, name) end
   end
 end)

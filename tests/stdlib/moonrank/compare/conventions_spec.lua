@@ -75,7 +75,7 @@ it("every table of metrics says gain, ties, empty lists and cutoff, also in LaTe
     of_comparison = c:to_latex(), markdown = c:to_markdown(), tests = tostring(c:tests()), table = c:table():to_latex() } do
     check(text:find(line, 1, true), name .. ": " .. text)
   end
-  check(tostring(c):find("\n2 of 10 lists are left out by ndcg@3, rr", 1, true), tostring(c))
+  check(tostring(c):find "2 of 10 lists [^\n]*ndcg@3, rr", tostring(c))
   check(c:to_latex():find("p \\textless{} 0.05", 1, true), c:to_latex())
   check(not run.test:to_csv():find "ties" and not c:to_csv():find "ties")
   -- a metric under a bound leaves lists out whatever its own option says

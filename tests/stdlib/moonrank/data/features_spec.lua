@@ -84,11 +84,11 @@ it("are limited and made less skewed, missing values stay missing", function()
   rows_near(set:log1p().features, logs, 1e-6)
   rows_near(set:clip{ min = -20, max = 50, columns = { 1 } }.features, clipped, 0)
   near(set:clip{ min = 3 }.features[2]:totable()[2], 3, 0)
-  raises(function() set:clip{ min = 2, max = 1 } end, "min is 2 and max is 1")
-  raises(function() set:clip{ max = "a" } end, "max is 'a'")
-  raises(function() set:log1p{ 4 } end, "log1p", "columns contains 4")
-  raises(function() set:log1p{ 1, 1 } end, "column 1 is given twice")
-  raises(function() set:log1p(1) end, "columns is a number")
+  raises(function() set:clip{ min = 2, max = 1 } end, "min", "2", "max", "1")
+  raises(function() set:clip{ max = "a" } end, "max", "'a'")
+  raises(function() set:log1p{ 4 } end, "log1p", "column 4")
+  raises(function() set:log1p{ 1, 1 } end, "1", "given", "column")
+  raises(function() set:log1p(1) end, "columns", "number")
 end)
 
 it("missing values are filled by a number, by mean or median, or by train's", function()
@@ -111,22 +111,20 @@ it("missing values are filled by a number, by mean or median, or by train's", fu
   local nothing = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { nan } }, missing = true }
   equal(nothing:fill("mean").features:totable(), { { 0.0 } })
   raises(function() set:fill("mode") end, "mode")
-  raises(function() set:fill(nan) end, "with is")
+  raises(function() set:fill(nan) end, "with", "nan")
   raises(function() set:fill(mr.ones(2)) end, "with", "2 entries", "3 columns")
 end)
 
 it("NaN and infinite ones are found by row and column, before anything else", function()
   local lists = mr.lists{ { 1, 0 }, { 1 } }
   local function refuses(features, words, missing)
-    raises(function() mr.data.dataset{ lists = lists, features = features, missing = missing } end, words)
+    raises(function() mr.data.dataset{ lists = lists, features = features, missing = missing } end, table.unpack(words))
   end
-  refuses(mr.tensor{ { 1, 2 }, { 3, nan }, { nan, 1 } }, "features have NaN in row 2, column 2")
-  refuses(mr.tensor{ { 1, 2 }, { 3, 4 }, { -1 / 0, 1 } }, "features have -inf in row 3, column 1")
-  refuses(mr.tensor{ { 1, nan }, { 3, 4 }, { 1 / 0, 1 } }, "features have inf in row 3, column 1", true)
-  refuses(mr.tensor({ { 1 }, { nan }, { 1 } }, { dtype = "float64" }), "row 2, column 1")
-  refuses(mr.ones(2, 2), "features have 2 rows but lists have 3")
-  raises(function() mr.data.dataset{ lists = lists, missing = 1 } end, "missing is 1")
-  raises(function() mr.data.dataset{ lists = lists, feature = mr.ones(3, 2) } end, "features")
+  refuses(mr.tensor{ { 1, 2 }, { 3, nan }, { nan, 1 } }, { "features", "NaN", "2" })
+  refuses(mr.tensor{ { 1, 2 }, { 3, 4 }, { -1 / 0, 1 } }, { "features", "-inf", "3", "1" })
+  refuses(mr.tensor{ { 1, nan }, { 3, 4 }, { 1 / 0, 1 } }, { "features", "inf", "3", "1" }, true)
+  refuses(mr.tensor({ { 1 }, { nan }, { 1 } }, { dtype = "float64" }), { "NaN", "2", "1" })
+  refuses(mr.ones(2, 2), { "features", "2", "lists", "3" })
 end)
 
 it("lists are chosen by name or number with all that is theirs, columns by number", function()
@@ -149,10 +147,11 @@ it("lists are chosen by name or number with all that is theirs, columns by numbe
   equal(whole.fingerprint, set.fingerprint)
   local wide = set:select{ columns = { 1 } }:with_features(set:select{ columns = { 2 } })
   equal(wide.fingerprint, set.fingerprint)
-  raises(function() set:with_features(mr.ones(4, 1)) end, "4 rows, expected 5")
+  raises(function() set:with_features(mr.ones(4, 1)) end, "4", "5", "rows")
   raises(function() set:concat(3) end, "argument 1", "number")
   raises(function() set:concat(set:select{ columns = { 1 } }) end, "features", "2 columns")
-  raises(function() set:concat(mr.data.dataset{ lists = lists, features = mr.ones(5, 2) }) end, "has users", "none")
+  raises(function() set:concat(mr.data.dataset{ lists = lists, features = mr.ones(5, 2) }) end,
+    "'set'", "'dataset'", "users")
 end)
 
 it("columns become categories with train's levels, which batches, selections and other devices keep", function()
@@ -176,8 +175,8 @@ it("columns become categories with train's levels, which batches, selections and
   raises(function() train:concat(other) end, "levels", "column 1")
   raises(function() set{ { 1 }, { 2 }, { 3 }, { 4 }, { 5 } }:categorical{ columns = { 1 }, like = train } end,
     "like", "1 columns")
-  raises(function() train:categorical{ columns = { 1 } } end, "categorical", "already")
-  raises(function() train:categorical{} end, "columns", "missing")
+  raises(function() train:categorical{ columns = { 1 } } end, "categorical", "categories")
+  raises(function() train:categorical{} end, "columns")
 end)
 
 it("a model of a script may embed categories", function()
@@ -221,14 +220,14 @@ it("keep float64, and sets of one type are put together", function()
   near(set:typical("mean", { 1 }):item(), 2e299, 1e-12)
   equal({ set:concat(set).features[7]:totable()[1], set:concat(set).features[10]:totable()[1] }, { 4, 1e300 })
   raises(function() set:concat(set_of("float32", { { 1, 2 }, { 1, 2 }, { 1, 2 }, { 1, 2 }, { 1, 2 } })) end,
-    "dataset", "float64", "float32")
+    "float64", "float32")
 end)
 
 it("without features, what needs them says so", function()
   local set = mr.data.dataset{ lists = mr.lists{ { 1 } } }
   for _, name in ipairs{ "min_max_lists", "standardize_lists", "log1p", "typical" } do
-    raises(function() set[name](set) end, name .. ": the dataset has no features")
+    raises(function() set[name](set) end, name, "features")
   end
-  raises(function() set:fill(0) end, "no features")
-  raises(function() set:select{ columns = { 1 } } end, "no features")
+  raises(function() set:fill(0) end, "dataset", "features")
+  raises(function() set:select{ columns = { 1 } } end, "dataset", "features")
 end)

@@ -138,7 +138,7 @@ it("mr.fit says which data it had; settings of a checkpoint take data by their f
   local _, there = mr.checkpoint(path, { data = fold_of(), seed = 1 }, compute)
   check(there, "the same data made again")
   raises(function() mr.checkpoint(path, { data = fold_of{ seed = 9 }, seed = 1 }, compute) end,
-    "holds results for data = " .. fold.fingerprint)
+    "data", fold.fingerprint)
   os.remove(path)
   os.remove(path:match("^(.*)/"))
 end)

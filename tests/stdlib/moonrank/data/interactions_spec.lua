@@ -1,6 +1,7 @@
 -- Timestamps, repeated pairs and files of one split.
 local mr = require "moonrank"
 local test = require "moonrank.test"
+local says = require "tests.support.says"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 -- Files for one test; removed when `body` is done.
@@ -40,15 +41,13 @@ test.describe("timestamps", function()
   for _, word in ipairs{ "1.5", "", "today", "9223372036854775808", "1e9", " 7" } do
     it(("'%s' is an error at its place"):format(word), function()
       with_files({ "user,item,timestamp\n1,2,3\n1,3," .. word .. "\n" }, function(path)
-        raises(function() mr.data.interactions(path) end,
-          (":3:5: found '%s', expected a whole number of 64 bits for the timestamp"):format(word))
+        raises(function() mr.data.interactions(path) end, ":3:5", ("'%s'"):format(word), "timestamp")
       end)
     end)
   end
 end)
 
--- Applies a rule for repeated pairs to rows {user, item, value, time}, by looking through all rows
--- of a pair.
+-- Applies a rule for repeated pairs to rows {user, item, value, time}, by looking through all rows of a pair.
 local function settled(rows, rule, timed)
   local order, of = {}, {}
   for _, row in ipairs(rows) do
@@ -108,8 +107,8 @@ test.describe("repeated pairs", function()
 
   it("are an error by default, and of a rule that is not there", function()
     with_files({ text(true) }, function(path)
-      raises(function() mr.data.interactions(path) end, "a second time (first at line")
-      raises(function() mr.data.interactions(path, { duplicates = "mean" }) end, "duplicates is 'mean'")
+      raises(function() mr.data.interactions(path) end, ":10:1", "'3'", "'9'")
+      raises(function() mr.data.interactions(path, { duplicates = "mean" }) end, "duplicates", "'mean'")
     end)
     with_files({ "user,item,rating\n1,1,3e38\n1,1,3e38\n" }, function(path)
       raises(function() mr.data.interactions(path, { duplicates = "sum" }) end, ":2:1:", "sum")
@@ -127,7 +126,7 @@ test.describe("files of one split", function()
       equal({ fold.train.users:totable(), fold.valid.users:totable(), fold.test.users:totable() }, { { 1, 3 }, { 1 }, { 2, 3 } })
       equal({ fold.valid.items:totable(), fold.test.items:totable() }, { { 3 }, { 4, 1 } })
       equal({ fold.new_users, fold.new_items }, { 1, 1 })
-      check(tostring(fold):find("1 users and 1 items of test", 1, true), tostring(fold))
+      says(fold, "1 users", "1 items")
       local pair = mr.data.interactions{ train = train, test = tested }
       equal(pair.part:totable(), { 0, 0, 0, 2, 2 })
       equal(pair:binarize(1):folds{ by = "given", nsr = 0, valid = 0 }[1].train.lists.rows, 3)
@@ -139,10 +138,10 @@ test.describe("files of one split", function()
     with_files({ "user,item\n1,1\n", "user,item\n1,2\n1,1\n" }, function(train, tested)
       for _, rule in ipairs{ "error", "last" } do
         raises(function() mr.data.interactions({ train = train, test = tested }, { duplicates = rule }) end,
-          tested .. ":3:1: found user '1' with item '1' a second time (first at " .. train .. ":2)")
+          tested .. ":3:1", "user", "item", "'1'", train .. ":2")
       end
-      raises(function() mr.data.interactions{ train = train } end, "test is missing")
-      raises(function() mr.data.interactions{ train = train, tets = tested } end, "did you mean 'test'?")
+      raises(function() mr.data.interactions{ train = train } end, "mr.data.interactions", "test")
+      raises(function() mr.data.interactions{ train = train, tets = tested } end, "'tets'", "'test'")
     end)
     with_files({ "user,item,timestamp\n1,1,5\n", "user,item\n1,2\n" }, function(train, tested)
       raises(function() mr.data.interactions{ train = train, test = tested } end, "interactions", "timestamps")
@@ -161,7 +160,8 @@ test.describe("a number among the columns is a place, and a text is a name", fun
       equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "10" }, { "20" }, { 5.0 }, { 100 } })
       r = mr.data.interactions(path, { header = false, columns = columns })
       equal({ r.user_ids, r.value:totable() }, { { "2", "10" }, { 4.0, 5.0 } })
-      raises(function() mr.data.interactions(path, { header = false, columns = { user = "2", item = "1" } }) end, "header is false")
+      raises(function() mr.data.interactions(path, { header = false, columns = { user = "2", item = "1" } }) end,
+        "user", "'2'", "header")
       raises(function() mr.data.interactions(path, { columns = { user = "9", item = "1" } }) end, "columns", "'9'")
     end)
     with_files({ "2,1,3\n10,20,5\n" }, function(path)
@@ -200,15 +200,15 @@ test.describe("columns without names", function()
       equal({ read{ rating = false }.has_ratings, read{ rating = 3 }.value:totable() }, { false, { 4.5, 2.0 } })
       raises(function() read{ "user", "item", "rating" } end, "3", "4 columns")
       raises(function() read{ "user", "item", "ratng", "timestamp" } end, "ratng", "rating")
-      raises(function() read{ "user", "rating", false, "timestamp" } end, "'item'")
-      raises(function() read{ "user", "item", "item", "timestamp" } end, "item", "twice")
+      raises(function() read{ "user", "rating", false, "timestamp" } end, "mr.data.interactions", "list", "'item'")
+      raises(function() read{ "user", "item", "item", "timestamp" } end, "'item'")
       raises(function() read{ "user", "item", rating = 3 } end, "rating")
     end)
     with_files({ "2,rating,1,4\n7,3,4.5,100\n" }, function(path)  -- the names of the file do not matter beside a list
       local r = mr.data.interactions(path, { header = true, columns = { "user", "item", "rating", "timestamp" } })
       equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "7" }, { "3" }, { 4.5 }, { 100 } })
       raises(function() mr.data.interactions(path, { columns = { "user", "item", "rating", "timestamp" } }) end, "header")
-      raises(function() mr.data.interactions(path, { header = "no" }) end, "header is 'no'")
+      raises(function() mr.data.interactions(path, { header = "no" }) end, "header", "'no'")
     end)
     with_files({ "7,3\n8,3\n" }, function(path)
       equal(mr.data.interactions(path, { header = false }).value:totable(), { 1.0, 1.0 })
@@ -222,7 +222,7 @@ test.describe("columns without names", function()
     with_files({ "user,item,stars,when\n7,3,4.5,100\n8,3,2,160\n" }, function(path)
       local function read(columns) return mr.data.interactions(path, { columns = columns }) end
       for _, columns in ipairs{ {}, { timestamp = "when" } } do
-        for _, part in ipairs{ "'user', 'item', 'stars', 'when'", "columns = {rating = 'stars'}", "rating = false" } do
+        for _, part in ipairs{ "'stars'", "columns = {rating = 'stars'}", "rating = false" } do
           raises(function() read(columns) end, part)
         end
       end
@@ -251,10 +251,10 @@ test.describe("columns without names", function()
       check(text:find(part, 1, true), text)
     end
     text = shown(full, function(r) return r:binarize(4) end)
-    check(text:find("rating >= 4; 2 ratings of 2 users and 1 items", 1, true) and text:find("from 1.5 to 5", 1, true), text)
+    says(text, "rating >= 4", "2 ratings", "2 users", "1 items", "1.5", "5")
     text = shown(full, function(r) return r:binarize(1.5):binarize(1):min_relevant(2) end)
-    check(text:find("rating >= 1.5; 2 ratings of 1 users and 2 items, of users with at least 2", 1, true), text)
+    says(text, "rating >= 1.5", "2 ratings", "1 users", "2 items")
     text = shown("user,item\n1,1\n", function(r) return r end)
-    check(text:find("no ratings were read", 1, true) and text:find("no timestamps were read", 1, true), text)
+    says(text, "ratings", "timestamps")
   end)
 end)

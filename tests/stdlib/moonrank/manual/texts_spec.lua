@@ -17,8 +17,7 @@ local function parts_of(text)
   return rest, numbers
 end
 
--- Checks that two texts are the same, except for decimal numbers within two units of their last
--- digit.
+-- Checks that two texts are the same, except for decimal numbers within two units of their last digit.
 local function same(found, expected, where)
   local a, found_numbers = parts_of(found)
   local b, expected_numbers = parts_of(expected)

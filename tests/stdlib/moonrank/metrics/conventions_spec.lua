@@ -38,7 +38,7 @@ it("an option that none of the metrics reads is an error", function()
   for _, case in ipairs{ { "gain", "linear", "letor_ndcg@2" }, { "gain", "linear", "rr" }, { "relevant", 2, "ndcg@2" },
     { "denominator", "cutoff", "ndcg@2" } } do
     local option, value, name = table.unpack(case)
-    raises(function() mr.evaluate(scores, lists, { name }, { [option] = value }) end, option .. " is " .. value)
+    raises(function() mr.evaluate(scores, lists, { name }, { [option] = value }) end, option, tostring(value))
     check(mr.evaluate(scores, lists, { name, "ap@2", "dcg" }, { [option] = value }).mean.dcg > 0)  -- others read it
     if option ~= "denominator" then
       raises(function() mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { name }, [option] = value } end, option)

@@ -75,13 +75,15 @@ describe("a metric declared by gain and discount", function()
   end)
 
   it("is checked, and so is what its functions give", function()
-    raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "discount is missing")
-    raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end, "did you mean 'discount'?")
-    raises(function() mr.metrics.define("declared_wrong", 3) end, "is a number, expected a function, or a table with gain and discount")
+    raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "mr.metrics.define", "discount")
+    raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end,
+      "'discounts'", "'discount'")
+    raises(function() mr.metrics.define("declared_wrong", 3) end, "number", "gain", "discount")
     local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
     define("declared_nan", function() return 0 / 0 end, one)
-    raises(function() mr.metrics.declared_nan(x, lists) end, "its gain of 0 is")
+    raises(function() mr.metrics.declared_nan(x, lists) end, "'declared_nan'", "gain", "nan")
     define("declared_text", one, function(rank) return rank > 1 and "half" or 1 end)
-    raises(function() mr.losses.lambdarank{ metric = "declared_text" }(x, lists) end, "its discount of 1.5 is half, expected")
+    raises(function() mr.losses.lambdarank{ metric = "declared_text" }(x, lists) end,
+      "'declared_text'", "discount", "half")
   end)
 end)

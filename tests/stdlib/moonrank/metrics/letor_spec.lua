@@ -85,8 +85,7 @@ describe("letor_ndcg", function()
     end
   end)
 
-  -- Expected values are the output of Eval-Score-4.0.pl (perl 5.36) with the 25th feature of S1 as
-  -- the scores.
+  -- Expected values are the output of Eval-Score-4.0.pl (perl 5.36) with the 25th feature of S1 as the scores.
   it("gives what the script prints for MQ2008", function()
     local there, folder = pcall(find.path, "mq2008")
     if not there then test.skip "MQ2008 is not there" end
@@ -135,7 +134,7 @@ describe("letor_ndcg", function()
     raises(function() mr.losses.lambdarank{ metric = "letor_ndcg@3" } end, "letor_ndcg@3")
     raises(function() return mr.losses.letor_ndcg end, "letor_ndcg")
     raises(function() return mr.smooth.letor_ndcg end, "letor_ndcg")
-    raises(function() mr.metrics.parse "letor_ndcg" end, "needs k")
+    raises(function() mr.metrics.parse "letor_ndcg" end, "'letor_ndcg'", "'letor_ndcg@10'")
     check(not mr.metrics.parse("letor_ndcg@5").has_smooth)
   end)
 end)

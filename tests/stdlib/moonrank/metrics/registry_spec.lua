@@ -30,7 +30,7 @@ describe("names of metrics", function()
     equal(e.names, { "ap", "rr@10" })
     equal({ e.mean.map, e.mean["mrr@10"] }, { e.mean.ap, e.mean["rr@10"] })
     equal(#e.map, lists.count)
-    raises(function() mr.metrics.define("map", function(ranks) return ranks end) end, "name is 'map'")
+    raises(function() mr.metrics.define("map", function(ranks) return ranks end) end, "mr.metrics.define", "'map'")
   end)
 
   it("are read in one grammar everywhere", function()
@@ -83,7 +83,7 @@ describe("what a reader tried", function()
   it("has its smooth form, and its closed forms, only with the options that they are of", function()
     for _, m in ipairs{ mr.metrics.ndcg{ k = 3 }, mr.metrics.ndcg{ gain = "linear" }, mr.metrics.ap{ k = 2 }, mr.metrics.rr{ k = 2 } } do
       check(not m.has_smooth, m.name)
-      raises(function() m:smooth(scores, lists, 1) end, "has no smooth form")
+      raises(function() m:smooth(scores, lists, 1) end, "'metric'", "smooth")
     end
     check(mr.metrics.ap{ relevant = 2 }.closed_forms and not mr.metrics.ap{ denominator = "cutoff" }.closed_forms)
   end)
@@ -96,12 +96,12 @@ describe("what a reader tried", function()
   end)
 
   it("wants the largest grade of ERR in a loss, where a list must not depend on its batch", function()
-    raises(function() mr.losses.lambdarank{ metric = "err" } end, "'err'", "largest grade", "top = 4")
+    raises(function() mr.losses.lambdarank{ metric = "err" } end, "'err'", "metric", "mr.metrics.err", "grade")
     local loss = mr.losses.lambdarank{ metric = mr.metrics.err{ top = 4 }, bound = "minmax" }
     local alone = loss(mr.tensor({ 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 } }):item()
     equal(loss(mr.tensor({ 1, 2, 3, 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 }, { 4, 0, 0 } }):totable()[1], alone)
-    raises(function() mr.metrics.err{ top = -1 } end, "top is -1")
-    raises(function() mr.metrics.err{ top = 0 / 0 } end, "top is")
+    raises(function() mr.metrics.err{ top = -1 } end, "top", "-1")
+    raises(function() mr.metrics.err{ top = 0 / 0 } end, "mr.metrics.err", "top")
   end)
 
   it("finds other names of metrics in what a trial returned", function()
@@ -122,13 +122,13 @@ describe("what a reader tried", function()
 
   it("refuses zero bytes, other bases and options of other types, by name", function()
     for _, text in ipairs{ "ndcg@10\0junk", "rbp(0.5\0)", "ndcg@0x10", "rbp(0x.8)" } do
-      raises(function() mr.metrics.parse(text) end, "expected @k or (p)")
+      raises(function() mr.metrics.parse(text) end, "@k")
     end
     equal(mr.metrics.parse("precision@2147483647").k, 2147483647)
-    raises(function() mr.metrics.ndcg{ gain = 5 } end, "gain is 5")
-    raises(function() mr.metrics.rbp{ p = true } end, "p is true")
-    raises(function() mr.metrics.parse("precision", { name = "zzz" }) end, "needs k, as in 'precision@10'")
-    raises(function() mr.losses.lambdarank{ metric = "nrbp", p = false } end, "p is false")
+    raises(function() mr.metrics.ndcg{ gain = 5 } end, "gain", "5")
+    raises(function() mr.metrics.rbp{ p = true } end, "mr.metrics.rbp", "p")
+    raises(function() mr.metrics.parse("precision", { name = "zzz" }) end, "'precision'", "'precision@10'")
+    raises(function() mr.losses.lambdarank{ metric = "nrbp", p = false } end, "mr.losses.lambdarank", "p")
   end)
 end)
 

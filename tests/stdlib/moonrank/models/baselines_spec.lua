@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
-local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+local it, equal, raises = test.it, test.equal, test.raises
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 90, mean_activity = 20, seed = 5 }:binarize(4)
 local fold = ratings:folds{ k = 4, nsr = 1, seed = 2 }[2]
@@ -82,36 +82,35 @@ it("what a file of item_knn says is checked", function()
   with_file(function(path)
     equal(mr.models.load(file_of(path, state(), texts)):recommend{ user = 2, k = 3 }:of(2), { 1, 2, 3 })
     for _, case in ipairs{
-      { { counts = int64{ 1, 1 } }, {}, "tensor 'counts' is {2} int64, expected {3} int64: one for each of the items" },
-      { { counts = mr.tensor{ 1, 1, 0 } }, {}, "tensor 'counts' is {3} float32, expected {3} int64" },
-      { { counts = int64{ 1, 2, 0 } }, {}, "tensor 'counts' has 2, expected 0 to 1" },
-      { { counts = int64{ 1, 0, 0 } }, {}, "tensor 'counts' has the sum 1, expected 2" },
-      { { counts = int64{ -1, 3, 0 } }, {}, "tensor 'counts' has -1, expected 0 to 2" },
-      { { counts = int64{ 1 << 53, 1 << 53, 4 } }, {}, "expected 0 to 2" },
-      { { known_counts = int64{ 3, 1 } }, {}, "tensor 'known_counts' has 1, expected 0 to 0" },
-      { { known_counts = int64{ 3 } }, {}, "one for each of the users" },
-      { { items = int64{ 4, 1 } }, {}, "tensor 'items' has 4, expected ascending numbers from 1 to 3" },
-      { { items = int64{ 0, 1 } }, {}, "tensor 'items' has 0" },
-      { { items = int64{ { 2, 1 } } }, {}, "tensor 'items' is not an int64 vector" },
-      { { known_items = int64{ 2, 2, 2 } }, {}, "tensor 'known_items' has 2, expected ascending numbers from 3 to 3" },
-      { { known_items = int64{ 1, -(1 << 53), 2 } }, {}, "tensor 'known_items' has -9007199254740992" },
-      { { cosines = mr.tensor{ 0.5 } }, {}, "tensor 'cosines' is not a float32 vector with 2 entries" },
-      { { cosines = mr.tensor{ 0.5, 0 / 0 } }, {}, "tensor 'cosines' has" },
-      { { cosines = mr.tensor{ 0.5, 7 } }, {}, "tensor 'cosines' has 7.000000, expected 0 to 1" },
-      { { cosines = false }, {}, "no tensor 'cosines'" },
-      { {}, { users = "9999999999999" }, "expected {9999999999999} int64: one for each of the users" },
-      { {}, { users = "-1" }, "users is -1" },
-      { {}, { users = false }, "users is missing" },
-      { {}, { items = "x" }, "items is 'x'" },
-      { {}, { k = "0" }, "k is 0" },
-      { {}, { k = false }, "k is missing" },
-      { {}, { shrink = "nan" }, "shrink is 'nan'" },
-      { {}, { seed = "1" }, "no option of the file 'seed'" },
+      { { counts = int64{ 1, 1 } }, {}, "'counts'", "{2}", "int64" },
+      { { counts = mr.tensor{ 1, 1, 0 } }, {}, "'counts'", "{3}", "float32" },
+      { { counts = int64{ 1, 2, 0 } }, {}, "'counts'", "2" },
+      { { counts = int64{ 1, 0, 0 } }, {}, "'counts'", "1" },
+      { { counts = int64{ -1, 3, 0 } }, {}, "'counts'", "-1" },
+      { { counts = int64{ 1 << 53, 1 << 53, 4 } }, {}, "0", "2" },
+      { { known_counts = int64{ 3, 1 } }, {}, "'known_counts'", "1" },
+      { { known_counts = int64{ 3 } }, {}, "'known_counts'", "{1}", "users" },
+      { { items = int64{ 4, 1 } }, {}, "'items'", "4" },
+      { { items = int64{ 0, 1 } }, {}, "'items'", "0" },
+      { { items = int64{ { 2, 1 } } }, {}, "'items'", "int64" },
+      { { known_items = int64{ 2, 2, 2 } }, {}, "'known_items'", "2" },
+      { { known_items = int64{ 1, -(1 << 53), 2 } }, {}, "'known_items'", "-9007199254740992" },
+      { { cosines = mr.tensor{ 0.5 } }, {}, "'cosines'", "2", "float32" },
+      { { cosines = mr.tensor{ 0.5, 0 / 0 } }, {}, "'cosines'", "tensor" },
+      { { cosines = mr.tensor{ 0.5, 7 } }, {}, "'cosines'", "7.000000", "0" },
+      { { cosines = false }, {}, "'cosines'", "tensor", "file" },
+      { {}, { users = "9999999999999" }, "{9999999999999}", "int64" },
+      { {}, { users = "-1" }, "users", "-1" },
+      { {}, { users = false }, "users" },
+      { {}, { items = "x" }, "items", "'x'" },
+      { {}, { k = "0" }, "k", "0" },
+      { {}, { k = false }, "k" },
+      { {}, { shrink = "nan" }, "shrink", "'nan'" },
+      { {}, { seed = "1" }, "'seed'", "option", "file" },
     } do
-      local message = raises(function()
+      raises(function()
         mr.models.load(file_of(path, changed(state(), case[1]), changed(texts, case[2])))
-      end, case[3])
-      check(tostring(message):find(path, 1, true), "the error names the file: " .. tostring(message))
+      end, path, table.unpack(case, 3))
     end
   end)
 end)
@@ -121,15 +120,15 @@ it("what files of the others say is checked", function()
     local popularity = { kind = "popularity", users = "2", items = "2" }
     equal(mr.models.load(file_of(path, { counts = int64{ 0, 2 } }, popularity)).config, { users = 2, items = 2 })
     for _, case in ipairs{
-      { { counts = int64{ 0, 3 } }, popularity, "tensor 'counts' has entries outside of 0 to 2" },
-      { { counts = int64{ -1, 1 } }, popularity, "outside of 0 to 2" },
-      { { counts = int64{ 1 } }, popularity, "tensor 'counts' is {1} int64, expected {2} int64" },
-      { {}, popularity, "no tensor 'counts'" },
-      { {}, { kind = "random" }, "seed is missing" },
-      { {}, { kind = "random", seed = "1.5" }, "seed is 1.5" },
-      { {}, { kind = "random", seed = "1", users = "many" }, "users is 'many'" },
-      { {}, { kind = "random", seed = "1", depth = "2" }, "no option of the file 'depth'" },
-    } do raises(function() mr.models.load(file_of(path, case[1], case[2])) end, case[3]) end
+      { { counts = int64{ 0, 3 } }, popularity, "'counts'", "0", "2" },
+      { { counts = int64{ -1, 1 } }, popularity, "0", "2" },
+      { { counts = int64{ 1 } }, popularity, "'counts'", "{1}", "int64" },
+      { {}, popularity, "'counts'", "tensor", "file" },
+      { {}, { kind = "random" }, "seed" },
+      { {}, { kind = "random", seed = "1.5" }, "seed", "1.5" },
+      { {}, { kind = "random", seed = "1", users = "many" }, "users", "'many'" },
+      { {}, { kind = "random", seed = "1", depth = "2" }, "'depth'", "option", "file" },
+    } do raises(function() mr.models.load(file_of(path, case[1], case[2])) end, table.unpack(case, 3)) end
   end)
 end)
 

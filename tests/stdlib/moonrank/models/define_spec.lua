@@ -91,14 +91,15 @@ describe("a model of one's own", function()
     local make = mr.models.define("towers", definition)
     check(make{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) < 1e-6)
     check(make{ users = 3, items = 5 }:double():gradcheck(batch) < 1e-6)
-    raises(function() make{ users = 3, items = 5 }:gradcheck(batch) end, "'item' is float32, expected float64", "model:double()")
+    raises(function() make{ users = 3, items = 5 }:gradcheck(batch) end,
+      "'item'", "float32", "float64", "model:double()")
     local cut = mr.models.define("cut", {
       required = definition.required, options = definition.options, parameters = two_towers,
       forward = function(self, b)
         return b.lists:factor_scores(self.user:matmul(self.left:detach()), self.item:matmul(self.right), b.users, b.items)
       end,
     })
-    raises(function() cut{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) end, "'left': entry 1 has derivative 0")
+    raises(function() cut{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) end, "'left'", "1", "0")
   end)
 
   it("comes back from its file where its definition is, and trains on", function()
@@ -118,8 +119,7 @@ describe("a model of one's own", function()
       local pipe = io.popen(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
       local said = pipe:read "a"
       pipe:close()
-      check(said:find("kind of model is 'towers', which is not defined", 1, true), said)
-      check(said:find("biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention", 1, true), said)
+      check(said:find("'towers'", 1, true) and said:find("mlp, popularity, random", 1, true), said)
     end)
   end)
 
@@ -134,15 +134,15 @@ describe("a model of one's own", function()
       end
       local held = core.held_bytes()
       for _, case in ipairs{
-        { "users", "300000000000", "sizes {300000000000, 4}" },
-        { "width", "4000000", "sizes {3, 4000000}" },
-        { "width", "5", "tensor 'item' is {5, 4} float32, expected {5, 5} float32" },
-        { "users", "os.exit(3)", "users is 'os.exit(3)'" },
-        { "width", "x", "width is 'x'" }, { "seed", "x", "seed is 'x'" },
-        { "dtype", "int64", "mr.models.towers: dtype is 'int64'" },
+        { "users", "300000000000", "mr.normal", "{300000000000, 4}", "file" },
+        { "width", "4000000", "mr.normal", "file", "{3, 4000000}" },
+        { "width", "5", "'item'", "{5, 4}", "float32" },
+        { "users", "os.exit(3)", "users", "'os.exit(3)'" },
+        { "width", "x", "width", "'x'" }, { "seed", "x", "seed", "'x'" },
+        { "dtype", "int64", "mr.models.towers", "dtype", "'int64'" },
       } do
         file(case[1], case[2])
-        raises(function() mr.models.load(path) end, case[3])
+        raises(function() mr.models.load(path) end, table.unpack(case, 3))
       end
       collectgarbage()
       collectgarbage()
@@ -203,10 +203,10 @@ describe("buffers", function()
       }){}
       return function() model{ lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 } } end
     end
-    raises(forward_of(function(self) self.b = mr.zeros(3) end), "buffer 'b' was set to {3} float32, expected {2} float32")
-    raises(forward_of(function(self) self.b = 1 end), "buffer 'b' was set to number, expected {2} float32")
-    raises(forward_of(function(self) self.w = mr.zeros(3) end), "'w' is not a buffer")
-    raises(forward_of(function(self) return self.weight end), "no parameter or buffer of model 'wrong' 'weight'")
+    raises(forward_of(function(self) self.b = mr.zeros(3) end), "'b'", "{3}", "float32", "{2}")
+    raises(forward_of(function(self) self.b = 1 end), "'b'", "{2}", "float32")
+    raises(forward_of(function(self) self.w = mr.zeros(3) end), "'w'", "buffer")
+    raises(forward_of(function(self) return self.weight end), "'wrong'", "'weight'")
   end)
 end)
 
@@ -216,58 +216,59 @@ describe("a wrong definition is said", function()
 
   it("when it is made", function()
     for _, case in ipairs{
-      { "two words", { parameters = parameters, forward = forward }, "name is two words" },
-      { "mf", { parameters = parameters, forward = forward }, "mr.models.mf already exists" },
-      { "load", { parameters = parameters, forward = forward }, "mr.models.load already exists" },
-      { "x", { forward = forward }, "parameters is missing" },
-      { "x", { parameters = parameters }, "forward is missing" },
-      { "x", { parameters = parameters, forwards = forward }, "did you mean 'forward'?" },
-      { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "mr.models.define: required.n is 'int'" },
-      { "x", { parameters = parameters, forward = forward, built_in = true }, "no option of mr.models.define 'built_in'" },
-      { "x", { parameters = parameters, forward = forward, buffers = function() return {} end, repeats = true }, "'x' has buffers" },
-      { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers is a table" },
+      { "two words", { parameters = parameters, forward = forward }, "name", "two words" },
+      { "mf", { parameters = parameters, forward = forward }, "mr.models.define", "mr.models.mf" },
+      { "load", { parameters = parameters, forward = forward }, "mr.models.define", "mr.models.load" },
+      { "x", { forward = forward }, "mr.models.define", "parameters" },
+      { "x", { parameters = parameters }, "mr.models.define", "forward" },
+      { "x", { parameters = parameters, forwards = forward }, "'forwards'", "'forward'" },
+      { "x", { parameters = parameters, forward = forward, required = { n = "int" } }, "mr.models.define",
+        "required.n", "'int'" },
+      { "x", { parameters = parameters, forward = forward, built_in = true }, "mr.models.define", "'built_in'" },
+      { "x", { parameters = parameters, forward = forward, buffers = function() return {} end,
+        repeats = true }, "mr.models.define", "'x'" },
+      { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers", "table" },
     } do
-      raises(function() mr.models.define(case[1], case[2]) end, case[3])
+      raises(function() mr.models.define(case[1], case[2]) end, table.unpack(case, 3))
     end
   end)
 
   it("an option that is not declared, with the words that declare it", function()
     mr.models.define("bare", { parameters = parameters, forward = forward })
-    raises(function() mr.models.bare{ factors = 4 } end, "option factors", "required = {factors =", "options = {factors =")
+    raises(function() mr.models.bare{ factors = 4 } end, "factors", "mr.models.define", "required")
     mr.models.define("one", { parameters = parameters, forward = forward, options = { width = 2 } })
-    raises(function() mr.models.one{ factors = 4 } end, "no option of mr.models.one 'factors'; there are: dtype, seed, width")
+    raises(function() mr.models.one{ factors = 4 } end, "mr.models.one", "'factors'")
   end)
 
   it("when a model is made of it", function()
     local function made(wrong, options) return function() mr.models.define("x", {
       required = { n = "integer" }, parameters = wrong, forward = forward }){ n = options } end end
-    raises(made(parameters), "mr.models.x", "n is missing")
-    raises(made(parameters, 0), "mr.models.x", "n is 0")
+    raises(made(parameters), "mr.models.x", "n")
+    raises(made(parameters, 0), "mr.models.x", "n", "0")
     for _, case in ipairs{
-      { nil, "parameters returned a nil, expected tensors by name" }, { {}, "returned no tensor, expected one or more by name" },
-      { { w = 3 }, "'w' is a number, expected a tensor" }, { { mr.zeros(3) }, "the name of a tensor is 1" },
-      { { w = mr.zeros(3, { dtype = "int64" }) }, "'w' is int64, expected float32 or float64" },
-      { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b' is float64" },
+      { nil, "nil", "parameters" }, { {}, "parameters", "tensor" },
+      { { w = 3 }, "'w'", "number" }, { { mr.zeros(3) }, "name", "1" },
+      { { w = mr.zeros(3, { dtype = "int64" }) }, "'w'", "int64" },
+      { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b'", "float64" },
     } do
-      raises(made(function() return case[1] end, 1), case[2])
+      raises(made(function() return case[1] end, 1), table.unpack(case, 2))
     end
     local tied = mr.zeros(2)
-    raises(made(function() return { a = tied, b = tied } end, 1), "'a' and 'b' are the same tensor")
-    raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "order", "'b'")
+    raises(made(function() return { a = tied, b = tied } end, 1), "'a'", "'b'")
+    raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "mr.models.x", "'b'")
     raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "order", "'a'")
     raises(function()
       mr.models.define("x", { parameters = parameters, buffers = function() return { w = mr.zeros(1) } end, forward = forward }){}
-    end, "'w'", "a parameter and of a buffer")
+    end, "'w'", "parameter", "buffer")
   end)
 
   it("where its options could not come back from a file, and models have lists of their own", function()
     local function with(value)
       return function() mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){} end
     end
-    for _, case in ipairs{ { 1 / 0, "option o is inf" }, { 0 / 0, "option o is" },
-      { "\xff", "option o is '" },
-      { print, "option o is a function" }, { { 1, { 2 } }, "option o is a table" }, { { 0.5 }, "option o is a table" } } do
-      raises(with(case[1]), case[2])
+    for _, case in ipairs{ { 1 / 0, "o", "inf" }, { 0 / 0, "o", "option" }, { "\xff", "o", "option" },
+      { print, "o", "function" }, { { 1, { 2 } }, "o", "table" }, { { 0.5 }, "o", "table" } } do
+      raises(with(case[1]), table.unpack(case, 2))
     end
     local make = mr.models.define("x", { options = { h = { 1, 2 } }, forward = forward, parameters = function(o)
       o.h[1] = o.h[1] + 1
@@ -279,11 +280,11 @@ describe("a wrong definition is said", function()
   it("at its first batch", function()
     local batch = { lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 }, training = true }
     local function scored(body) return function() mr.models.define("x", { parameters = parameters, forward = body }){}(batch) end end
-    raises(scored(function() end), "model x: forward returned a nil, expected a tensor of one score per row")
-    raises(scored(function(self) return self.w end), "forward returned sizes {3}, expected {2}, one score per row")
-    raises(scored(function(self, b) return self.w:rows(b.items):reshape(2, 1) end), "one score per row: scores:reshape(2)")
-    raises(scored(function(self, b) return self.w:rows(b.items):double() end), "forward returned", "float64, expected float32")
-    raises(scored(function() return mr.zeros(2) end), "do not depend on the model's parameters")
+    raises(scored(function() end), "nil", "model", "forward")
+    raises(scored(function(self) return self.w end), "{3}", "{2}", "forward", "score")
+    raises(scored(function(self, b) return self.w:rows(b.items):reshape(2, 1) end), "scores:reshape(2)", "row")
+    raises(scored(function(self, b) return self.w:rows(b.items):double() end), "float64", "float32")
+    raises(scored(function() return mr.zeros(2) end), "parameters")
   end)
 end)
 
@@ -293,20 +294,19 @@ describe("an ignored option dtype", function()
     local make = mr.models.define("ignores_dtype", { required = { inputs = "integer" }, forward = forward,
       parameters = function(o) return { w = mr.zeros(o.inputs, 1) } end })
     equal(make{ inputs = 2 }:parameters()[1].dtype, "float32")
-    raises(function() make{ inputs = 2, dtype = "float64" } end, "'w' is float32")
-    raises(function() make{ inputs = 2, dtype = "float64" } end, "dtype is float64")
+    raises(function() make{ inputs = 2, dtype = "float64" } end, "'w'", "float32")
+    raises(function() make{ inputs = 2, dtype = "float64" } end, "dtype", "float64")
     local buffered = mr.models.define("ignores_dtype_of_buffers", { required = { inputs = "integer" }, forward = forward,
       parameters = function(o) return { w = mr.zeros({ o.inputs, 1 }, { dtype = o.dtype }) } end,
       buffers = function() return { count = mr.zeros(1, { dtype = "int64" }), mean = mr.zeros(1) } end })
-    raises(function() buffered{ inputs = 2, dtype = "float64" } end, "'mean' is float32")
+    raises(function() buffered{ inputs = 2, dtype = "float64" } end, "'mean'", "float32")
   end)
 end)
 
 describe("a parameter that the scores do not depend on", function()
   it("is named once, after the first backward pass of mr.fit", function()
     local check_module = require "moonrank.check"
-    local make = mr.models.define("has_unused", { required = { inputs = "integer" },
-      parameters = function(o)
+    local make = mr.models.define("has_unused", { required = { inputs = "integer" }, parameters = function(o)
         return { w = mr.ones({ o.inputs, 1 }, { dtype = o.dtype }), forgotten = mr.zeros({ 3 }, { dtype = o.dtype }) }
       end,
       forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end })
@@ -336,7 +336,7 @@ describe("random numbers without a seed", function()
     equal({ mr.normal({ 4 }):totable(), mr.normal({ 4 }):totable(), mr.ones(64):dropout(0.5):totable() }, { a, b, d })
     mr.seed(8)
     check(mr.normal({ 4 }):totable()[1] ~= a[1])
-    raises(function() mr.seed(0.5) end, "mr.seed: n is 0.5, expected an integer")
+    raises(function() mr.seed(0.5) end, "mr.seed", "n", "0.5")
     mr.seed(1)
   end)
 

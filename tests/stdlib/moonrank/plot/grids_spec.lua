@@ -65,17 +65,17 @@ describe("intervals", function()
 
   it("wrong ones are refused by name", function()
     for _, case in ipairs{
-      { { values = { 1 } }, "categories is missing" },
-      { { categories = names }, "series is missing" },
-      { { categories = names, values = { 1 } }, "has 1 values for 2 categories" },
-      { { categories = names, values = { 1, 2 }, low = { 0, 1 } }, "has only one edge of an interval, expected low and high" },
-      { { categories = names, values = { 1, 2 }, wide_high = { 0, 1 } }, "expected wide_low and wide_high" },
-      { { categories = names, values = { 1, 2 }, low = { 0 }, high = { 1, 2 } }, "has 1 low for 2 categories" },
-      { { categories = names, values = { 1, 2 }, low = { 0, 3 }, high = { 1, 2 } }, "has an interval from 3 to 2, expected" },
-      { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "series 'a' has no values" },
-      { { categories = names, values = { nan, nan } }, "no y to show" },
-      { { categories = names, values = { 1, 2 }, errors = { 1, 2 } }, "no option of mr.plot.intervals 'errors'" },
-    } do raises(function() mr.plot.intervals(case[1]) end, case[2]) end
+      { { values = { 1 } }, "mr.plot.intervals", "categories" },
+      { { categories = names }, "mr.plot.intervals", "series" },
+      { { categories = names, values = { 1 } }, "1", "2" },
+      { { categories = names, values = { 1, 2 }, low = { 0, 1 } }, "low", "high" },
+      { { categories = names, values = { 1, 2 }, wide_high = { 0, 1 } }, "wide_low", "wide_high" },
+      { { categories = names, values = { 1, 2 }, low = { 0 }, high = { 1, 2 } }, "1", "2" },
+      { { categories = names, values = { 1, 2 }, low = { 0, 3 }, high = { 1, 2 } }, "3", "2" },
+      { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "mr.plot.intervals", "'a'" },
+      { { categories = names, values = { nan, nan } }, "NaN" },
+      { { categories = names, values = { 1, 2 }, errors = { 1, 2 } }, "mr.plot.intervals", "'errors'" },
+    } do raises(function() mr.plot.intervals(case[1]) end, table.unpack(case, 2)) end
   end)
 end)
 
@@ -96,13 +96,14 @@ describe("bars", function()
   end)
 
   it("half an interval, two kinds of them, and ends in the wrong order are refused", function()
-    local function refuses(options, words)
+    local function refuses(options, ...)
+      local words = { ... }
       options.categories, options.values = names, { 3, 5 }
-      raises(function() mr.plot.bars(options) end, words)
+      raises(function() mr.plot.bars(options) end, table.unpack(words))
     end
     refuses({ low = { 1, 2 } }, "high")
     refuses({ low = { 1, 2 }, high = { 4, 6 }, errors = { 1, 1 } }, "errors")
-    refuses({ low = { 4, 2 }, high = { 1, 6 } }, "from 4 to 1")
+    refuses({ low = { 4, 2 }, high = { 1, 6 } }, "4", "1")
     refuses({ low = { 1 }, high = { 4, 6 } }, "low")
   end)
 end)

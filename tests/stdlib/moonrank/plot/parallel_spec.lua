@@ -115,15 +115,15 @@ end)
 
 it("mistakes are named", function()
   for _, case in ipairs{
-    { {}, "axes is missing" },
-    { { axes = { { values = { 1 } } } }, "color is missing" },
-    { { axes = { { values = { 1 } } }, color = { 1, 2 } }, "color has 2 entries for 1 lines" },
-    { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "axis 2 has 2 values, the first has 1" },
-    { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "axis 'lr' has numbers and words" },
-    { { axes = { { values = { true } } }, color = { 1 } }, "value 1 of axis 1 is a boolean" },
-    { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups is 'x'" },
-    { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "entry 1 of groups is a number" },
-    { { axes = { { values = { 1 } } }, color = { nan } }, "no line has a colour" },
-    { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "did you mean 'log'?" },
-  } do raises(function() mr.plot.parallel(case[1]) end, case[2]) end
+    { {}, "mr.plot.parallel", "axes" },
+    { { axes = { { values = { 1 } } } }, "mr.plot.parallel", "color" },
+    { { axes = { { values = { 1 } } }, color = { 1, 2 } }, "color", "2", "1" },
+    { { axes = { { values = { 1 } }, { values = { 1, 2 } } }, color = { 1 } }, "2", "1" },
+    { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "mr.plot.parallel", "'lr'" },
+    { { axes = { { values = { true } } }, color = { 1 } }, "1", "boolean" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups", "'x'" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "1", "groups", "number" },
+    { { axes = { { values = { 1 } } }, color = { nan } }, "color", "NaN", "line" },
+    { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "'logg'", "'log'" },
+  } do raises(function() mr.plot.parallel(case[1]) end, table.unpack(case, 2)) end
 end)

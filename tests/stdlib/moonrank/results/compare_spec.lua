@@ -54,7 +54,7 @@ it("one user of five folds is one pair, found by its number", function()
       local t = s:compare(options)
       equal(t.rows[1][3], users)
       near({ t.rows[1][4], t.rows[1][5], t.rows[1][7] }, { mr.stats.mean(a), mr.stats.mean(b), p }, 1e-12)
-      local said = ("%d lists are of %d users or queries"):format(5 * repeats * users, users)
+      local said = ("%d lists are of %d users"):format(5 * repeats * users, users)
       check(tostring(t):find(said, 1, true) and t:to_latex():find(said, 1, true), tostring(t))
     end
   end
@@ -74,9 +74,9 @@ it("trials without numbers of their lists, or of other users, are refused", func
   local other = study("other", function(trial)
     return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2, trial.loss == "a" and 3 or 4 } } }
   end)
-  raises(function() other:compare{ by = "loss", lists = true } end, "different users")
+  raises(function() other:compare{ by = "loss", lists = true } end, "results:compare", "users")
   local short = study("short", function() return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2 } } } end)
-  raises(function() short:compare{ by = "loss", lists = true } end, "3 values per list and 2 numbers")
+  raises(function() short:compare{ by = "loss", lists = true } end, "3", "2", "scores", "list")
 end)
 
 local ratings = mr.data.synthetic{ users = 24, items = 60, mean_activity = 25, seed = 1 }:binarize(4):min_relevant(5)
@@ -114,9 +114,8 @@ it("trials that evaluated a metric under different conventions are not compared"
     local e = mr.evaluate(scores, lists, { "ndcg" }, { gain = trial.gain })
     return { ndcg = e.mean.ndcg, per_list = e.ndcg }
   end, { gain = mr.choice{ "exp2", "linear" }, fold = mr.range(1, 2) })
-  for _, words in ipairs{ "gain exp2", "gain linear" } do
-    raises(function() s:compare{ by = "gain" } end, words)
-    raises(function() s:compare{ by = "gain", lists = true } end, words)
+  for _, lists_too in ipairs{ false, true } do
+    raises(function() s:compare{ by = "gain", lists = lists_too } end, "gain", "exp2", "linear")
   end
   equal(s:compare{ by = "fold", where = { gain = "linear" }, lists = true }.notes,
     { "gain linear; ties mean; empty lists skip; cutoff none" })
@@ -154,10 +153,10 @@ it("tables of a study of runs count what training never saw, of all its folds", 
       end
     end
     local function text(range) return range[1] == range[2] and ("%d"):format(range[1]) or ("%d to %d"):format(range[1], range[2]) end
-    return ("new to training: %s of %s users"):format(text(new), text(all))
+    return ("%s of %s users"):format(text(new), text(all))
   end
   local of_test, of_valid = said "test", said "valid"
-  check(of_test ~= of_valid and of_test:find " to ", of_test)
+  check(of_test ~= of_valid, of_test)
   for name, each in pairs{ pivot = s:pivot{ rows = "loss", value = "ndcg" }, by_value = s:pivot{ rows = "loss" },
     compare = s:compare{ by = "loss" } } do
     for _, text in ipairs{ tostring(each), each:to_latex(), each:to_markdown() } do
@@ -167,8 +166,8 @@ it("tables of a study of runs count what training never saw, of all its folds", 
   check(tostring(s:pivot{ rows = "loss", value = "valid_ndcg" }):find(of_valid, 1, true))
   check(require("moonrank.results").text(s.path):find(of_test, 1, true))
   local one = tostring(s:trials{ where = { fold = 2, loss = "ap" }, columns = { "number", "ndcg" } })
-  check(one:find(("new to training: %d of %d users"):format(new_users(folds[2], "test")), 1, true), one)
-  check(not tostring(s:pivot{ rows = "loss", value = "wall" }):find "new to training")
+  check(one:find(("%d of %d users"):format(new_users(folds[2], "test")), 1, true), one)
+  check(not tostring(s:pivot{ rows = "loss", value = "wall" }):find "of %d+ users")
 end)
 
 it("tables say where conventions are unknown, and know those of an evaluation's means", function()
@@ -274,11 +273,10 @@ it("the best over folds is not the combination that was tried most often, and ev
   local t = s:best(nil, { over = "fold" })
   equal({ #t.rows, t.rows[1][1], t.rows[1][2] }, { 1, "b", 3 })
   near(t.rows[1][3], 0.55, 1e-12)
-  equal({ t.notes[1], t.notes[2] }, { "1 of 3 combinations are left out: they lack values of fold that others have",
-    "repeated trials are averaged: 12 trials in 5 cells" })
+  check(t.notes[1]:find "1 of 3 combinations" and t.notes[2]:find "12 trials in 5 cells", tostring(t))
   near(s:best("loss", { over = "fold" }).rows[1][3], 0.5, 1e-12)
   local parted = listed("parted", { { "a", 1, 0.4 }, { "b", 2, 0.6 } }):best(nil, { over = "fold" })
-  equal(parted.notes[1], "no combination has all 2 values of fold: combinations with 1 are compared")
+  check(parted.notes[1]:find "2 values of fold", parted.notes[1])
 end)
 
 it("a NaN that a trial returned makes its mean nan, and is never the best", function()
@@ -311,5 +309,5 @@ os.execute(("rm -r '%s'"):format(folder))
 it("compares numbers, and says which value is none", function()
   local s = study("texts", function(trial) return { ndcg = trial.fold } end,
     { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 2), kind = mr.choice{ "x", "y" } })
-  raises(function() s:compare{ by = "loss", value = "kind" } end, "value kind is x")
+  raises(function() s:compare{ by = "loss", value = "kind" } end, "results:compare", "kind")
 end)

@@ -82,7 +82,7 @@ it("intervals, curves and models refuse what cannot be squared, and name it", fu
   local y = { 1, 3, 2, 5 }
   for _, bad in ipairs{ inf, -inf, 1e101, -1e308 } do
     local x = { 1, 2, bad, 4 }
-    local says = (" is %g"):format(bad)
+    local found = ("%g"):format(bad)
     for what, f in pairs{
       ["bootstrap: entry 3 of x"] = function() s.bootstrap(x) end,
       ["bootstrap: entry 3 of b"] = function() s.bootstrap({ y, x }, { statistic = "median" }) end,
@@ -94,20 +94,20 @@ it("intervals, curves and models refuse what cannot be squared, and name it", fu
       ["linear_model: row 3 of y"] = function() s.linear_model{ y = x, covariates = { a = y } } end,
       ["linear_model: row 3 of covariate a"] = function() s.linear_model{ y = y, covariates = { a = x } } end,
     } do
-      raises(f, "mr.stats." .. what .. says)
+      raises(f, "mr.stats." .. what, found)
     end
   end
   for _, f in ipairs{ s.ecdf, function(x) s.ecdf_compare(x, y) end, function(x) s.ecdf_compare(y, x) end } do
-    raises(function() f{ 1, inf } end, "entry 2 is infinite")
+    raises(function() f{ 1, inf } end, "2", "infinite", "entry")
     f{ 1e308, -1e308, 5e-324 }
   end
 end)
 
 it("what lies nearer than squares can tell has no spread", function()
-  raises(function() s.kde{ 1e-120, 2e-120 } end, "kde")
-  raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "kernel_regression")
-  raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "spline", "near")
-  raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth is 1e-200")
+  raises(function() s.kde{ 1e-120, 2e-120 } end, "'x'", "2", "spread")
+  raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "'x'", "3", "spread")
+  raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "0", "1", "x")
+  raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth", "1e-200")
 end)
 
 it("one value, equal values and none", function()

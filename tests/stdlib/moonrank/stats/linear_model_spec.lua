@@ -141,49 +141,49 @@ end)
 it("refuses what it cannot tell apart", function()
   local function model(o) return function() mr.stats.linear_model(o) end end
   local two = { "x", "x", "y", "y" }
-  raises(model{}, "y is missing")
-  raises(model{ y = { 1, 2 }, factor = {} }, "did you mean 'factors'?")
-  raises(model{ y = { 1, 2 }, factors = { loss = two } }, "factor loss has 4 rows, y has 2")
-  raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "factor loss has the level x only")
-  raises(model{ y = { 1, "2" } }, "row 2 of y is a string")
-  raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "covariate nsr has 1 rows, y has 2")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "only 2 of 3 columns are independent in 4 rows")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "no factor or covariate")
-  raises(model{ y = { 0 / 0 } }, "no rows without NaN")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "factor nsr has two levels with the name 1")
+  raises(model{}, "mr.stats.linear_model", "y")
+  raises(model{ y = { 1, 2 }, factor = {} }, "'factor'", "'factors'")
+  raises(model{ y = { 1, 2 }, factors = { loss = two } }, "loss", "4", "y", "2")
+  raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "loss", "factor", "level")
+  raises(model{ y = { 1, "2" } }, "2", "y", "string")
+  raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "nsr", "1", "y", "2")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3", "2", "4")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "factor", "covariate")
+  raises(model{ y = { 0 / 0 } }, "NaN", "rows")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "nsr", "1")
   local both = { loss = two, bound = { "a", "b", "a", "b" } }
   local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
-  raises(interacting({ "loss" }), "an interaction has 1 names, expected at least two")
-  raises(interacting({ "loss", "loss" }), "an interaction has 'loss' twice")
-  raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "the interaction of bound and loss is there twice")
-  raises(interacting("loss"), "an interaction is a string")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions has the name loss, expected a list")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors has a column under the number 1, expected a name")
+  raises(interacting({ "loss" }), "interaction", "1")
+  raises(interacting({ "loss", "loss" }), "interaction", "'loss'")
+  raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interaction", "bound")
+  raises(interacting("loss"), "interaction", "string")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss", "list")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors", "1")
   local fine = mr.stats.linear_model{ y = { 1, 2, 3, 5 }, factors = { loss = two } }
-  raises(function() fine:emmeans("los") end, "did you mean 'loss'?")
-  raises(function() fine:emmeans() end, "no factor")
-  raises(function() fine:contrasts() end, "no factor")
-  raises(function() fine:emmeans{ level = 0.9 } end, "no factor")
-  raises(function() fine:emmeans(nil, "loss") end, "name 1 is nil")
-  raises(function() fine:contrasts("loss", nil) end, "name 2 is nil")
-  raises(function() fine:emmeans(1) end, "no factor of mr.LinearModel '1'")
-  raises(function() fine:emmeans("loss", "loss") end, "factor 'loss' is there twice")
-  raises(function() fine:emmeans("loss", { level = 95 }) end, "level is 95")
-  raises(function() fine:emmeans("loss", { levels = 0.9 }) end, "did you mean 'level'?")
-  raises(function() fine:emmeans("loss", { level = 1 - 2 ^ -53 }) end, "its quantile is infinite")
+  raises(function() fine:emmeans("los") end, "'los'", "'loss'")
+  raises(function() fine:emmeans() end, "mr.LinearModel:emmeans", "factor")
+  raises(function() fine:contrasts() end, "mr.LinearModel:contrasts", "factor")
+  raises(function() fine:emmeans{ level = 0.9 } end, "mr.LinearModel:emmeans", "factor")
+  raises(function() fine:emmeans(nil, "loss") end, "1", "nil")
+  raises(function() fine:contrasts("loss", nil) end, "2", "nil")
+  raises(function() fine:emmeans(1) end, "mr.LinearModel", "'1'")
+  raises(function() fine:emmeans("loss", "loss") end, "'loss'", "factor")
+  raises(function() fine:emmeans("loss", { level = 95 }) end, "level", "95")
+  raises(function() fine:emmeans("loss", { levels = 0.9 }) end, "'levels'", "'level'")
+  raises(function() fine:emmeans("loss", { level = 1 - 2 ^ -53 }) end, "quantile", "infinite")
 end)
 
 it("refuses new rows that the model knows nothing of", function()
   local model = mr.stats.linear_model{ y = { 1, 2, 3, 5, 9 }, factors = { loss = { "x", "x", "y", "y", "y" } },
     covariates = { nsr = { 1, 2, 3, 4, 5 } } }
   for _, case in ipairs{
-    { nil, "rows is a nil" }, { { loss = { "x" } }, "column nsr is missing" },
-    { { loss = { "x" }, nsr = { 1, 2 } }, "column nsr has 2 rows, loss has 1" },
-    { { loss = { "x", "z" }, nsr = { 1, 2 } }, "row 2 of column loss is z" },
-    { { loss = { "x" }, nsr = { "1" } }, "row 1 of column nsr is a string" },
-    { { loss = "x", nsr = { 1 } }, "column loss is a string" },
-    { { loss = { "x" }, nsr = { 1 }, los = { "x" } }, "no factor or covariate of the model 'los', did you mean 'loss'?" },
-    { { loss = { "x" }, nsr = { 1e300 } }, "expected numbers up to 1e+100" },
-  } do raises(function() model:predict(case[1]) end, case[2]) end
-  raises(function() model:predict({ loss = { "x" }, nsr = { 1 } }, { level = 0 }) end, "level is 0")
+    { nil, "rows", "nil" }, { { loss = { "x" } }, "nsr", "column" },
+    { { loss = { "x" }, nsr = { 1, 2 } }, "nsr", "2", "loss", "1" },
+    { { loss = { "x", "z" }, nsr = { 1, 2 } }, "2", "loss" },
+    { { loss = { "x" }, nsr = { "1" } }, "1", "nsr", "string" },
+    { { loss = "x", nsr = { 1 } }, "loss", "string" },
+    { { loss = { "x" }, nsr = { 1 }, los = { "x" } }, "'los'", "'loss'" },
+    { { loss = { "x" }, nsr = { 1e300 } }, "nsr", "1e+300" },
+  } do raises(function() model:predict(case[1]) end, table.unpack(case, 2)) end
+  raises(function() model:predict({ loss = { "x" }, nsr = { 1 } }, { level = 0 }) end, "level", "0")
 end)

@@ -48,13 +48,13 @@ end)
 
 it("refuses what it cannot read", function()
   for _, case in ipairs{
-    { { 1, 2 }, { within = { a = { "x" } } }, "column a has 1 rows, x has 2" },
-    { { 1, 2 }, { within = { a = "x" } }, "column a is a string" },
-    { { 1, 2 }, { within = { { "x", "x" } } }, "within has a column under the number 1, expected a name" },
-    { { 1, "2" }, nil, "row 2 of x is a string" },
-    { { 1, math.huge }, nil, "row 2 of x is inf" },
-    { 5, nil, "x is a number" },
-    { { 1, 2 }, { by = {} }, "no option of mr.stats.standardize 'by'" },
-    { { 1, 2 }, { within = "data" }, "within is 'data'" },
-  } do raises(function() mr.stats.standardize(case[1], case[2]) end, case[3]) end
+    { { 1, 2 }, { within = { a = { "x" } } }, "1", "x", "2" },
+    { { 1, 2 }, { within = { a = "x" } }, "string", "column" },
+    { { 1, 2 }, { within = { { "x", "x" } } }, "1", "column" },
+    { { 1, "2" }, nil, "2", "x", "string" },
+    { { 1, math.huge }, nil, "2", "x", "inf" },
+    { 5, nil, "x", "number" },
+    { { 1, 2 }, { by = {} }, "mr.stats.standardize", "'by'" },
+    { { 1, 2 }, { within = "data" }, "mr.stats.standardize", "'data'" },
+  } do raises(function() mr.stats.standardize(case[1], case[2]) end, table.unpack(case, 3)) end
 end)

@@ -110,7 +110,7 @@ it("a worker that sends what is no message costs its trial, whatever it is", fun
     for _, row in ipairs(rows) do
       local kind = kinds[row[1]]
       equal(row[2], kind and "killed" or "done", kind)
-      if kind then equal(row[3], "its process ended: it sent an invalid message and was killed", kind) end
+      if kind then check(row[3]:find "message", kind) end
     end
     equal(#rows, 30)
   end)
@@ -138,7 +138,8 @@ it("a worker that someone else interrupts is ended, and its trial done again; th
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
     equal(status, 0, err)
-    equal({ third(folder) }, { "killed", "its process ended: it was interrupted" })
+    local state, reason = third(folder)
+    check(state == "killed" and reason:find "interrupted", reason)
     os.execute(("rm -rf %s/r.db*"):format(folder))
     local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
     for _ = 1, 2000 do

@@ -189,12 +189,12 @@ describe("every pruner", function()
   it("tells its options, and names mistakes", function()
     equal(tostring(pruners.make{ "asha", factor = 4 }), "asha(factor = 4, generation = 10, min_resource = 1)")
     for _, case in ipairs{
-      { "medium", "no pruner 'medium', did you mean 'median'?" },
-      { { "median", warm_up = 3 }, "did you mean 'warmup'?" },
-      { { "median", warmup = -1 }, "warmup is -1" },
-      { { "asha", factor = 1 }, "factor is 1" },
-      { { "wilcoxon", p = 2 }, "p is 2" },
-    } do raises(function() pruners.make(case[1]) end, case[2]) end
+      { "medium", "'medium'", "'median'" },
+      { { "median", warm_up = 3 }, "'warm_up'", "'warmup'" },
+      { { "median", warmup = -1 }, "warmup", "-1" },
+      { { "asha", factor = 1 }, "factor", "1" },
+      { { "wilcoxon", p = 2 }, "p", "2" },
+    } do raises(function() pruners.make(case[1]) end, table.unpack(case, 2)) end
     raises(function() pruners.make("asha", "up") end, "'up'")
   end)
 end)

@@ -72,15 +72,15 @@ describe("every sampler", function()
   end)
   it("names mistakes", function()
     for _, case in ipairs{
-      { { "rndom", mixed, 1 }, "no sampler 'rndom', did you mean 'random'?" },
-      { { "grid", mixed, 1 }, "space.lr is loguniform" },
+      { { "rndom", mixed, 1 }, "'rndom'", "'random'" },
+      { { "grid", mixed, 1 }, "loguniform(0.0001, 1)", "space.lr" },
       { { "random", mixed, 1, "up" }, "'up'" },
-      { { { "tpe", generations = 3 }, mixed, 1 }, "did you mean 'generation'?" },
-      { { { "tpe", generation = 0 }, mixed, 1 }, "generation is 0" },
-      { { { "tpe", good = 1.5 }, mixed, 1 }, "good is 1.5" },
+      { { { "tpe", generations = 3 }, mixed, 1 }, "'generations'", "'generation'" },
+      { { { "tpe", generation = 0 }, mixed, 1 }, "generation", "0" },
+      { { { "tpe", good = 1.5 }, mixed, 1 }, "good", "1.5" },
       { { { "random", generation = 3 }, mixed, 1 }, "'generation'" },
-    } do raises(function() samplers.make(table.unpack(case[1])) end, case[2]) end
-    raises(function() samplers.make("grid", finite, 1):suggest(41) end, "combination 41, expected an integer from 1 to 40")
+    } do raises(function() samplers.make(table.unpack(case[1])) end, table.unpack(case, 2)) end
+    raises(function() samplers.make("grid", finite, 1):suggest(41) end, "combination 41", "1", "40")
   end)
   it("tells its options and how many trials it has", function()
     equal(samplers.make("random", mixed, 1):describe(), "random")
@@ -190,7 +190,7 @@ describe("Sobol's sequence", function()
     raises(function() at(-1, 1) end, "-1, expected 0 to")
     local wide = {}
     for i = 1, 65 do wide["p" .. i] = mr.uniform(0, 1) end
-    raises(function() samplers.make("sobol", space.new(wide), 1) end, "65 parameters")
+    raises(function() samplers.make("sobol", space.new(wide), 1) end, "65", "64", "parameters")
   end)
   it("integrates better than random numbers", function()
     local cube = {}

@@ -76,15 +76,15 @@ describe("a grid", function()
   end)
   it("is not made of what no grid exhausts", function()
     equal(space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:count(), nil)
-    raises(function() space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:grid(1) end, "space.lr is uniform(0, 1)")
+    raises(function() space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:grid(1) end, "space.lr", "uniform(0, 1)")
     local wide = {}
     for i = 1, 4 do wide["p" .. i] = mr.range(1, 2 ^ 20) end
     equal(space.new(wide):count(), nil)
-    raises(function() space.new(wide):grid(1) end, "more than 2^53")
+    raises(function() space.new(wide):grid(1) end, "2^53")
     for _, far in ipairs{ math.mininteger, -2 ^ 53 - 2, 2 ^ 53 + 2, math.maxinteger } do
-      raises(function() mr.range(far, far) end, "expected an integer up to 2^53")
+      raises(function() mr.range(far, far) end, "2^53")
     end
-    raises(function() space.new{ n = mr.range(1, 2) }:grid(3) end, "combination 3, expected an integer from 1 to 2")
+    raises(function() space.new{ n = mr.range(1, 2) }:grid(3) end, "combination 3", "1", "2")
   end)
 end)
 
@@ -143,44 +143,44 @@ describe("mistakes", function()
   it("in a space name the key", function()
     local when = mr.when("a", 1, { b = mr.range(1, 2) })
     for _, case in ipairs{
-      { { lr = 0.1 }, "space.lr is a number, expected mr.choice{...}" },
-      { { loss = { "ndcg" } }, "space.loss is a table, expected mr.choice{...}" },
-      { { mr.range(1, 2) }, "space[1] is range(1, 2) without a name" },
-      { {}, "space: no parameters" },
-      { { ["a b"] = mr.range(1, 2) }, "space: parameter 'a b', expected a name" },
-      { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b is a mr.when" },
-      { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "a is never 3" },
-      { { a = mr.range(1, 2), mr.when("c", 1, { b = mr.range(1, 2) }) }, "'c'; there are: a" },
-      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "a is uniform(1, 2), expected" },
-      { { a = mr.range(1, 2), mr.when("a", 1, { b = 3 }) }, "space (when a is 1).b is a number" },
-      { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a is there twice" },
-      { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b is there twice" },
-      { { a = mr.range(1, 2), b = mr.range(1, 2), when }, "space.b is there twice" },
-    } do raises(function() space.new(case[1]) end, case[2]) end
-    raises(function() space.new(3) end, "space is a number")
+      { { lr = 0.1 }, "space.lr", "number" },
+      { { loss = { "ndcg" } }, "space.loss", "table" },
+      { { mr.range(1, 2) }, "[1]", "range(1, 2)" },
+      { {}, "space", "parameters" },
+      { { ["a b"] = mr.range(1, 2) }, "'a b'", "space", "parameter" },
+      { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b", "mr.when" },
+      { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "3", "range(1, 2)" },
+      { { a = mr.range(1, 2), mr.when("c", 1, { b = mr.range(1, 2) }) }, "mr.when", "'c'" },
+      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "1", "uniform(1, 2)", "conditions" },
+      { { a = mr.range(1, 2), mr.when("a", 1, { b = 3 }) }, "1", "number" },
+      { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a" },
+      { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b" },
+      { { a = mr.range(1, 2), b = mr.range(1, 2), when }, "space.b" },
+    } do raises(function() space.new(case[1]) end, table.unpack(case, 2)) end
+    raises(function() space.new(3) end, "space", "number")
   end)
   it("in a part name what was found", function()
     for _, case in ipairs{
-      { function() mr.choice{} end, "mr.choice: no values" },
-      { function() mr.choice{ 1, 1.0 } end, "value 1 is there twice" },
-      { function() mr.choice{ "a", a = 1 } end, 'value "a" is there twice' },
-      { function() mr.choice{ print } end, "value 1 is a function" },
-      { function() mr.choice{ 1, 0 / 0 } end, "value 2 is" },
-      { function() mr.choice{ "\xff" } end, "is not UTF-8" },
-      { function() mr.choice(3) end, "values is a number" },
-      { function() mr.range(1.5, 2) end, "mr.range: first is 1.5, expected an integer" },
-      { function() mr.range(2, 1) end, "last is 1, expected at least" },
-      { function() mr.range(1, 2, 0) end, "step is 0" },
-      { function() mr.uniform(1, 1) end, "mr.uniform: low is 1 and high is 1" },
-      { function() mr.uniform(0, math.huge) end, "high is inf, expected a finite number" },
-      { function() mr.uniform(1) end, "mr.uniform: high is a nil" },
-      { function() mr.uniform(0, 1, { points = 1 }) end, "points is 1" },
-      { function() mr.uniform(0, 1, { point = 3 }) end, "did you mean 'points'?" },
-      { function() mr.loguniform(0, 1) end, "low is 0, expected a number above 0" },
-      { function() mr.integer(0, 5, { log = true }) end, "low is 0, expected a number above 0" },
-      { function() mr.when(1, 2, {}) end, "mr.when: name is a number" },
-      { function() mr.when("a", {}, {}) end, "no value of 'a'" },
-      { function() mr.when("a", 1, mr.range(1, 2)) end, "parts is range(1, 2)" },
-    } do raises(case[1], case[2]) end
+      { function() mr.choice{} end, "mr.choice" },
+      { function() mr.choice{ 1, 1.0 } end, "mr.choice", "1" },
+      { function() mr.choice{ "a", a = 1 } end, "mr.choice" },
+      { function() mr.choice{ print } end, "1", "function" },
+      { function() mr.choice{ 1, 0 / 0 } end, "2", "nan" },
+      { function() mr.choice{ "\xff" } end, "mr.choice", "UTF-8" },
+      { function() mr.choice(3) end, "mr.choice", "number" },
+      { function() mr.range(1.5, 2) end, "mr.range", "1.5" },
+      { function() mr.range(2, 1) end, "last", "1", "2" },
+      { function() mr.range(1, 2, 0) end, "step", "0" },
+      { function() mr.uniform(1, 1) end, "mr.uniform", "low", "1", "high" },
+      { function() mr.uniform(0, math.huge) end, "high", "inf" },
+      { function() mr.uniform(1) end, "mr.uniform", "high", "nil" },
+      { function() mr.uniform(0, 1, { points = 1 }) end, "points", "1" },
+      { function() mr.uniform(0, 1, { point = 3 }) end, "'point'", "'points'" },
+      { function() mr.loguniform(0, 1) end, "low", "0" },
+      { function() mr.integer(0, 5, { log = true }) end, "low", "0" },
+      { function() mr.when(1, 2, {}) end, "mr.when", "name", "number" },
+      { function() mr.when("a", {}, {}) end, "mr.when", "'a'" },
+      { function() mr.when("a", 1, mr.range(1, 2)) end, "parts", "range(1, 2)" },
+    } do raises(table.unpack(case)) end
   end)
 end)
