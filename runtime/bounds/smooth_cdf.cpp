@@ -22,8 +22,8 @@ bool is_exact(const Metric& metric, const ListShape& shape, Method method) {
   if (method == Method::sampled) return false;
   if (has_spectrum(metric, shape) || has_atoms(metric, shape)) return true;
   if (method == Method::automatic) return false;
-  throw ArgumentError("method", "'exact' is out of reach for " + metric.name + " of " + std::to_string(shape.n) +
-                                    " rows with so many grades; 'auto' or 'sampled' are not");
+  throw ArgumentError("method", "'exact' is not feasible for " + metric.name + " of " + std::to_string(shape.n) +
+                                    " rows with so many grades. Use 'auto' or 'sampled'");
 }
 
 double Smoothing::gain(double sd, double range) const {

@@ -55,7 +55,7 @@ int run_code(lua_State* L, const Invocation& invocation) {
   const Command& command = invocation.command;
   set_arguments(L, invocation.words, command.script_at);
   if (!command.code.empty()) {
-    if (const int status = call_module(L, "moonrank.repl", "preset", nullptr, 0); status != 0) return status;
+    if (const int status = call_module(L, "moonrank.prompt.repl", "preset", nullptr, 0); status != 0) return status;
   }
   for (const std::string& code : command.code) {
     if (const int status = call_loaded(L, luaL_loadbufferx(L, code.data(), code.size(), "=(command line)", "t"), 0);
@@ -104,9 +104,9 @@ int run_in(lua_State* L, const Invocation& invocation, const std::string& name) 
     case Command::results:
       return run_module_text(L, "moonrank.results", "text", name.c_str());
     case Command::dump_api:
-      return run_module_text(L, "moonrank.dump_api", "text", nullptr);
+      return run_module_text(L, "moonrank.help.dump_api", "text", nullptr);
     case Command::version:
-      return run_module_text(L, "moonrank.about", "text", nullptr);
+      return run_module_text(L, "moonrank.system.about", "text", nullptr);
     default:
       return run_code(L, invocation);
   }

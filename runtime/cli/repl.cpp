@@ -29,7 +29,7 @@ std::string history_file() {
   }
 }
 
-/// The functions of moonrank.repl that the session calls, as references in the registry, so that a script cannot break
+/// The functions of moonrank.prompt.repl that the session calls, as references in the registry, so that a script cannot break
 /// the session by changing the module.
 struct Functions {
   int chunk, complete, is_leaving;
@@ -171,7 +171,7 @@ class Session {
       print_error(std::to_string(count) + " values are too many to show");
       return note(1);
     }
-    if (const int status = push_function(L_, "moonrank.repl", "print"); status != 0) return note(status);
+    if (const int status = push_function(L_, "moonrank.prompt.repl", "print"); status != 0) return note(status);
     lua_insert(L_, 1);
     note(call(L_, count, 0));
   }
@@ -189,7 +189,7 @@ int run_repl(lua_State* L) {
   lua_State* const main_state = L;
   lua::watch_interrupts(L, third_press);
   if (const int status = set_strict(L, false); status != 0) return status;
-  if (const int status = call_module(L, "moonrank.repl", "enter", nullptr, 3); status != 0) return status;
+  if (const int status = call_module(L, "moonrank.prompt.repl", "enter", nullptr, 3); status != 0) return status;
   Functions functions{};
   functions.is_leaving = luaL_ref(L, LUA_REGISTRYINDEX);
   functions.complete = luaL_ref(L, LUA_REGISTRYINDEX);

@@ -67,10 +67,10 @@ int find_function(lua_State* L) {
   return 1;
 }
 
-/// Lua: require("moonrank.advice").add(message)
+/// Lua: require("moonrank.prompt.advice").add(message)
 int advised(lua_State* L) {
   lua_pushcfunction(L, &find_function);
-  lua_pushliteral(L, "moonrank.advice");
+  lua_pushliteral(L, "moonrank.prompt.advice");
   lua_pushliteral(L, "add");
   lua_call(L, 2, 1);
   lua_pushvalue(L, 1);
@@ -196,6 +196,6 @@ void set_arguments(lua_State* L, const std::vector<std::string>& words, int scri
   lua_setglobal(L, "arg");
 }
 
-int set_strict(lua_State* L, bool on) { return call_module(L, "moonrank.strict", on ? "on" : "off", nullptr, 0); }
+int set_strict(lua_State* L, bool on) { return call_module(L, "moonrank.prompt.strict", on ? "on" : "off", nullptr, 0); }
 
 }  // namespace mr::cli

@@ -72,7 +72,7 @@ void check_layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, d
   check::floating("self", x);
   const int64_t width = x.dims() < 2 ? 0 : x.size(x.dims() - 1);
   if (width == 0) {
-    throw ArgumentError("self", "it has shape " + x.shape().text() + ", expected a matrix with columns");
+    throw ArgumentError("self", "the tensor has shape " + x.shape().text() + ", expected a matrix with columns");
   }
   const auto per_column = [&](const char* name, const Tensor& of) {
     check::same_kind(name, of, "self", x);

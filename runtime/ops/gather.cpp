@@ -128,7 +128,7 @@ Tensor scatter_add_of(const Tensor& x, int64_t dim, const Tensor& index, const T
 
 Tensor embedding_of(const Tensor& x, const Tensor& index) {
   check::type("index", index, Dtype::int64);
-  if (x.dims() != 2) throw ArgumentError("self", "it has shape " + x.shape().text() + ", expected a matrix");
+  if (x.dims() != 2) throw ArgumentError("self", "the tensor has shape " + x.shape().text() + ", expected a matrix");
   Shape shape = index.shape();
   shape.append(x.size(1));
   return ops::reshape(ops::rows(x, index.viewed({index.entries()})), shape);

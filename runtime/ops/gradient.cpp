@@ -18,8 +18,8 @@ void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<b
 void check_leaf(const char* name, const Tensor& x) {
   if (x.node() == nullptr || x.node()->leaf) return;
   throw ArgumentError(name,
-                      "is a result of an operation and keeps no gradient; read the gradient of its inputs, after "
-                      "requires_grad() on them and backward()");
+                      "the tensor is a result of an operation and keeps no gradient. Read the gradient of the tensor x "
+                      "that it was computed from, after x:requires_grad() and backward()");
 }
 
 std::optional<Tensor> grad_of(const Tensor& x) {

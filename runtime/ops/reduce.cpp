@@ -87,8 +87,8 @@ Tensor sum_over(const Tensor& x, double divisor) {
 
 std::pair<Tensor, Tensor> extreme_and_index(const Tensor& x, const Reduction& by, bool largest) {
   if (by.runs.length == 0)
-    throw ArgumentError("self",
-                        std::string("has no entries: cannot find the ") + (largest ? "largest" : "smallest") + " one");
+    throw ArgumentError(
+        "self", std::string("the tensor has no entries, so it has no ") + (largest ? "largest" : "smallest") + " one");
   Tensor out = Tensor::empty(by.out, x.dtype(), x.device());
   Tensor at = Tensor::empty(by.out, Dtype::int64, x.device());
   with_real(x.dtype(), [&]<class Real>() {

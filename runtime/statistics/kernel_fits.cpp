@@ -204,7 +204,7 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   if (pairs.a.empty() || !(*ends.second - *ends.first > stats::least_spread))
     throw ArgumentError("x", std::to_string(pairs.a.size()) +
                                  " pairs with equal x, expected x that differ or a number as "
-                                 "number");
+                                 "bandwidth");
   const double range = *ends.second - *ends.first;
   if (floor >= 2 * range) return {floor, true};
   return least(std::max(range / 200, floor), 2 * range, [&](double h) {

@@ -1,7 +1,7 @@
 -- How much memory the runs of Tables 2 and 3 need, estimated from the options, so that a request that does not fit is
 -- refused before work begins. Terms are counted in numbers of 4 bytes; factors were fitted to measured peaks.
 local core = require "moonrank.core"
-local need = require("moonrank.memory").need
+local need = require("moonrank.system.memory").need
 
 local M = {}
 

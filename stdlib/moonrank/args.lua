@@ -2,7 +2,7 @@
 -- --help comes from these declarations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local paths = require "moonrank.paths"
+local paths = require "moonrank.system.paths"
 local M = {}
 
 local declaration_options = require("moonrank.options").declare("mr.args.Declaration", {

@@ -8,10 +8,10 @@ local definitions = require "moonrank.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 local stats = require "moonrank.bounds.stats"
 
 local M = {}

@@ -108,7 +108,7 @@ local function folded(name) return (name:lower():gsub("_", ""):gsub("(.)loss$", 
 ---@return string?
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
 function M.other_name(place, name)
-  local others = require("moonrank.other_names")[place]
+  local others = require("moonrank.help.other_names")[place]
   if not others then return nil end
   if type(name) == "number" then return others["[]"] end
   if type(name) ~= "string" or not name:match "^[%w_]+$" then return others["[...]"] end

@@ -2,8 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local paths = require "moonrank.paths"
-local setting = require "moonrank.settings"
+local paths = require "moonrank.system.paths"
+local setting = require "moonrank.system.settings"
 
 local M = {}
 

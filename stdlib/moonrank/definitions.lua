@@ -1,6 +1,6 @@
 -- Records bounds, losses, metrics and models that scripts define by name. The results of a study depend on these
 -- definitions, so it compares them.
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 
 local M = {}
 

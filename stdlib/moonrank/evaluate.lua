@@ -4,7 +4,7 @@ local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 

@@ -3,7 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 
 local M = {}
 

@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local frame = require "moonrank.sweep.frame"
 local tables = require "moonrank.table"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
 
 local M = {}
@@ -209,7 +209,7 @@ function M.profile(f, options)
   profile._profiler, profile._lines = profiler, o.rows
   setmetatable(profile, Profile)
   if o.trace then profile:save_trace(o.trace) end
-  if not o.quiet then require("moonrank.repl").report(profile) end
+  if not o.quiet then require("moonrank.prompt.repl").report(profile) end
   return profile, table.unpack(results, 2, results.n)
 end
 

@@ -1,6 +1,6 @@
 -- Seeds and streams of calls that get no seed: each call has its own stream, numbered since the scope began.
 local check = require "moonrank.check"
-local scopes = require "moonrank.scope"
+local scopes = require "moonrank.system.scope"
 
 local M = {}
 

@@ -2,10 +2,10 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local random = require "moonrank.random"
-local room = require "moonrank.room"
-local scope = require "moonrank.scope"
+local room = require "moonrank.system.room"
+local scope = require "moonrank.system.scope"
 
 local M = { seed = random.seed }
 
@@ -477,7 +477,7 @@ for name, class in pairs(core.classes) do
 end
 for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot", "pairs" } do
   core.classes["mr.Tensor"].meta["__" .. name] = function()
-    check.fail("%s", require("moonrank.other_names").operators[name])
+    check.fail("%s", require("moonrank.help.other_names").operators[name])
   end
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end

@@ -82,13 +82,14 @@ function M.near(found, expected, tolerance, where)
   end
 end
 
--- True if a text contains a part. A number is not found within a longer number: 1 is not in 10, nor
--- in 1.5.
+-- True if a text contains a part. A number is not found within a longer number (1 is not in 10 or 1.5), and a word is
+-- not found within a longer word ("k" is not in "kernel").
 local function contains(text, part)
   local first, last = text:find(part, 1, true)
   while first do
     local before, after = text:sub(1, first - 1), text:sub(last + 1)
     local within = part:find "^%d" and before:find "%d%.?$" or part:find "%d$" and after:find "^%.?%d"
+      or part:find "^[%w_]" and before:find "[%w_]$" or part:find "[%w_]$" and after:find "^[%w_]"
     if not within then return true end
     first, last = text:find(part, first + 1, true)
   end

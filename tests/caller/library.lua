@@ -1,6 +1,6 @@
 -- Random calls of the library: the examples of its documentation, which work, with one or two of their values changed.
 local core = require "moonrank.core"
-local luacats = require "moonrank.luacats"
+local luacats = require "moonrank.help.luacats"
 local mr = require "moonrank"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""

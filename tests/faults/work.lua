@@ -272,7 +272,7 @@ return {
     return tostring(mr.table{ columns = { "a", "b" }, rows = { { 1, 2.5 } } }), require("moonrank.help").about "ndcg"
   end),
   ["a module"] = once(function()
-    package.loaded["moonrank.lexer"] = nil
-    return type(require "moonrank.lexer")
+    package.loaded["moonrank.prompt.lexer"] = nil
+    return type(require "moonrank.prompt.lexer")
   end),
 }

@@ -5,7 +5,7 @@
 --   word         a name or a text that chooses something becomes its opposite: "valid" and "test", "mean" and "sum", ...
 --   call         a call that stands alone is dropped, `x:f(...)` becomes x, and `f(x)` becomes x
 -- Mutants that are not a Lua program are left out.
-local lexer = require "moonrank.lexer"
+local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 

@@ -42,7 +42,7 @@ describe("mutation operators", function()
   end)
 
   it("give programs, with the line of the change", function()
-    local file <close> = assert(io.open("stdlib/moonrank/lexer.lua", "rb"))
+    local file <close> = assert(io.open("stdlib/moonrank/prompt/lexer.lua", "rb"))
     local all = operators.mutants(file:read "a")
     check(#all > 50, #all)
     for _, each in ipairs(all) do check(load(each.text) ~= nil, each.now) end

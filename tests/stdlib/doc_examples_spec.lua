@@ -1,9 +1,9 @@
 -- Every documented example of the standard library runs and gives the value that it shows.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
-local luacats = require "moonrank.luacats"
+local luacats = require "moonrank.help.luacats"
 local mr = require "moonrank"
-local repl = require "moonrank.repl"
+local repl = require "moonrank.prompt.repl"
 
 -- Numbers are compared to the digits that the documentation shows, the rest as text.
 local function agrees(found, expected)

@@ -1,7 +1,7 @@
 -- The annotations that `moonrank --dump-api` writes for editors: the core, and tables of options.
 local docs = require "moonrank.help.docs"
-local dump_api = require "moonrank.dump_api"
-local luacats = require "moonrank.luacats"
+local dump_api = require "moonrank.help.dump_api"
+local luacats = require "moonrank.help.luacats"
 local test = require "moonrank.test"
 
 local text = dump_api.text()

@@ -340,7 +340,7 @@ function M.check(what, options)
   end
   report.ok = #report.problems == 0
   setmetatable(report, Report)
-  if not o.quiet then require("moonrank.repl").report(report) end
+  if not o.quiet then require("moonrank.prompt.repl").report(report) end
   return report
 end
 

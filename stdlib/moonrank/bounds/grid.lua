@@ -1,7 +1,7 @@
 -- Lists of many sizes, on which mr.bounds.check and mr.bounds.plot evaluate bounds.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 local tensor = require "moonrank.tensor"
 
 local M = {}

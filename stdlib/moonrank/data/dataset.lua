@@ -3,7 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
 local seen = require "moonrank.data.seen"
 

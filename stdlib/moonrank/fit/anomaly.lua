@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local random = require "moonrank.random"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 
 local M = {}
 

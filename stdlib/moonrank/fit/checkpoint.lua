@@ -7,10 +7,10 @@ local choices = require "moonrank.fit.choice"
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
-local paths = require "moonrank.paths"
+local paths = require "moonrank.system.paths"
 local runs = require "moonrank.fit.run"
 local script_code = require "moonrank.fit.script_code"
-local setting = require "moonrank.settings"
+local setting = require "moonrank.system.settings"
 local files = require "moonrank.sweep.files"
 
 local M = {}

@@ -1,6 +1,6 @@
 -- What mr.fit writes to the terminal while it trains: a progress line, and the epoch from which a training resumes.
 local core = require "moonrank.core"
-local progress = require "moonrank.progress"
+local progress = require "moonrank.system.progress"
 
 local M = {}
 

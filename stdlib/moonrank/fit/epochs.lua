@@ -9,7 +9,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local models = require "moonrank.models.model"
 local objectives = require "moonrank.fit.objective"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local random = require "moonrank.random"
 
 local M = {}

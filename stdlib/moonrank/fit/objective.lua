@@ -8,7 +8,7 @@ local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local losses = require "moonrank.losses.loss"
 local models = require "moonrank.models.model"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}

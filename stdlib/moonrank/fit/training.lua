@@ -5,7 +5,7 @@ local core = require "moonrank.core"
 local displays = require "moonrank.fit.display"
 local epochs = require "moonrank.fit.epochs"
 local runs = require "moonrank.fit.run"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 local trials = require "moonrank.sweep.trial"
 local validations = require "moonrank.fit.validation"
 

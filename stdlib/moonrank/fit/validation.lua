@@ -9,7 +9,7 @@ local dataset = require "moonrank.data.dataset"
 local evaluate = require "moonrank.evaluate"
 local new_users = require "moonrank.fit.new_users"
 local objectives = require "moonrank.fit.objective"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local random = require "moonrank.random"
 local tensors = require "moonrank.tensor"
 

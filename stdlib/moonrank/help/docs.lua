@@ -1,7 +1,7 @@
 -- Reads documentation from the comments of source files, when it is first needed.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local luacats = require "moonrank.luacats"
+local luacats = require "moonrank.help.luacats"
 local options = require "moonrank.options"
 
 local M = {}
@@ -27,7 +27,7 @@ end
 
 ---Returns the names of the files of the standard library, sorted.
 ---@return string[]
----Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/about.lua`
+---Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/args.lua`
 function M.sources()
   local all = {}
   for _, name in ipairs(core.embedded_names()) do

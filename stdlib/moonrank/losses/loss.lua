@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Lua code as HTML, with syntax highlighting, and names of the library as links.
 local escape = require("moonrank.table").escape_html
-local lexer = require "moonrank.lexer"
+local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 

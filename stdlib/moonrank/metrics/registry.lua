@@ -138,7 +138,7 @@ end)
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
   for _, value in pairs{ a, b } do  -- either may be missing
-    if type(value) ~= "number" then check.fail("better: found a %s, expected a number or nil", type(value)) end
+    if type(value) ~= "number" then check.fail("better: value is a %s, expected a number or nil", type(value)) end
   end
   if a == nil or a ~= a then return false end
   if b == nil or b ~= b then return true end

@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local gradcheck = require "moonrank.gradcheck"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local recommend = require "moonrank.models.recommend"
 local tensors = require "moonrank.tensor"
 

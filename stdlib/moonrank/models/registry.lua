@@ -7,7 +7,7 @@ local listed = require "moonrank.models.parameters"
 local model = require "moonrank.models.model"
 local model_options = require "moonrank.models.options"
 local random = require "moonrank.random"
-local room = require "moonrank.room"
+local room = require "moonrank.system.room"
 
 local M = {}
 

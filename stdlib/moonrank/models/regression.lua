@@ -3,7 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local memory = require "moonrank.memory"
+local memory = require "moonrank.system.memory"
 local solver = require "moonrank.models.solver"
 
 local M = {}

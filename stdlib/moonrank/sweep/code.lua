@@ -13,7 +13,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local definitions = require "moonrank.definitions"
 local fingerprint = require "moonrank.data.fingerprint"
-local lexer = require "moonrank.lexer"
+local lexer = require "moonrank.prompt.lexer"
 local option_names = require "moonrank.options"
 local record = require "moonrank.record"
 

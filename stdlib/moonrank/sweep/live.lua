@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local progress = require "moonrank.progress"
+local progress = require "moonrank.system.progress"
 
 local M = {}
 

@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
-local settings = require "moonrank.settings"
+local settings = require "moonrank.system.settings"
 require "moonrank.tensor"  -- adds the methods of tensors
 
 local M = {}

@@ -5,7 +5,7 @@ local code = require "moonrank.sweep.code"
 local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
 local forced = require "moonrank.sweep.forced"
-local setting = require "moonrank.settings"
+local setting = require "moonrank.system.settings"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 -- that the parent sends.
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
-local phase = require "moonrank.phase"
+local phase = require "moonrank.system.phase"
 local trial = require "moonrank.sweep.trial"
 
 local M = {}

@@ -211,8 +211,8 @@ TEST_CASE("data list says what is there, where mr.data finds it") {
 TEST_CASE("the standard library is in the program, and a folder can take precedence") {
   const mr::test::TemporaryFolder folder;
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}, "", folder.path().string()).out == "2.0\n");
-  std::filesystem::create_directories(folder.path() / "moonrank");
-  std::ofstream(folder.path() / "moonrank" / "about.lua") << "return { text = function() return 'mine' end }";
+  std::filesystem::create_directories(folder.path() / "moonrank" / "system");
+  std::ofstream(folder.path() / "moonrank" / "system" / "about.lua") << "return { text = function() return 'mine' end }";
   const mr::test::ScopedVariable stdlib("MOONRANK_STDLIB", folder.path().string());
   CHECK(run({"--version"}).out == "mine\n");
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}).out == "2.0\n");

@@ -79,7 +79,7 @@ TEST_CASE("errors outside of what was typed: in what the program itself calls") 
   const TextFile script("s.lua", "print(1)\n");
   const std::string raises = "setmetatable({}, {__index = function() error {} end, __call = function() error() end})";
   for (const std::string& before :
-       {"package.loaded['moonrank.strict'] = " + raises, std::string("require = nil"), "require = " + raises}) {
+       {"package.loaded['moonrank.prompt.strict'] = " + raises, std::string("require = nil"), "require = " + raises}) {
     INFO(before);
     const Ran ran = run({"-e", before, script.path()});
     CHECK(ran.status == 1);
@@ -88,7 +88,7 @@ TEST_CASE("errors outside of what was typed: in what the program itself calls") 
   for (const std::string& mine :
        {raises, std::string("7"), std::string("{print = 7}"), std::string("{print = error}")}) {
     INFO(mine);
-    const Ran session = run({}, "package.loaded['moonrank.repl'] = " + mine + "\n1 + 1\nprint 'goes on'\n");
+    const Ran session = run({}, "package.loaded['moonrank.prompt.repl'] = " + mine + "\n1 + 1\nprint 'goes on'\n");
     CHECK(session.status == 1);
     CHECK_THAT(session.err, StartsWith("moonrank: "));
     CHECK(session.out == "goes on\n");

@@ -60,6 +60,6 @@ end)
 
 it("specs of sweeps, results and models leave nothing", function()
   local left = left_by{ "tests/stdlib/moonrank/record_spec.lua", "tests/stdlib/moonrank/models_spec.lua",
-    "tests/stdlib/moonrank/settings_spec.lua", "tests/stdlib/moonrank/plot_spec.lua" }
+    "tests/stdlib/moonrank/system/settings_spec.lua", "tests/stdlib/moonrank/plot_spec.lua" }
   check(#left == 0, table.concat(left, " "))
 end)

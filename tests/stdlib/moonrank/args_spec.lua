@@ -184,7 +184,7 @@ describe("args", function()
       { { type = "integer", default = "1" }, "'x'", "default", "string", "integer" },
       { { default = "a", most = 2 }, "'x'", "most", "string" },
       { { default = 1, endings = { ".svg" } }, "'x'", "endings", "integer" },
-      { { default = "a", endings = { 1 } }, "'x'", "ending", "1", "number" },
+      { { default = "a", endings = { 1 } }, "'x'", "endings[1]", "number" },
       { { default = { { 1 } } }, "'x'", "list" },
       { { default = false, sets = { y = "1" } }, "'x'", "'y'", "string", "integer" },
       { { default = 1, sets = { y = 1 } }, "'x'", "flag" },

@@ -268,7 +268,7 @@ describe("distributions", function()
     raises(function() mr.bounds.distribution("ndcg", { n = 3, p = 1, method = "guess" }) end, "method", "'guess'")
     raises(function() mr.bounds.distribution("ndcg", { n = 60, p = 20 }):pmf() end, "pmf", "list")
     raises(function() mr.bounds.distribution_bound{ form = "logit", steepness = "samples" } end,
-      "steepness", "'samples'", "0", "kappa")
+      "steepness", "'samples'", "'logit'", "'kappa'")
     raises(function() mr.bounds.distribution_bound{ steepness = 0 } end, "steepness", "0")
   end)
 

@@ -193,7 +193,7 @@ describe("mr.checkpoint", function()
       { path, {}, function() return { a = 3 } end, "number", "'a'" },
       { path, {}, function() return { mr.ones(1) } end, "tensor", "'1'" },
       { path, { a = "\xff" }, compute, "mr.checkpoint", "xff", "UTF-8" },
-      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "text", "names" } } do
+      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "names" } } do
       raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, table.unpack(bad, 4))
     end
     check(not core.file_exists(path), "nothing is half written")

@@ -224,7 +224,7 @@ describe("no profile is left on", function()
   end)
 
   it("in phases that a coroutine never ends", function()
-    local phase = require "moonrank.phase"
+    local phase = require "moonrank.system.phase"
     local left
     local profile = mr.profile(function()
       left = coroutine.create(function()

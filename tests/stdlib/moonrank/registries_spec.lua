@@ -1,7 +1,7 @@
 -- An entry that is added to a registry appears in every list of names: choices of options, help, completion and errors.
 local mr = require "moonrank"
 local check_names = require("moonrank.check").names
-local completion = require "moonrank.completion"
+local completion = require "moonrank.prompt.completion"
 local help = require "moonrank.help"
 local program = require "tests.support.program"
 local test = require "moonrank.test"

@@ -263,7 +263,7 @@ it("goes in the direction of the metric that counts; another one is an error bef
     equal(best("least, unnamed", nil, { number = "nrbp_loss", direction = "minimize" }), 1.0)
     equal(best("wrong", nil, { number = "nrbp_loss" }), nil)
     local reason = mr.results(folder .. "/r.db", "wrong"):trials{ columns = { "reason" } }.rows[1][1]
-    says(reason, "nrbp_loss", "'maximize'", "mr.sweep{metric = 'nrbp_loss'}")
+    says(reason, "nrbp_loss", "'maximize'", "metric = 'nrbp_loss'")
   end)
 end)
 
@@ -275,7 +275,7 @@ it("a metric under a name of the script's own is not chosen by in the wrong dire
     end
     local wrong = sweep(folder, { metric = "valid_pairs", direction = "maximize", space = { a = mr.range(1, 2) }, run = run })
     local reason = wrong:trials{ columns = { "reason" } }.rows[1][1]
-    says(reason, "mr.sweep{direction = 'minimize'}")
+    says(reason, "direction = 'minimize'")
     local right = sweep(folder, { name = "right", metric = "valid_pairs", direction = "minimize", run = run,
       space = { a = mr.range(1, 2) } })
     equal(right:best().value, 1.0)

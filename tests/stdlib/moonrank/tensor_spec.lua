@@ -362,7 +362,7 @@ describe("reductions", function()
     equal(mr.zeros(0):sum():item(), 0.0)
     local mean = mr.zeros(0):mean():item()
     check(mean ~= mean, "the mean of nothing is NaN")
-    raises(function() return mr.zeros(0):max() end, "0", "entries")
+    raises(function() return mr.zeros(0):max() end, "max", "entries")
     equal(mr.zeros(2, 0):sum(2):totable(), { 0, 0 })
     equal(mr.zeros(2, 0):sum(1):totable(), {})
     equal(mr.zeros(0, 3):softmax(1):shape(), { 0, 3 })
@@ -635,7 +635,7 @@ describe("mistakes", function()
     { function() return x[3] end, "3", "index" },
     { function() return x[0] end, "0", "index" },
     { function() return x[1.5] end, "integer", "fraction" },
-    { function() return mr.tensor(1)[1] end, "one number" },
+    { function() return mr.tensor(1)[1] end, "without dimensions" },
     { function() return x:narrow(2, 3, 2) end, "3", "2" },
     { function() return x:narrow(1, math.maxinteger, 2) end, "9223372036854775807", "2" },
     { function() return x:narrow(1, 2, math.maxinteger) end, "9223372036854775807", "2" },

@@ -221,7 +221,7 @@ describe("parts and pairs", function()
       total = total + #part
     end
     equal(total, 60)
-    raises(function() faces:split{ valid = 0.5, test = 0.5 } end, "60 images", "left")
+    raises(function() faces:split{ valid = 0.5, test = 0.5 } end, "60 images", "train")
     raises(function() faces:split{ valid = 1 } end, "valid", "1")
   end)
 

@@ -162,7 +162,7 @@ it("by time nothing in train is later than anything in validation, nor that than
   raises(function() return binary:folds{ by = "time", at = 5000 }[1] end, "time", "5000", "1039")
   local longest = binary:kept(false).longest
   raises(function() binary:folds{ by = "last", n = 100000 } end, "n", "100000", tostring(longest), "train")
-  raises(function() binary:folds{ by = "one", n = math.maxinteger } end, "longest")
+  raises(function() binary:folds{ by = "one", n = math.maxinteger } end, "n", tostring(math.maxinteger), tostring(longest))
   raises(function() binary:folds{ by = "one", n = longest, valid = 0 } end, "n", tostring(longest), "test")
   equal(binary:folds{ by = "one", n = longest - 1, valid = 0 }[1].test.lists.count > 0, true)
   raises(function() return binary:folds{ by = "time", at = 0 }[1] end, "time", "0")

@@ -142,7 +142,7 @@ describe("pointwise and listwise losses", function()
       raises(function() mr.losses[name]{ metric = "ndgc" } end, "'ndgc'", "'ndcg'")
     end
     raises(function() mr.losses.mse{ bound = "distribution" } end, "bound", "'distribution'")
-    raises(function() mr.losses.ordinal{ thresholds = { 1, 1 } } end, "2", "1", "threshold")
+    raises(function() mr.losses.ordinal{ thresholds = { 1, 1 } } end, "thresholds[2]", "1")
     raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ 2, 1 } } end, "2", "1.0")
     raises(function() mr.losses.ordinal{ thresholds = mr.tensor{ 0 / 0, 1 } } end, "1", "nan")
     raises(function() mr.losses.ordinal{ levels = 3, thresholds = { 1, 2 } } end, "2", "levels", "3")

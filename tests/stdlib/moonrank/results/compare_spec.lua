@@ -76,7 +76,7 @@ it("trials without numbers of their lists, or of other users, are refused", func
   end)
   raises(function() other:compare{ by = "loss", lists = true } end, "results:compare", "users")
   local short = study("short", function() return { ndcg = 1, per_list = { ndcg = { 1, 2, 3 }, list = { 1, 2 } } } end)
-  raises(function() short:compare{ by = "loss", lists = true } end, "3", "2", "scores", "list")
+  raises(function() short:compare{ by = "loss", lists = true } end, "trial 1", "3", "2")
 end)
 
 local ratings = mr.data.synthetic{ users = 24, items = 60, mean_activity = 25, seed = 1 }:binarize(4):min_relevant(5)

@@ -104,8 +104,8 @@ it("intervals, curves and models refuse what cannot be squared, and name it", fu
 end)
 
 it("what lies nearer than squares can tell has no spread", function()
-  raises(function() s.kde{ 1e-120, 2e-120 } end, "'x'", "2", "spread")
-  raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "'x'", "3", "spread")
+  raises(function() s.kde{ 1e-120, 2e-120 } end, "'x'", "2", "equal")
+  raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "'x'", "3", "equal")
   raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "0", "1", "x")
   raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth", "1e-200")
 end)

@@ -1,7 +1,7 @@
 -- A session at the prompt. Each typed chunk is compiled here, and its top-level locals remain for later chunks. They do
 -- not become globals, so `local table = ...` does not change Lua's `table`. A constant (`<const>`) cannot be assigned,
 -- as in a script.
-local lexer = require "moonrank.lexer"
+local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 
@@ -60,7 +60,7 @@ end
 ---@return string[]
 ---@return table<string, boolean>
 ---@return { name: string, line: integer }?
----Example: `require "moonrank.session".without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil`
+---Example: `require "moonrank.prompt.session".without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil`
 function M.without_locals(text)
   local tokens, depth, names, parts, from = lexer.tokens(text), 0, {}, {}, 1
   local constant, closed = {}, nil
@@ -142,7 +142,7 @@ function M.compile(text)
   if not ok then
     local shown = with_last_shown(text)
     if not shown then
-      require("moonrank.advice").note(text)
+      require("moonrank.prompt.advice").note(text)
       return nil, message
     end
     text = shown

@@ -1,6 +1,6 @@
 -- Comments above functions, read as documentation.
 local test = require "moonrank.test"
-local parse = require("moonrank.luacats").parse
+local parse = require("moonrank.help.luacats").parse
 local it = test.it
 
 local source = [[

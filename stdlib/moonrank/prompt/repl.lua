@@ -1,6 +1,6 @@
 -- Features of the REPL beyond running Lua: printing of results, completion, `help`, `?name`, `exit`.
 local core = require "moonrank.core"
-local session = require "moonrank.session"
+local session = require "moonrank.prompt.session"
 local M = {}
 
 local longest = 40  -- largest number of entries of a table that are printed
@@ -70,7 +70,7 @@ end
 ---documentation, another value by tostring.
 ---@param value any
 ---@return string
----Example: `require "moonrank.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
+---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
   if type(value) == "table" then
     if is_part(value) then return require("moonrank.help").of(value) end
@@ -123,7 +123,7 @@ function M.is_leaving() return leaving end
 -- object.
 local function asked(topic)
   if topic == "" then return nil end
-  local value_of = require("moonrank.completion").value_of
+  local value_of = require("moonrank.prompt.completion").value_of
   local value = topic:match "^[%a_][%w_.]*$" and value_of(topic)
   local kind = type(value)
   if kind == "table" or kind == "function" or kind == "userdata" then return value end
@@ -139,7 +139,7 @@ end
 ---@param text string
 ---@return function?
 ---@return string?
----Example: `require "moonrank.repl".chunk("1 + 1")()   --> 2`
+---Example: `require "moonrank.prompt.repl".chunk("1 + 1")()   --> 2`
 function M.chunk(text)
   reported = setmetatable({}, { __mode = "k" })
   local topic = text:match "^%s*%?%s*(.-)%s*$"
@@ -149,7 +149,7 @@ function M.chunk(text)
   end
 end
 
-local function complete(before) return require("moonrank.completion").complete(before) end
+local function complete(before) return require("moonrank.prompt.completion").complete(before) end
 
 ---Sets the globals of a session and of `-e`: `mr` and `help`.
 function M.preset()

@@ -55,7 +55,7 @@ end
 ---"open".
 ---@param text string
 ---@return mr.lexer.Token[]
----Example: `#require "moonrank.lexer".tokens("local x = 'a b'")   --> 4`
+---Example: `#require "moonrank.prompt.lexer".tokens("local x = 'a b'")   --> 4`
 function M.tokens(text)
   local found, at, line, counted = {}, text:find "%S", 1, 1
   local function add(kind, stop)
@@ -82,7 +82,7 @@ local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keyword
 ---@param first integer
 ---@param last integer
 ---@return integer[][]
----Example: `require "moonrank.lexer".functions(require "moonrank.lexer".tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7`
+---Example: `require "moonrank.prompt.lexer".functions(require "moonrank.prompt.lexer".tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7`
 function M.functions(tokens, first, last)
   local open, found = {}, {}
   for i, token in ipairs(tokens) do

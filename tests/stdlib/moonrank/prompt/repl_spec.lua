@@ -1,10 +1,10 @@
 -- Tests the output and the completions of the REPL.
 local test = require "moonrank.test"
-local repl = require "moonrank.repl"
+local repl = require "moonrank.prompt.repl"
 local mr = require "moonrank"
 local describe, it = test.describe, test.it
 
-local completion = require "moonrank.completion"
+local completion = require "moonrank.prompt.completion"
 
 local function complete(before)
   local start, words = completion.complete(before)

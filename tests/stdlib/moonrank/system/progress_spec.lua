@@ -1,6 +1,6 @@
 -- The progress line, with a clock and an output of our own.
 local test = require "moonrank.test"
-local progress = require "moonrank.progress"
+local progress = require "moonrank.system.progress"
 local describe, it = test.describe, test.it
 
 local function harness(options)

@@ -219,7 +219,7 @@ if core.launched() == 1 then
   core.wait_for({}, 60)
   while true do end
 end
-require("moonrank.data_parallel").join(model:parameters())
+require("moonrank.fit.data_parallel").join(model:parameters())
 print "all together"
 ]])
     local status, out = sweeps.run(folder, "train.lua", "", "timeout 100 " .. mpirun:gsub("^OMPI", "env OMPI"))

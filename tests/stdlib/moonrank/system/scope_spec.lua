@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local random = require "moonrank.random"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 local test = require "moonrank.test"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 

@@ -1,6 +1,6 @@
 -- Limits the size of tensors while a file is read, because sizes in a damaged or forged file may be huge.
 local check = require "moonrank.check"
-local scope = require "moonrank.scope"
+local scope = require "moonrank.system.scope"
 
 local M = {}
 

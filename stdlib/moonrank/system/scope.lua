@@ -9,7 +9,7 @@ local M = {}
 ---@param name string
 ---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
 ---@param restore fun()  restores the state
----Example: `(function() local _ <close> = require "moonrank.scope".open("x", function() end, function() print "closed" end) end)()   --> closed`
+---Example: `(function() local _ <close> = require "moonrank.system.scope".open("x", function() end, function() print "closed" end) end)()   --> closed`
 function M.open(name, enter, restore)
   local scope = setmetatable({}, { __close = function()
     core.close_scope()

@@ -40,7 +40,7 @@ end
 ---Starts a progress line.
 ---@param options mr.progress.Options
 ---@return mr.Progress
----Example: `require "moonrank.progress".start{total = 50}.total   --> 50`
+---Example: `require "moonrank.system.progress".start{total = 50}.total   --> 50`
 function M.start(options)
   local self = setmetatable(progress_options:read("progress.start", options), Progress)
   if self.terminal and not self.width then self.width = core.terminal_width() end

@@ -122,7 +122,7 @@ end
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
 ---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options); locals: local name of a table -> the class that it is declared to be
----Example: `require "moonrank.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
+---Example: `require "moonrank.help.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
 function M.parse(text)
   local lines = {}
   for line in (text .. "\n"):gmatch "(.-)\r?\n" do lines[#lines + 1] = line end

@@ -42,7 +42,7 @@ end
 
 ---Returns the text of `meta/moonrank.lua`.
 ---@return string
----Example: `require "moonrank.dump_api".text():match "^[^\n]*"   --> ---@meta`
+---Example: `require "moonrank.help.dump_api".text():match "^[^\n]*"   --> ---@meta`
 function M.text()
   local lines = { header }
   for _, name in ipairs(check.names(core)) do

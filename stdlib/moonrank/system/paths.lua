@@ -54,8 +54,8 @@ M.kinds = check.names(kinds)
 ---@param kind string
 ---@param path string
 ---@return string?
----Example: `require("moonrank.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
----Example: `require("moonrank.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
+---Example: `require("moonrank.system.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
+---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
 ---Raises an error if a path is not of a kind. The error names the path, even if a folder above it is wrong.

@@ -4,7 +4,7 @@ local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
-local text = require("moonrank.settings").text
+local text = require("moonrank.system.settings").text
 
 local function nothing() return {} end
 

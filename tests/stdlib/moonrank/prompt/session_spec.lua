@@ -1,7 +1,7 @@
 -- Words of Lua texts, and what the prompt makes of locals.
 local test = require "moonrank.test"
-local lexer = require "moonrank.lexer"
-local session = require "moonrank.session"
+local lexer = require "moonrank.prompt.lexer"
+local session = require "moonrank.prompt.session"
 local core = require "moonrank.core"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 

@@ -130,9 +130,9 @@ end
 ---@param value any
 ---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
----Example: `require("moonrank.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
----Example: `require("moonrank.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
----Example: `require("moonrank.settings").text("mr.sweep", "k", "1")   --> "1"`
+---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
+---Example: `require("moonrank.system.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
+---Example: `require("moonrank.system.settings").text("mr.sweep", "k", "1")   --> "1"`
 function M.text(caller, name, value, formerly)
   local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
   local manner = { refuse = refuse, formerly = formerly }
@@ -146,7 +146,7 @@ end
 ---@param value any
 ---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
----Example: `require("moonrank.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
+---Example: `require("moonrank.system.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
 function M.of_option(value, formerly)
   local function refuse(why) check.fail("mr.fit: an option %s", why) end
   local manner = { refuse = refuse, functions = "a function", options_only = true, formerly = formerly }

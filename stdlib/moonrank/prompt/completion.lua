@@ -3,9 +3,9 @@ local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
-local lexer = require "moonrank.lexer"
+local lexer = require "moonrank.prompt.lexer"
 local metrics = require "moonrank.metrics.registry"
-local session = require "moonrank.session"
+local session = require "moonrank.prompt.session"
 
 local M = {}
 
@@ -47,7 +47,7 @@ end
 ---Returns the value of a path such as `a.b` at the prompt; nil if finding it would call a function.
 ---@param path string
 ---@return any
----Example: `require "moonrank.completion".value_of("string.rep") == string.rep   --> true`
+---Example: `require "moonrank.prompt.completion".value_of("string.rep") == string.rep   --> true`
 function M.value_of(path)
   local value, first = nil, true
   for name in path:gmatch "[%w_]+" do
@@ -237,7 +237,7 @@ end
 ---@param before string
 ---@return integer start   where the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted
----Example: `select(2, require "moonrank.completion".complete("x = string.rev"))[1]   --> reverse`
+---Example: `select(2, require "moonrank.prompt.completion".complete("x = string.rev"))[1]   --> reverse`
 function M.complete(before)
   local tokens = lexer.tokens(before)
   local last = tokens[#tokens]

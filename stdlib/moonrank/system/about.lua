@@ -6,7 +6,7 @@ local M = {}
 ---Returns the versions of the program and of Lua, the numerics version, threads, instruction set, and which devices and
 ---libraries are available.
 ---@return string
----Example: `require "moonrank.about".text():match "^%a+"   --> moonrank`
+---Example: `require "moonrank.system.about".text():match "^%a+"   --> moonrank`
 function M.text()
   local lines = { "moonrank " .. core.version(), _VERSION }
   lines[#lines + 1] = "numerics: " .. core.numerics()

@@ -163,7 +163,7 @@ end
 ---position of the script's line. Call it as the message handler of xpcall.
 ---@param message any
 ---@return any
----Example: `require("moonrank.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
+---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`
 function M.add(message)
   if type(message) ~= "string" then return message end
   if message:find "^stdlib/[%w_/]+%.lua:%d+: " then
