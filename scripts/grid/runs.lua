@@ -102,23 +102,38 @@ function M.at_rate(args, set, rate, names, round)
   })
 end
 
--- The learning rates of a setting by name: as chosen, else that of the loss, and for made-up data, or where no run of the choice came to its
--- end, one in the middle; and as text, kept with a study's settings, so that changed rates are noticed.
+-- The learning rates of a setting by name. A name without a chosen rate has the rate of its loss, and a loss without one the middle rate of
+-- the setting, as all names have with made-up data. Also returns the rates as text, which a study keeps with its settings so that changed rates
+-- are detected, and the names without a chosen rate: those with the rate of their loss, and those with the middle rate.
 local function rates_of(args, set)
-  local chosen, rates, parts = M.chosen[set.name], {}, {}
+  local chosen, rates, parts, without = M.chosen[set.name], {}, {}, { of_loss = {}, middle = {} }
   if not chosen and not args.smoke then
     error(("rates.lua has no %s: moonrank %slearning_rates.lua --sets %s finds its rates"):format(set.name, here, set.name), 0)
   end
   for i, name in ipairs(protocol.rate_names(M.losses(args))) do
-    rates[name] = not args.smoke and (chosen[name] or chosen[protocol.tuned(name)]) or set.rates[2]
+    local of_loss = not args.smoke and chosen[protocol.tuned(name)]
+    rates[name] = not args.smoke and chosen[name] or of_loss or set.rates[2]
     parts[i] = ("%s %g"):format(name, rates[name])
+    if not args.smoke and not chosen[name] then table.insert(of_loss and without.of_loss or without.middle, name) end
   end
-  return rates, table.concat(parts, ", ")
+  return rates, table.concat(parts, ", "), without
 end
 
----Reads all settings and finds their rates: what is missing is an error before the first run.
+---Reads all settings and finds their rates. Missing data and settings without rates are errors before the first run. Prints a line for each
+---setting with losses or bounds that have no chosen rate.
 function M.prepare(args)
-  for _, name in ipairs(args.sets) do rates_of(args, M.set(args, name)) end
+  for _, name in ipairs(args.sets) do
+    local set = M.set(args, name)
+    local _, _, without = rates_of(args, set)
+    local said, middle = {}, table.concat(without.middle, ", ")
+    if middle ~= "" then
+      said[1] = (" %d have the middle rate of the setting, %g (%s)."):format(#without.middle, set.rates[2], middle)
+    end
+    if #without.of_loss > 0 then
+      said[#said + 1] = (" %d have the rate of their loss (%s)."):format(#without.of_loss, table.concat(without.of_loss, ", "))
+    end
+    if #said > 0 then print(("Without a chosen rate in %s:%s"):format(set.title, table.concat(said))) end
+  end
 end
 
 ---Every loss under every bound that applies, on every fold (called split, so that it changes fastest). With --kept those that are there, or nil.

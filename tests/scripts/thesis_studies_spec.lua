@@ -294,8 +294,8 @@ it("persistence: each of three persistences chooses an epoch and measures the te
     equal({ o.metrics, o.select, o.seed, fold.seed, o.recipe }, { { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" },
       { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" }, 5, 5, "honest" })
     seen[("%s %s %d %d %g"):format(o.loss.name, o.loss.bound_name, fold.value, fold.number, o.rate)] = true
-    local found = { best = { metrics = { ["nrbp(0.95)"] = 0.5, ["nrbp(0.9)"] = 0.1, ["nrbp(0.8)"] = 0.2 } }, test = { mean = {} }, scores = {},
-      choices = {} }
+    local valid = { ["nrbp(0.95)"] = 0.5, ["nrbp(0.9)"] = 0.1, ["nrbp(0.8)"] = 0.2 }
+    local found = { best = { metrics = valid }, test = { mean = {} }, scores = {}, choices = {} }
     for i, name in ipairs(o.metrics) do
       found.test.mean[name], found.choices[i] = i / 8, { best = { epoch = 10 * i } }
       found.scores[name] = mr.tensor({ i / 8 }, { dtype = "float64" })
