@@ -6,51 +6,9 @@ local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
-local losses = { "ndcg", "ap", "nrbp" }
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
-
--- p-values of twelve users by permutation of signs: all alike (2 of 4096 choices), and ten up, two down by as much.
-local all_alike, ten_of_twelve = 2 / 4096, 2 * (1 + 12 + 66) / 4096
-
--- Changes of twelve users: all of them gain, all lose, ten gain and two lose (0.039 before Holm's correction), or none.
-local kinds = {
-  gain = function() return 1 / 8 end,
-  lose = function() return -1 / 8 end,
-  mixed = function(user) return user <= 10 and 1 / 16 or -1 / 16 end,
-  same = function() return 0 end,
-}
-
--- A study with twelve users in each of two folds. `space` is what it has beside the fold; `values(trial, user)` are a
--- user's values by name, `more(trial)` the trial's own.
-local function study_of(folder, name, space, values, more)
-  space.split = mr.range(1, 2)
-  return mr.sweep{ name = name, store = folder .. "/r.db", workers = 0, metric = "valid", progress = false, direction = "maximize",
-    space = space, run = function(trial)
-      local result = { valid = 0, per_list = { list = {} } }
-      for i = 1, 12 do
-        local user = trial.split == 1 and i or 13 - i
-        result.per_list.list[i] = user
-        for key, value in pairs(values(trial, user)) do
-          result.per_list[key] = result.per_list[key] or {}
-          result.per_list[key][i] = value
-        end
-      end
-      for key, value in pairs(more and more(trial) or {}) do result[key] = value end
-      return result
-    end }
-end
-
-local set = { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5 }
-
-local function by_key(records, ...)
-  local found = {}
-  for _, row in ipairs(records) do
-    local parts = {}
-    for i, name in ipairs{ ... } do parts[i] = tostring(row[name]) end
-    found[table.concat(parts, " ")] = row
-  end
-  return found
-end
+local made = dofile "tests/support/made_studies.lua"
+local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of, made.by_key, made.set
+local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
 -- What the others are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of twelve
 -- users; with nRBP one is above it and one equal to it.
