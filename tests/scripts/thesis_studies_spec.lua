@@ -137,6 +137,7 @@ it("drawn expectations: each trial has the rate of its bound; means of rankings 
     seen[#seen + 1] = { loss = o.loss.name, rate = o.rate, seed = o.seed, own = o.metrics[1], fold = fold }
     return trained(o.metrics[1], 0.5)
   end)
+  equal(drawn.mean_of("ap", 4, 1, 10), mr.bounds.distribution("ap", { n = 4, p = 1, method = "sampled", samples = 10, seed = 1 }):mean())
   rawset(drawn, "mean_of", function(metric, n, p, samples)
     equal({ n, p, samples, math.type(n) }, { 4, 1, 10, "integer" })
     return metric == "nrbp_loss" and 0.5 or 0.25
@@ -230,6 +231,11 @@ end)
 it("stronger models: rates are chosen without a bound on the first fold; networks have the units of their names", function()
   local seen, set = {}, { setting = "label", values = { 2, 1 }, folds = 2, size = 8, epochs = 100, rates = { 0.1, 0.3 } }
   local stronger, runs = module_of("stronger", set, function() error "not to be called" end)
+  local attention, attended = mr.models.self_attention, nil
+  rawset(mr.models, "self_attention", function(o)
+    attended = o
+    return attention(o)
+  end)
   -- validation likes 0.3 of the linear model under AP, else 0.1; the test part, another one
   rawset(runs, "train", function(_, o)
     local weights = 0
@@ -240,7 +246,10 @@ it("stronger models: rates are chosen without a bound on the first fold; network
     return { valid = o.rate == likes and 0.75 or 0.5, own = o.rate == likes and 0.1 or 0.9, per_list = { own = { 0.5 }, list = { 1 } } }
   end)
   with_store(function(args)
-    local results, best = stronger.study(args)
+    local ok, results, best = pcall(stronger.study, args)
+    rawset(mr.models, "self_attention", attention)
+    check(ok, results)
+    equal({ attended.inputs, attended.width, attended.heads, attended.blocks, attended.dropout }, { 46, 32, 2, 2, 0.1 })
     equal(results:counts(), { done = 4 * 3 * 4 * 2 })
     local tuning = 4 * 3 * 2
     equal(#seen, tuning + 4 * 3 * 4 * 2)
