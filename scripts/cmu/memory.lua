@@ -7,7 +7,8 @@ local M = {}
 local program = 350 * 2 ^ 20  -- bytes of a process with small images
 local batch = 200             -- rows: 100 pairs
 
--- Features of an image: pixels, or what the random network gives; those of a table are not known before it is read.
+-- The number of features of an image: pixels, or the output of the random network. For a table it is unknown before the
+-- table is read.
 local function features_of(args)
   if not args.table_3 then return 3 * args.size ^ 2 end
   if args.features ~= "" then return 0 end
@@ -22,8 +23,8 @@ local function of_networks(args, width)
   return 5 * weights + 10 * batch * width
 end
 
--- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice, because
--- the ones of the last batch may not be collected yet.
+-- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice,
+-- because the ones of the last batch may not be collected yet.
 local function of_convolutions(args)
   if args.table_3 then return 0 end
   local kernel = args.kernel
@@ -40,7 +41,7 @@ local function of_trees(args, images, width)
   return 2 * rows * width + 4 * nodes * bins * width
 end
 
----The estimate in bytes: of all processes that run at once, of each the system that needs most.
+---The estimate in bytes for all processes that run at once, each with the system that needs most memory.
 ---@param args table  options of the scripts
 ---@param count integer  images
 ---@return number
