@@ -217,7 +217,7 @@ end)
 
 it("the number of factors: one split at NSR 1, each loss at the authors' rate, by nDCG", function()
   local rates, asked = dofile("scripts/sigir21/published.lua").factors.rate, {}
-  local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,ndcg", "--sets", "movielens" }, { runs = function(runs)
+  local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" }, { runs = function(runs)
     rawset(runs, "set", function() return { title = "made", splits = { 4, 7 } } end)
     rawset(runs, "of", function(_, o)
       asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
@@ -227,9 +227,9 @@ it("the number of factors: one split at NSR 1, each loss at the authors' rate, b
       return { counts = function() return { done = 2 } end, columns = function() return columns end }
     end)
   end })
-  equal(asked, { { 1, "listwise", "ap", true, 8 }, { 1, "listwise", "ndcg", true, 8 }, { 1, "listwise", "ap", true, 16 },
-    { 1, "listwise", "ndcg", true, 16 } })
+  equal(asked, { { 1, "listwise", "ap", true, 8 }, { 1, "listwise", "nrbp", true, 8 }, { 1, "listwise", "ap", true, 16 },
+    { 1, "listwise", "nrbp", true, 16 } })
   local places = {}
   for i, row in ipairs(records(section.tables[1])) do places[i] = ("%d %s %.2f %d"):format(row.factors, row.loss, row.nDCG, row.place) end
-  equal(places, { "8 nDCG 0.62 1", "8 AP 0.58 2", "16 AP 0.66 1", "16 nDCG 0.62 2" })
+  equal(places, { "8 nRBP 0.62 1", "8 AP 0.58 2", "16 AP 0.66 1", "16 nRBP 0.62 2" })
 end)
