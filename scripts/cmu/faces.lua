@@ -1,5 +1,5 @@
--- Shared by the scripts of Tables 2 and 3 and Figures 3 to 7: images of faces with ages, split
--- before any comparison, the systems that are compared, and the store of their runs.
+-- Images of faces with ages, and the runs of the systems that rank them, for Tables 2 and 3 and Figures 3 to 7. Images
+-- are divided into parts before any pairs are made.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
@@ -9,7 +9,7 @@ local M = { systems = systems }
 
 local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1, extensions = 0 }
 
----The options of a script: its own, and those of images, pairs and runs.
+---The options of a script: its own, and options of images, pairs and runs.
 ---@param own? table
 ---@param o? { features?: boolean }  whether rows are features of images instead of their pixels
 function M.args(own, o)
@@ -40,7 +40,7 @@ function M.args(own, o)
   return args
 end
 
----A title with what the images are.
+---A title that says which images are used.
 function M.title_of(args, title)
   return ("%s, %s"):format(title, args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
@@ -53,7 +53,7 @@ function M.sentence_of(args)
   return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n" .. drawn or drawn
 end
 
--- Pixels of each part, or features of another kind.
+-- The features of each part: pixels, the columns of --features, or the output of a random network.
 local function features_of(parts, args)
   local found = {}
   for i, part in ipairs(parts) do
@@ -87,7 +87,7 @@ local function data_of(args, seed)
 end
 M.data = data_of
 
--- The trials of some settings of each system, "RankNet" -> {1, 2, 3}, all seeds of each; missing ones are made.
+-- A study of all seeds of some settings of each system, e.g. `wanted.RankNet = {1, 2, 3}`. Missing trials are made.
 local function study(args, name, wanted)
   local names, known, data, space = {}, {}, {}, {}
   for _, each in ipairs(systems.of(args.table_3)) do
@@ -108,10 +108,11 @@ local function study(args, name, wanted)
     end })
 end
 
----The studies of a table: that of the first settings of each system, and those of further rates and penalties.
+---The studies of a table: the first one has the first settings of each system, the others have further rates and
+---penalties.
 ---@return mr.Results[]
 function M.results(args)
-  -- what cannot be read, made or held is refused before any run
+  -- images that cannot be read, options that do not fit, and too little memory are errors before any run
   local images = args.images ~= "" and images_of(args) or nil
   if not args.kept then memory.check(args, images and images.count or args.count) end
   if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
@@ -146,14 +147,14 @@ function M.runs(studies, system, seed)
   return found
 end
 
----The run of a system with the setting that validation chose, of one seed; the first one tried where several are equal.
+---The run of a system and seed with the setting that validation chose; of several equal ones, the first that was tried.
 function M.chosen(studies, system, seed)
   local best = protocol.choose(M.runs(studies, system, seed))
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
   return best
 end
 
----The rate, penalty or depth that a setting of a system is.
+---The rate, penalty or depth that a system has at a setting.
 ---@param args table
 ---@param name string  of the system
 ---@param setting integer

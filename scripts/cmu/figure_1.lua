@@ -1,7 +1,7 @@
--- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks of Table 1 are
--- trained on queries whose labels are two-valued. Theirs is of stochastic gradient descent at 0.001; beside it Adam at its best rate,
--- which "does not fit well".
--- Data, models and runs: those of Table 1 (table_1.lua); nDCG@10 is that of validation.
+-- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks
+-- of Table 1 are trained on queries whose labels are two-valued. Their figure has stochastic gradient descent at 0.001,
+-- and Adam, which "does not fit well". Data, models and runs are those of Table 1 (table_1.lua); nDCG@10 is measured on
+-- validation.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
@@ -12,7 +12,7 @@ own.out.default = "results/cmu/figure_1.svg"
 local args = queries.args(own)
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" }, { "adam", "Adam, best rate", "solid" } }
 
--- The mean over folds and seeds of what a network's runs reported after every epoch.
+-- The mean over folds and seeds of a number that a network's runs reported after every epoch.
 local function curve(results, where, name)
   local sum, count = {}, 0
   for _, trial in ipairs(scores.trials(results, where)) do
@@ -46,7 +46,7 @@ for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
--- Table: where curves begin and end, and where nDCG@10 is best
+-- The table has the beginning and the end of curves, and the best nDCG@10.
 for i in ipairs(args.sets) do
   for _, system in ipairs(protocol.networks) do
     for _, recipe in ipairs(recipes) do

@@ -1,5 +1,5 @@
--- Shared by Figures 3 to 7: weights as images, curves of training, pairs that are ordered right and
--- wrong; all from the runs of Tables 2 and 3.
+-- Figures 3 to 7 from the runs of Tables 2 and 3: weights as images, curves of training, and pairs that are ordered
+-- right or wrong.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lua")
@@ -15,7 +15,8 @@ end
 
 local function title_of(number, args) return faces.title_of(args, "Li & Wu, Figure " .. number) end
 
--- The mean of the products of neighbours in a line over that of squares: near 1 where weights form areas, near 0 where each pixel has its own.
+-- The mean product of neighbours in a line over the mean square: near 1 where weights form areas, near 0 where pixels
+-- are independent.
 local function likeness(x)
   local turned, width = x:transpose(1, 3), x:size(3)
   return (turned:narrow(1, 1, width - 1) * turned:narrow(1, 2, width - 1)):mean():item() / (x * x):mean():item()
@@ -46,7 +47,8 @@ pixel has its own.]]):format(faces.sentence_of(args)),
       formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } } }
 end
 
----Figures 4 and 5: loss on the training pairs and accuracy on the validation pairs by epoch, of the setting that was chosen and of the others.
+---Figures 4 and 5: loss on the training pairs and accuracy on the validation pairs by epoch, for the chosen setting and
+---for the others.
 ---@param number integer
 ---@param system string
 ---@param features boolean

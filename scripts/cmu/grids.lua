@@ -1,17 +1,17 @@
--- Which settings of a system are tried: three at first, then more of those grids whose least or largest value
--- validation chose.
+-- The settings of a system that are tried: three at first, then more where validation chose the least or the largest
+-- value.
 local M = {}
 
 local function is_fixed(grid, rate) return rate ~= nil and grid.name == "rate" end
 
----The value of a setting: that of the grid, or the rate that the script's option fixes.
+---The value of a setting: the grid's value, or the rate that the script's option fixes.
 ---@param grid { name: string, extends: boolean, value: fun(setting: integer): number }
 ---@param setting integer
 ---@param rate? number
 ---@return number
 function M.value(grid, setting, rate) return is_fixed(grid, rate) and rate or grid.value(setting) end
 
----The settings that are tried first: 1 to 3; one of made-up data, and of a rate that is fixed.
+---The settings that are tried first: 1 to 3; only setting 1 for made-up data, or if the rate is fixed.
 ---@return integer[]
 function M.first(grid, made_up, rate) return (made_up or is_fixed(grid, rate)) and { 1 } or { 1, 2, 3 } end
 

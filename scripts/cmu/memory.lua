@@ -8,7 +8,8 @@ local M = {}
 local program = 350 * 2 ^ 20  -- bytes of a process with small images
 local batch = 200             -- rows: 100 pairs
 
--- Features of an image: pixels, or what the random network gives; those of a table are not known before it is read.
+-- The number of features of an image: pixels, or the output of the random network. For a table it is unknown before the
+-- table is read.
 local function features_of(args)
   if not args.table_3 then return 3 * args.size ^ 2 end
   if args.features ~= "" then return 0 end
@@ -23,8 +24,8 @@ local function of_networks(args, width)
   return 5 * weights + 10 * batch * width
 end
 
--- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice, because
--- the ones of the last batch may not be collected yet.
+-- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice,
+-- because the ones of the last batch may not be collected yet.
 local function of_convolutions(args)
   if args.table_3 then return 0 end
   local kernel = args.kernel

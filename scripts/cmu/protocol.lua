@@ -1,10 +1,11 @@
--- Decisions of Li & Wu, each with its section, and those of the scripts where the paper does not
--- say: web queries (4.1), then faces (4.2).
+-- The protocol of Li & Wu: web queries (4.1), then faces (4.2). A decision has its section, or is ours where the paper
+-- says nothing.
 local mr = require "moonrank"
 
 local M = {}
 
--- p of 100,000 random choices of signs, paired by query, and the bootstrap interval of the mean difference.
+-- The p-value of a permutation test with 100,000 random choices of signs, paired by query, and the bootstrap interval
+-- of the mean difference.
 local function compared(a, b)
   local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
   return { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
@@ -29,10 +30,10 @@ function M.fold(folds, number) return folds[number]:binarize(2):standardize() en
 ---@param number integer  of the fold
 function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000 * number end
 
----nDCG@10 (4.1); queries without relevant documents have none and are left out.
+---The metric is nDCG@10 (4.1). Queries without relevant documents have no nDCG and are left out.
 M.metric = "ndcg@10"
 
----The systems of Table 1: networks, others, and those of the others that draw random numbers.
+---The systems of Table 1: networks, other systems, and the other systems that draw random numbers.
 M.networks = { "RankNet", "DirectRanker", "Class NN" }
 M.others = { "LambdaMART", "Rank LR", "Class LR", "Class RF", "Class Boost" }
 M.drawn = { "Class RF" }
@@ -131,7 +132,7 @@ end
 
 -- The rate of stochastic gradient descent that the paper gives (4.1).
 local paper_rate = 0.001
----Optimisers whose best rate is sought, and the rates that are tried of each.
+---Optimizers whose best rate is sought, and the rates that are tried with each.
 M.optimisers = { "sgd", "adam" }
 M.rates = {
   sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
@@ -175,7 +176,7 @@ function M.trained_by(recipe, system, best)
   return recipe, best[system .. " " .. recipe]
 end
 
--- The classifier or ranker that is best on validation, those at the rate of the paper aside.
+-- The classifier or ranker that is best on validation. Networks at the rate of the paper do not take part.
 local function best_of(systems, kind, valid)
   local best
   for _, system in ipairs(systems) do
@@ -288,10 +289,10 @@ function M.fit_face(o, data, trial)
   return o.model
 end
 
----Networks predict ages divided by this.
+---Networks predict ages divided by this number.
 M.oldest = 80
 
----Images whose grades are what networks predict.
+---Images of a part whose grades are scaled ages, which networks predict.
 ---@param items mr.Dataset  with ages as grades
 ---@return mr.Dataset
 function M.aged(items)
@@ -352,7 +353,7 @@ function M.judge(family, score, data, years)
   return found, older - younger
 end
 
----The run with the largest accuracy on validation, of equal ones the first.
+---The run with the largest accuracy on validation, the first of several.
 ---@param runs { values: { valid: number } }[]
 function M.choose(runs)
   local best

@@ -1,4 +1,5 @@
--- Numbers printed in Li & Wu, Application of Neural Networks in Ranking (Carnegie Mellon University), for scripts that compare theirs with them.
+-- Numbers printed in Li & Wu, Application of Neural Networks in Ranking (Carnegie Mellon University), for scripts that
+-- compare theirs with them.
 local M = {}
 
 -- Table 1: test nDCG@10 on MSLR-WEB10K, labels of 2 and more against the others.
@@ -14,7 +15,7 @@ M.table_2 = {
   classification = { { "Class CNN", 0.3283 }, { "Class LR", 0.3165 }, { "Class RF", 0.3451 }, { "Class Boost", 0.3412 } },
 }
 
--- Table 3: the same on 4096 features of each photograph by the network VGG16, trained on other pictures.
+-- Table 3: accuracy on pairs by 4096 features of each photograph from the network VGG16, trained on other pictures.
 M.table_3 = {
   regression = { { "Reg. NN", 0.5945 }, { "Reg. LR-l1", 0.5752 }, { "Reg. RF", 0.5998 }, { "Reg. Boost", 0.6040 } },
   ranking = { { "RankNet", 0.7006 }, { "DirectRanker", 0.6950 }, { "Rank LR", 0.6962 } },

@@ -1,5 +1,6 @@
--- The systems of Li & Wu's Tables 2 and 3: how each is trained on the training part, with which settings to choose from, and how it is measured
--- on pairs. Whatever is chosen (setting, epoch, round) is chosen by pairwise accuracy on the validation pairs (protocol.lua).
+-- The systems of Li & Wu's Tables 2 and 3: how each is trained on the training part, with which settings to choose
+-- from, and how it is measured on pairs. Whatever is chosen (setting, epoch, round) is chosen by pairwise accuracy on
+-- the validation pairs (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -18,7 +19,7 @@ end
 local function depths(values)
   return { name = "depth", extends = false, value = function(setting) return values[setting] end }
 end
--- from 0.0003, 0.003 and 0.01 on; penalties from 0.3 on
+-- grids of rates begin with 0.0003, 0.003 and 0.01, the grid of penalties with 0.3
 local rates = { linear = series("rate", -7), network = series("rate", -5), regression = series("rate", -4) }
 local penalties = series("penalty", -1)
 

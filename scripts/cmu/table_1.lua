@@ -1,11 +1,12 @@
--- Li & Wu, Application of Neural Networks in Ranking, Table 1: does a classifier of documents rank better than a ranker where labels are
--- two-valued? They find so on MSLR-WEB10K, and that Adam "does not fit well".
--- Data: labels of 2 and more are relevant; nDCG@10; queries without relevant documents are left out. The slice of MSLR-WEB in one fold,
--- MQ2008 in its five, features standardised by the training part; --sets web10k --data FOLDER: MSLR-WEB10K itself
--- (FOLDER/MSLR-WEB10K/Fold1 to Fold5).
--- Models: networks of 100 and 30 hidden units, by stochastic gradient descent at their rate of 0.001, at the best of seven rates, and by
--- Adam at the best of eight, 100 documents per step; trees of depth 5 in at most 200 rounds at eta 0.1, 300 trees of depth 12; logistic
--- regressions with the best of seven penalties. Rates, epochs, rounds and penalties are chosen on validation.
+-- Li & Wu, Application of Neural Networks in Ranking, Table 1: does a classifier of documents rank better than a ranker
+-- where labels are two-valued? They find so on MSLR-WEB10K, and that Adam "does not fit well".
+-- Data: the slice of MSLR-WEB in one fold and MQ2008 in five, with features standardised by the training part. --sets
+-- web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). Labels of 2 and more are relevant.
+-- The metric is nDCG@10; queries without relevant documents are left out.
+-- Models: networks of 100 and 30 hidden units with 100 documents per step, trained by stochastic gradient descent at
+-- the paper's rate of 0.001, by descent at the best of seven rates, and by Adam at the best of eight; trees of depth 5
+-- in at most 200 rounds at eta 0.1; 300 trees of depth 12; logistic regressions with the best of seven penalties.
+-- Validation chooses rates, epochs, rounds and penalties.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
@@ -13,7 +14,7 @@ local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here ..
 
 local args, protocol = queries.args{}, queries.protocol
 
--- Rows of the table: kind, system, and how it is trained.
+-- Systems in the order of the table: kind, name, and for networks the recipe of their training.
 local systems = {}
 local is_network, printed = {}, {}
 for _, name in ipairs(protocol.networks) do is_network[name] = true end
@@ -29,7 +30,7 @@ end
 
 local function title_of(system) return protocol.title(system.name, system.recipe) end
 
--- The mean over random rankings of the test lists.
+-- The expected metric of random rankings, as the mean over all test lists.
 local function random_level(set)
   local all = {}
   for number = 1, set.folds do
@@ -46,7 +47,7 @@ local function rate_text(system, rates, at_edge)
   return ("%g%s"):format(rate, at_edge[system.name .. " " .. system.recipe] and " (edge)" or "")
 end
 
--- A data set's part: values of every query under each system (mean over seeds), and lines of the table.
+-- The values of every query of a data set under each system (mean over seeds), and its lines of the table.
 local function measured(name)
   local set, results, rates, at_edge = queries.set(args, name), queries.runs(args, name)
   local data = { title = set.title, values = {}, valid = {}, random = random_level(set) }
@@ -82,7 +83,8 @@ local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "hig
   formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
   mark = { ["p, Holm"] = 0.05 } }
 
--- How many comparisons of a data set that were made for a reason are positive, how many significant.
+-- Counts the comparisons of a data set that were made for a reason: all, positive, significantly better, significantly
+-- worse.
 local function count(data, reason)
   local n, more, better, worse = 0, 0, 0, 0
   for _, c in ipairs(compared) do

@@ -1,4 +1,4 @@
--- Shared by Tables 2 and 3: rows of printed and own numbers by family, and the findings in words.
+-- Tables 2 and 3: rows of printed numbers and ours by family, and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.lua")
@@ -13,10 +13,10 @@ local function printed_of(of_table, system)
   return ""
 end
 
--- The mean over seeds, of a system that has the number.
+-- The mean over seeds; "" if a system does not have the number.
 local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
--- The numbers of a system over seeds, each of the setting that validation chose.
+-- The numbers of a system by seed, at the setting that validation chose for the seed.
 local function measured(args, results, system)
   local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
   for seed = 1, args.seeds do
@@ -30,7 +30,7 @@ local function measured(args, results, system)
   return found
 end
 
--- The mean of several systems.
+-- The mean of a number over the systems of a family that have it.
 local function mean_of(rows, family, name)
   local values = {}
   for _, row in ipairs(rows) do

@@ -1,4 +1,5 @@
--- The cells of the grid as the runs have them: what a loss under a bound reaches on test, against no bound and against random rankings.
+-- The cells of the grid from its runs: the test metric of a loss under a bound, against no bound and against random
+-- rankings.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -42,7 +43,7 @@ local function by_list(results, numbers, name)
   return means
 end
 
--- The runs of a setting that are complete, by loss and bound: rows of the columns.
+-- Rows of the runs of a cell by "loss bound", for cells that have all their runs.
 local function complete(columns, folds)
   local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
   for row = 1, columns.count do
@@ -54,7 +55,7 @@ local function complete(columns, folds)
   return rows
 end
 
--- Why runs failed, by loss and bound.
+-- The reasons of failed runs, by "loss bound".
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end
@@ -77,7 +78,7 @@ local function cell_of(results, columns, rows)
   return cell
 end
 
----All cells of a setting, by "loss bound", and why those that are missing are.
+---All cells of a setting by "loss bound", and the reasons why cells are missing.
 ---@param results mr.Results
 ---@param set grid.Setting
 ---@param metric_of fun(loss: string): string

@@ -4,7 +4,7 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- The cells of a setting with a change that summaries have, of one loss or under one bound.
+-- The cells of a setting whose change counts in summaries, for one loss or under one bound.
 local function with_change(cells, names, key_of)
   local found = {}
   for _, name in ipairs(names) do
@@ -17,7 +17,7 @@ end
 local function of_loss(cells, loss, bounds) return with_change(cells, bounds, function(bound) return loss .. " " .. bound end) end
 local function of_bound(cells, bound, losses) return with_change(cells, losses, function(loss) return loss .. " " .. bound end) end
 
--- How many gain and lose significantly, the mean change, and the largest gain.
+-- Counts of significant gains and losses, the mean change, and the largest gain of some cells.
 local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do
@@ -64,7 +64,7 @@ function M.by_bound(grids, losses, bounds)
   return { columns = columns, rows = rows }
 end
 
--- The mean of a cell, its change, and what else is to be known.
+-- Text of a cell: its mean, its change, and letters for flaws.
 local function cell_text(cell)
   local parts = { ("%.4f"):format(cell.mean) }
   if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, protocol.side(cell) ~= 0 and "*" or "") end
@@ -73,7 +73,7 @@ local function cell_text(cell)
   return table.concat(parts, " ")
 end
 
----Every cell.
+---A table with every cell of every setting.
 function M.all(grids, groups, bounds)
   local columns, rows, names = { "loss", "bound" }, {}, { "none", table.unpack(bounds) }
   for _, each in ipairs(grids) do columns[#columns + 1] = each.set.title end
@@ -117,7 +117,8 @@ local function flaw_of(cell, folds)
   return table.concat(flaws, "; ")
 end
 
----Cells that the cap ended, that did not converge, that random rankings are not shown to be worse than, or that have no result.
+---Cells that the cap ended, that did not converge, that random rankings are not shown to be worse than, or that have no
+---result.
 function M.flaws(grids)
   local rows = {}
   for _, each in ipairs(grids) do
@@ -132,8 +133,8 @@ function M.flaws(grids)
   return { columns = { "setting", "loss", "bound", "what is wrong" }, rows = rows }
 end
 
----How many cells there are, of how many the cap ended a run, how many others did not converge, how many are not shown to be above chance,
----and how many have no result.
+---Numbers of cells: all, those with a run that the cap ended, others that did not converge, those not shown to be above
+---chance, and those without a result.
 ---@return { count: integer, capped: integer, open: integer, chance: integer, missing: integer }
 function M.health(grids)
   local found = { count = 0, capped = 0, open = 0, chance = 0, missing = 0 }
@@ -149,8 +150,9 @@ function M.health(grids)
   return found
 end
 
----The losses by what bounding does to them over all settings, each with the number of settings where some bound is significantly better, and
----of those where some bound is worse. Losses without a change that summaries have are left out.
+---Groups of losses by the effect of bounding over all settings. Each loss has the number of settings where some bound
+---is significantly better, and of settings where some bound is worse. Losses without a change that counts in summaries
+---are left out.
 ---@return table<"better"|"mixed"|"worse"|"same", { loss: string, better: integer, worse: integer }[]>
 function M.effects(grids, losses, bounds)
   local found = { better = {}, mixed = {}, worse = {}, same = {} }
@@ -166,7 +168,8 @@ function M.effects(grids, losses, bounds)
   return found
 end
 
----The changes of each setting that summaries have: how many gain and lose significantly, and their sum.
+---For each setting, over the changes that count in summaries: numbers of significant gains and losses, and the sum of
+---changes.
 ---@return { gains: integer, loses: integer, count: integer, sum: number }[]
 function M.by_setting(grids, losses, bounds)
   local found = {}
@@ -180,7 +183,7 @@ function M.by_setting(grids, losses, bounds)
   return found
 end
 
----The changes that summaries have: how many gain and lose significantly.
+---Numbers of significant gains and losses among the changes that count in summaries.
 ---@param compared grid.Cell[]
 ---@return { gains: integer, loses: integer, count: integer }
 function M.overall(compared)
@@ -250,7 +253,7 @@ function M.sentence(compared)
     all.gains, all.loses)
 end
 
----The page of findings; `left`: sentences on settings whose runs are not all there.
+---The text of the findings. `left` are sentences on settings whose runs are incomplete.
 function M.text(args, grids, compared, losses, bounds, left)
   local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"

@@ -1,8 +1,9 @@
--- Which losses gain from bounding? Every loss under every bound that applies, in five settings: matrix factorisation on MovieLens and CiteULike-a, a
--- network and trees on MQ2008, a network on a slice of MSLR-WEB30K. Rates chosen per loss and setting (learning_rates.lua), the epoch by the loss's
--- metric on validation with patience; three folds, or three seeds where there is one split. A change is that of the loss's metric on test against
--- the same loss without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each cell is held against
--- random rankings, too, and against a rule for convergence.
+-- Which losses gain from bounding? Every loss under every bound that applies, in five settings: matrix factorisation on
+-- MovieLens and CiteULike-a, a network and trees on MQ2008, a network on a slice of MSLR-WEB30K. Rates are chosen for
+-- each loss and setting (learning_rates.lua), the epoch by the loss's metric on validation with patience. There are
+-- three folds, or three seeds where there is one split. A change is the difference of the loss's metric on test from
+-- the loss without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each
+-- cell is also compared with random rankings, and checked by a rule for convergence.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cells.lua"), dofile(here .. "picture.lua")

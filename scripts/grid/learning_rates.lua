@@ -1,6 +1,8 @@
--- Which learning rate suits which loss in each setting of the grid (grid.lua)? Every loss without a bound, under min-max bounding and, where it
--- applies, under the logit of the distribution, on the first fold; chosen by the loss's metric on validation, mean over these bounds. Under the
--- distribution and its logarithm a loss has rates of its own. Rates go by half decades; where the best one is at the edge of those that were tried, the next one is tried, too. The test parts are not used.
+-- Which learning rate suits which loss in each setting of the grid (grid.lua)? Every loss is trained on the first fold
+-- without a bound, under min-max bounding and, where it applies, under the logit of the distribution. The loss's metric
+-- on validation chooses, as the mean over these bounds. Under the distribution and its logarithm a loss has rates of
+-- its own. Rates go by half decades. If the best one is at the edge of those that were tried, the next one is tried,
+-- too. The test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"), dofile(here .. "../thesis/figure.lua")

@@ -1,4 +1,4 @@
--- The grid as a heat map: of each setting a panel, of each loss a row, of each bound a column.
+-- The grid as a heat map with a panel for each setting, a row for each loss, and a column for each bound.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -37,7 +37,7 @@ function M.bounds()
   return ordered(names, first_bounds)
 end
 
----Losses by family, each with its name first; those of none are last.
+---Losses by family. A family's name is its first entry. Losses without a family are last.
 ---@param losses string[]
 ---@return string[][]
 function M.families(losses)

@@ -70,8 +70,8 @@ function M.sets.mslr(folds, columns)
   return set
 end
 
----By which name a test list is paired with itself in other runs: users are the same in all folds, queries in one, and
----in all runs of seeds.
+---The names by which test lists are paired with themselves in other runs. A user has one name in all folds. A query has
+---one name for each fold, and one in all runs of seeds.
 ---@param test mr.Dataset
 ---@param number integer  of the fold or seed
 function M.list_names(set, test, number)
@@ -211,7 +211,7 @@ function M.train(set, fold, o)
   return mr.fit(options)
 end
 
----The share of the cap on a run's seconds that runs have which choose rates.
+---The share of the cap on a run's seconds that limits runs for the choice of rates.
 M.share_of_cap = 1 / 6
 
 ---True if a training converged: it ended because validation became no better, or all epochs ran and
@@ -267,7 +267,7 @@ function M.above_chance(cell) return cell.low > 0 end
 ---@param cell { low: number, converged: boolean, capped: integer }
 function M.sound(cell) return cell.converged and cell.capped == 0 and M.above_chance(cell) end
 
--- Keys of the cells that have one without a bound beside them, in order.
+-- Keys, in order, of the bounded cells whose loss also has a cell without a bound.
 local function with_partner(cells)
   local keys = {}
   for key, cell in pairs(cells) do

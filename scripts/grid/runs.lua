@@ -1,12 +1,13 @@
--- The grid's training runs, kept in one store: of each setting (data.lua) the choice of learning rates, and every loss under every bound that
--- applies, on three folds or with three seeds. A run that takes long is ended by a cap on its processor time, and its results say so.
+-- The grid's training runs, kept in one store. For each setting (data.lua) there are runs that choose learning rates,
+-- and runs of every loss under every bound that applies, on three folds or with three seeds. A cap on processor time
+-- ends long runs; their results say so.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 
 local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
 
----The options of a script that reads runs: its own, which settings, and how long a run may take.
+---The options of a script that reads runs: its own, --sets, and --cap or --full, which limit the time of a run.
 ---@param own table
 ---@param smoke? table<string, any>  which of its own --smoke sets
 function M.args(own, smoke)
@@ -21,7 +22,7 @@ function M.words(args)
   return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
 end
 
----Names of the losses: all of the grid, and with --smoke one of each kind.
+---Names of the losses of the grid; with --smoke one loss of each kind.
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
@@ -34,7 +35,8 @@ function M.set(args, name)
   return opened[name]
 end
 
--- Seconds of an epoch by its first lists, once what bounds know of their shapes is there.
+-- An estimate of the processor seconds of an epoch from its first batch. The batch is run twice, because the first run
+-- also computes tables of bounds that later batches find ready.
 local function epoch_seconds(set, fold, model, loss)
   local batch, seconds = fold.train:batches{ size = set.batch }(), 0
   for _ = 1, 2 do
@@ -47,7 +49,7 @@ local function epoch_seconds(set, fold, model, loss)
   return seconds * fold.train.count / set.batch
 end
 
--- One run. `o`: loss, bound, number of the fold, rate, and cap in seconds or nil.
+-- One run. `o` has the loss, the bound, the number of the fold, the rate, and optionally a cap in seconds.
 local function train(set, o)
   local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), protocol.metric_of(o.loss)
   local loss, began, capped = protocol.loss(o.loss, o.bound), 0, false
@@ -64,7 +66,7 @@ local function train(set, o)
   return protocol.outcome(set, run, fold.test, { number = o.number, metric = metric, capped = capped })
 end
 
--- A space of these losses, each with its bounds.
+-- The parameter space of these losses, each with the bounds that `bounds_of` returns.
 local function space_of(losses, bounds_of)
   local groups, space = {}, { loss = mr.choice(losses) }
   for _, loss in ipairs(losses) do
@@ -86,7 +88,8 @@ local function settings_of(args, set)
   return { epochs = set.epochs, patience = set.patience, batch = set.batch, cap = cap_of(args) }
 end
 
----Losses at one rate under the bounds by which it is chosen, on the first fold; `names`: of the learning rates, `round`: of the search.
+---Runs that choose learning rates: losses at one rate on the first fold, under the bounds that decide about it. `names`
+---are names of learning rates, `round` is the number of the round of the search.
 ---@return mr.Results
 function M.at_rate(args, set, rate, names, round)
   local cap, losses, bounds = cap_of(args) and cap_of(args) * protocol.share_of_cap, {}, {}
@@ -102,26 +105,43 @@ function M.at_rate(args, set, rate, names, round)
   })
 end
 
--- The learning rates of a setting by name: as chosen, else that of the loss, and for made-up data, or where no run of the choice came to its
--- end, one in the middle; and as text, kept with a study's settings, so that changed rates are noticed.
+-- The learning rates of a setting by name. A name without a chosen rate has the rate of its loss, and a loss without
+-- one the middle rate of the setting, as all names have with made-up data. Also returns the rates as text, which a
+-- study keeps with its settings so that changed rates are detected, and the names without a chosen rate: those with the
+-- rate of their loss, and those with the middle rate.
 local function rates_of(args, set)
-  local chosen, rates, parts = M.chosen[set.name], {}, {}
+  local chosen, rates, parts, without = M.chosen[set.name], {}, {}, { of_loss = {}, middle = {} }
   if not chosen and not args.smoke then
     error(("rates.lua has no %s: moonrank %slearning_rates.lua --sets %s finds its rates"):format(set.name, here, set.name), 0)
   end
   for i, name in ipairs(protocol.rate_names(M.losses(args))) do
-    rates[name] = not args.smoke and (chosen[name] or chosen[protocol.tuned(name)]) or set.rates[2]
+    local of_loss = not args.smoke and chosen[protocol.tuned(name)]
+    rates[name] = not args.smoke and chosen[name] or of_loss or set.rates[2]
     parts[i] = ("%s %g"):format(name, rates[name])
+    if not args.smoke and not chosen[name] then table.insert(of_loss and without.of_loss or without.middle, name) end
   end
-  return rates, table.concat(parts, ", ")
+  return rates, table.concat(parts, ", "), without
 end
 
----Reads all settings and finds their rates: what is missing is an error before the first run.
+---Reads all settings and finds their rates. Missing data and settings without rates are errors before the first run.
+---Prints a line for each setting with losses or bounds that have no chosen rate.
 function M.prepare(args)
-  for _, name in ipairs(args.sets) do rates_of(args, M.set(args, name)) end
+  for _, name in ipairs(args.sets) do
+    local set = M.set(args, name)
+    local _, _, without = rates_of(args, set)
+    local said, middle = {}, table.concat(without.middle, ", ")
+    if middle ~= "" then
+      said[1] = (" %d have the middle rate of the setting, %g (%s)."):format(#without.middle, set.rates[2], middle)
+    end
+    if #without.of_loss > 0 then
+      said[#said + 1] = (" %d have the rate of their loss (%s)."):format(#without.of_loss, table.concat(without.of_loss, ", "))
+    end
+    if #said > 0 then print(("Without a chosen rate in %s:%s"):format(set.title, table.concat(said))) end
+  end
 end
 
----Every loss under every bound that applies, on every fold (called split, so that it changes fastest). With --kept those that are there, or nil.
+---Runs of every loss under every bound that applies, on every fold (called "split", so that it changes fastest). With
+-----kept only runs that are in the store are returned, or nil if there are none.
 ---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
@@ -136,8 +156,7 @@ function M.of(args, name)
   return kept.study(args, study)
 end
 
----A sentence on the runs that a setting still lacks, for runs that are read as they are (--kept);
----nil if none is missing.
+---A sentence on the runs that a setting still lacks, for a store that is only read (--kept); nil if no run is missing.
 ---@param set grid.Setting
 ---@param results? mr.Results
 ---@return string?

@@ -1,4 +1,5 @@
--- The search for a learning rate: by half decades from a few on, and on beyond the edge as long as the best one is there.
+-- The search for a learning rate by half decades. It begins with a few rates, and goes on beyond an edge as long as the
+-- best rate is there.
 local M = {}
 
 -- The rate one step above or below: 0.001, 0.003, 0.01, ...
@@ -17,7 +18,7 @@ function M.rising(found)
   return rates
 end
 
----The rate with the highest number, of equal ones the middle one; nil of none.
+---The rate with the highest number; of several such rates the middle one; nil if there is no rate.
 ---@param found table<number, number>
 ---@return number?
 function M.best(found)
@@ -29,7 +30,8 @@ function M.best(found)
   return best[(#best + 1) // 2]
 end
 
----The rate beyond the edge at which the best one is; or nil, and whether that is because nothing more is tried.
+---The next rate beyond the edge at which the best rate lies. Otherwise nil, and true if the search has reached its end
+---there.
 ---@param set { least: number, most: number }
 ---@param found table<number, number>
 ---@return number?
@@ -59,8 +61,8 @@ local function next_rates(set, names, means, tried)
   return rates, losses
 end
 
----The numbers of each loss by rate, of all rates that were tried. `means_at(rate, losses, round)` has those at a rate by loss; a loss without one
----is not tried there again.
+---The numbers of each loss by rate, of all rates that were tried. `means_at(rate, losses, round)` has those at a rate
+---by loss; a loss without one is not tried there again.
 ---@param set { rates: number[], least: number, most: number }
 ---@param names string[]  of the losses
 ---@param means_at fun(rate: number, losses: string[], round: integer): table<string, number>

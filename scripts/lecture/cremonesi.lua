@@ -1,8 +1,8 @@
--- Cremonesi, Koren & Turrin (2010), as the slides "Rank Evaluation" tell it: does who predicts ratings well also recommend well? Each 5-star
--- rating of the test part among 100 items that the user has not rated: a hit if it ranks among the first N. recall(N) is the share of hits,
--- precision(N) = recall(N) / N; all items, and the long tail, without the most rated items that hold a third of the ratings.
--- Data: MovieLens, five folds of each user's ratings. Settings by validation on the first fold: those that predict ratings by RMSE, the
--- others by recall(10).
+-- Cremonesi, Koren & Turrin (2010), as the slides "Rank Evaluation" tell it: does who predicts ratings well also
+-- recommend well? Each 5-star rating of the test part among 100 items that the user has not rated: a hit if it ranks
+-- among the first N. recall(N) is the share of hits, precision(N) = recall(N) / N; all items, and the long tail,
+-- without the most rated items that hold a third of the ratings. Data: MovieLens, five folds of each user's ratings.
+-- Validation of the first fold chooses settings, by RMSE for predictors of ratings and by recall(10) for the others.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local kept_runs, data, predictors = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
@@ -25,7 +25,7 @@ for _, each in ipairs(predictors.all) do by_name[each.name] = each end
 local tail, in_head = protocol.long_tail(ratings, args.head)
 local function fold_of(number) return protocol.graded_fold(ratings, number, args.seed) end
 
--- Settings by their names, of those that have several; few in the short form.
+-- The settings to choose from, for predictors that have several; fewer with --smoke.
 local tried, names = {}, {}
 for _, each in ipairs(predictors.all) do
   for i, setting in ipairs(#each.settings > 1 and each.settings or {}) do
@@ -37,7 +37,7 @@ for _, each in ipairs(predictors.all) do
 end
 local settings = { unseen = args.unseen, seed = args.seed }
 
--- The best setting of each on validation, of the first fold.
+-- The setting of each predictor that is best on validation of the first fold.
 local function chosen()
   local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed), settings = settings,
     space = { setting = mr.choice(names) },
@@ -70,7 +70,8 @@ for i, each in ipairs(predictors.all) do
 end
 settings.head, settings.chosen = args.head, table.concat(said, "; ")
 
--- Every predictor on every fold: recall(N) of all items and of the long tail, and how many test items these are; RMSE of predicted ratings.
+-- Every predictor on every fold: recall(N) of all items and of the long tail, and how many test items these are; RMSE
+-- of predicted ratings.
 local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
   space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
   run = function(trial)

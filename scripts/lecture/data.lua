@@ -10,7 +10,7 @@ local M = {}
 ---@return string
 function M.place(args, name) return args.data ~= "" and args.data .. "/" .. name or name end
 
----Ratings as they are, and what they are called.
+---Ratings with all their values, and the name of the data set.
 ---@param args { data: string, smoke: boolean }
 ---@return mr.Ratings, string
 function M.ratings(args)
@@ -31,7 +31,7 @@ local function made_up_queries()
   return folds
 end
 
----Folds of graded queries, and what they are called.
+---Folds of graded queries, and the name of the data set.
 ---@param args { data: string, smoke: boolean }
 ---@return mr.Fold[], string
 function M.queries(args)

@@ -1,6 +1,7 @@
--- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")? Every loss of the lecture on the same model and
--- folds, and trees; learning rate and weight decay by validation on the first fold, the epoch by validation. Changes against squared errors are
--- paired by user or query; p of permutation tests, Holm's correction over the table.
+-- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")? Every loss of the
+-- lecture on the same model and folds, and trees. Validation of the first fold chooses learning rate and weight decay,
+-- validation of each fold the epoch. Changes against squared errors are paired by user or query, with p-values of
+-- permutation tests and Holm's correction over the table.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local learners, figure = dofile(here .. "learners.lua"), dofile(here .. "../thesis/figure.lua")
@@ -11,7 +12,7 @@ local args = learners.args{
 }
 local protocol, reference = learners.protocol, learners.protocol.reference
 
--- A row per learner; `measure` is what is compared.
+-- A row for each learner; `measure` is the metric that is compared.
 local function rows_of(set, measures, measure)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
   local base, pairs_of = values(reference, measure), {}

@@ -1,9 +1,10 @@
 -- LambdaMART and its relatives: which trees rank best on MQ2008's own five folds?
--- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0 in nDCG@10 and MAP; the last
--- column leaves it out. Beside nDCG@10, with the discount 1 / log2(1 + rank), is that of LETOR's evaluation script
--- (mr.metrics.letor_ndcg): it has the discounts 1, 1, 1 / log2(rank), and queries with fewer than 10 documents count as 0.
--- Relevant to AP: label 1 and 2. Tied documents count as the mean over their orders.
--- Models: trees of depth 5 at eta 0.1, one thread; the round is chosen on validation by AP, after at most 200. A random forest has no rounds.
+-- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0 in nDCG@10 and MAP; the
+-- last column leaves it out. Beside nDCG@10, with the discount 1 / log2(1 + rank), is that of LETOR's evaluation script
+-- (mr.metrics.letor_ndcg): it has the discounts 1, 1, 1 / log2(rank), and queries with fewer than 10 documents count as
+-- 0. Relevant to AP: label 1 and 2. Tied documents count as the mean over their orders.
+-- Models: trees of depth 5 at eta 0.1, one thread; the round is chosen on validation by AP, after at most 200. A random
+-- forest has no rounds.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
@@ -20,7 +21,7 @@ local args = mr.args{
 local folds, title = data.queries(args)
 local boosted, forest = protocol.tree_options(false, args), protocol.tree_options(true, args)
 
--- Name, loss of our own or objective of XGBoost's, options.
+-- Rows of name, loss (the library's or an objective of XGBoost), and options.
 local rankers = {
   { "LambdaMART, nDCG", mr.losses.lambdarank{}, boosted }, { "LambdaMART, AP", mr.losses.lambdarank{ metric = "ap" }, boosted },
   { "LambdaMART, nDCG, minmax", mr.losses.lambdarank{ bound = "minmax" }, boosted }, { "RankNet", mr.losses.ranknet{}, boosted },

@@ -1,6 +1,6 @@
--- The families of the lecture's second half, as runs that are kept: every loss at every learning rate and weight decay on the first fold, then
--- on all folds with what validation chose. MovieLens by matrix factorisation, MQ2008 by a network of one hidden layer, and by trees
--- (protocol.lua).
+-- The families of the lecture's second half, as runs that are kept: every loss at every learning rate and weight decay
+-- on the first fold, then on all folds with what validation chose. MovieLens by matrix factorisation, MQ2008 by a
+-- network of one hidden layer, and by trees (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
@@ -15,8 +15,9 @@ local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
 ---@field model? "cml"|"trees"|"popularity"|"item_knn"|"random"  default: the data set's own
 ---@field on? string  the only data set that it is for
 
--- WARP draws at most 20 rows for each relevant one: most draws find none once most pairs are in order, and cost the most time. NeuralNDCG
--- takes the square of a list's rows for each of its iterations, of which MovieLens' longest lists have thousands.
+-- WARP draws at most 20 rows for each relevant one: most draws find none once most pairs are in order, and cost the
+-- most time. NeuralNDCG takes the square of a list's rows for each of its iterations, of which MovieLens' longest lists
+-- have thousands.
 ---@type lecture.Learner[]
 M.learners = {
   { name = "random", family = "untrained", model = "random" },
@@ -51,7 +52,7 @@ function M.of(args, set)
   return of
 end
 
--- Names of those that are trained; `own`: by the data set's own model.
+-- Names of the learners that are trained; `own` limits them to the data set's own model.
 local function trained(args, set, own)
   local names = {}
   for _, each in ipairs(M.of(args, set)) do
@@ -104,7 +105,8 @@ local function model_of(args, each, set, fold, trial, seed)
     eta = kind == "trees" and trial.eta or nil, seed = seed, short = args.smoke })
 end
 
--- Values of every list of the test part, with its user or number: by metrics of these lists, and on MovieLens by nDCG@10 among all items.
+-- Values of every list of the test part, with its user or number: by metrics of these lists, and on MovieLens by
+-- nDCG@10 among all items.
 local function per_list(set, model, fold, number, values)
   local test, lists = fold.test, {}
   for _, name in ipairs(protocol.metrics) do lists[name] = values[name] end
@@ -140,7 +142,7 @@ function M.rates(args, set, seed)
   })
 end
 
----Which settings validation chose, by learner: rate, decay and eta, where it has them.
+---The settings that validation chose for each learner: rate, decay and eta, if it has them.
 ---@return table<string, { rate?: number, decay?: number, eta?: number, valid: number }>
 function M.chosen(args, set, seed)
   local columns, trials = M.rates(args, set, seed):columns(), {}
@@ -194,7 +196,8 @@ local function untrained(args, set, seed, each)
   return all
 end
 
----Every learner's test values: values(name, metric) is a list with the mean of every user over his folds, or the value of every query.
+---Test values of every learner: values(name, metric) is a list with the mean of every user over their folds, or the
+---value of every query.
 ---@return fun(name: string, metric: string): number[] values
 function M.values(args, set, seed)
   local results, kept = runs(args, set, seed), {}

@@ -7,7 +7,8 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----The mean rating of each item in the training part (Cremonesi et al.: MovieAvg); of an item without ratings that of all.
+---The mean rating of each item in the training part (Cremonesi et al.: MovieAvg). An item without ratings has the mean
+---over all ratings.
 local function movie_mean(fold)
   local train, zeros = fold.train, mr.zeros({ fold.items }, { dtype = "float64" })
   local grades = train.lists.relevance:double()
@@ -29,8 +30,8 @@ local function orthonormal(matrix)
   return done
 end
 
----PureSVD (Cremonesi et al. 2010): ratings, 0 where there is none, projected onto their largest singular vectors, which are found by subspace
----iteration among users. Scores of all users and items.
+---PureSVD (Cremonesi et al. 2010): ratings, 0 where there is none, projected onto their largest singular vectors, which
+---are found by subspace iteration among users. Scores of all users and items.
 ---@param ratings mr.Tensor  [users, items] float64
 ---@param factors integer
 ---@param iterations integer

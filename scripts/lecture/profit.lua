@@ -1,9 +1,10 @@
--- "Weight items according to the profit" (slide "Rank Evaluation": non-popular items are typically those that bring more profit): does a ranker whose
--- gain is profit earn more than one whose gain is relevance? MovieLens' movies with MADE-UP profits between 1 and 20: drawn at random, or the
--- larger the fewer ratings a movie has. profit@10 is what a user brings who takes every movie among the first ten that they like.
--- Users with 25 movies rated 4 or more, four others in training for each; matrix factorisation, 32 factors, LambdaRank. Ranked are all movies
--- that the user has not liked in training or validation. Rate and number of epochs by the first fold's validation: nDCG@10 for the ranker that
--- knows no profits, profit@10 for the others. Changes are paired by user.
+-- "Weight items according to the profit" (slide "Rank Evaluation": non-popular items are typically those that bring
+-- more profit): does a ranker whose gain is profit earn more than one whose gain is relevance? MovieLens' movies with
+-- MADE-UP profits between 1 and 20: drawn at random, or the larger the fewer ratings a movie has. profit@10 is what a
+-- user brings who takes every movie among the first ten that they like. Users with 25 movies rated 4 or more, four
+-- others in training for each; matrix factorisation, 32 factors, LambdaRank. Ranked are all movies that the user has
+-- not liked in training or validation. Rate and number of epochs by the first fold's validation: nDCG@10 for the ranker
+-- that knows no profits, profit@10 for the others. Changes are paired by user.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local kept_runs, data, figure = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
@@ -60,7 +61,7 @@ local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.s
     return { valid = at.valid, profit = found.mean.profit_10, recall = found.mean["recall@10"], per_list = per_list(found) }
   end })
 
--- The most liked movies for everyone, and these times their profit.
+-- Values of every user by a ranker that is not trained: popularity, or with `times` popularity times profit.
 local function untrained(kind, times)
   local all = { list = {}, profit_10 = {}, ["recall@10"] = {} }
   for number = 1, args.folds do

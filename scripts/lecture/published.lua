@@ -1,8 +1,9 @@
--- Numbers printed in S. Seguí's slides "Learning to Rank" (Recommender Systems, Master on Foundations of Data Science, 2021-2022), by the title of
--- the slide that each was read from.
+-- Numbers printed in S. Seguí's slides "Learning to Rank" (Recommender Systems, Master on Foundations of Data Science,
+-- 2021-2022), by the title of the slide that each was read from.
 local M = {}
 
--- "Rank Evaluation", Mean Average Precision: the ranks of each query's relevant documents can be read from its sum; MAP is of the rounded APs.
+-- "Rank Evaluation", Mean Average Precision: the ranks of each query's relevant documents can be read from its sum; MAP
+-- is of the rounded APs.
 M.average_precision = { { ranks = { 1, 3, 6 }, ap = 0.72 }, { ranks = { 1, 2, 4 }, ap = 0.917 } }
 M.map = 0.8185
 

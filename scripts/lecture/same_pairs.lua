@@ -1,6 +1,6 @@
--- "Same pair-level error but different list-level error" (slide "RankNet"): how far apart can rankings be with equally many pairs in the wrong
--- order? Every order of the slide's five documents. Figure: their nDCG, reciprocal rank of the first document with the highest rating, and AP of
--- these, by the number of inverted pairs.
+-- "Same pair-level error but different list-level error" (slide "RankNet"): how far apart can rankings be with equally
+-- many pairs in the wrong order? Every order of the slide's five documents. Figure: their nDCG, reciprocal rank of the
+-- first document with the highest rating, and AP of these, by the number of inverted pairs.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")

@@ -1,6 +1,7 @@
--- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy != Ranking Accuracy"): how far apart can
--- rankings be whose predictions are equally accurate? Every prediction that is off by the same amount for each item, up or down: their RMSE and
--- MAE are this amount. Figure: the best, mean and worst nDCG and share of pairs in the right order, by RMSE.
+-- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy != Ranking
+-- Accuracy"): how far apart can rankings be whose predictions are equally accurate? Every prediction that is off by the
+-- same amount for each item, up or down: their RMSE and MAE are this amount. Figure: the best, mean and worst nDCG and
+-- share of pairs in the right order, by RMSE.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")

@@ -1,5 +1,6 @@
--- The lecture's worked examples, computed: do the library's metrics give the printed numbers? Slides "Rank Evaluation" and "Pairwise approach".
--- Metrics that the slides define without an example are computed for the rows that the slides show.
+-- The lecture's worked examples, computed: do the library's metrics give the printed numbers? Slides "Rank Evaluation"
+-- and "Pairwise approach". Metrics that the slides define without an example are computed for the rows that the slides
+-- show.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
@@ -40,7 +41,8 @@ for _, denominator in ipairs{ "relevant", "cutoff" } do
     mr.metrics.ap(scores, lists, { k = 2, denominator = denominator })[1]:item())
 end
 
--- "Case: Kaggle Challenge Expedia": one relevant row, and MAP@5 = sum over k of P(k), to the letter and with P(k) where row k is relevant
+-- "Case: Kaggle Challenge Expedia": one relevant row, and MAP@5 = sum over k of P(k), to the letter and with P(k) where
+-- row k is relevant
 for rank = 1, 3 do
   local one, order = ranked{ { rank } }
   local letter = 0

@@ -1,7 +1,8 @@
--- Tang et al. (2023), the two empty cells of Table 1: RankNet on MSLR-WEB10K, whose pairs took too much time and memory to make (4.4), and NeuralNDCG
--- query by query, whose loss took too long. Time and memory of an epoch on made-up queries of that size (10,000 queries, 1.2 million documents,
--- 136 features), and the metrics of both on the MSLR slice, or on MSLR-WEB10K where it is (--set web10k). Network, steps and rates as in table_1.lua,
--- from whose runs the metrics are.
+-- Tang et al. (2023), the two empty cells of Table 1: RankNet on MSLR-WEB10K, whose pairs took too much time and memory
+-- to make (4.4), and NeuralNDCG query by query, whose loss took too long. The script measures time and memory of an
+-- epoch on made-up queries of that size (10,000 queries, 1.2 million documents, 136 features). It shows the metrics of
+-- both on the MSLR slice, or on MSLR-WEB10K if it is there (--set web10k), from the runs of table_1.lua. Network, steps
+-- and rates are those of table_1.lua.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -19,13 +20,13 @@ local set = runs.set(args, args.set)  -- missing data are reported at once
 
 local documents, blanks = 120, { "RankNet", "NeuralNDCGQbQ" }
 
--- Pairs of documents of a query, in either order.
+-- The number of pairs of documents of the same query, in both orders.
 local function pairs_of(lists)
   local sizes = lists.sizes:double()
   return (sizes * (sizes - 1)):sum():item()
 end
 
--- Seconds of an epoch by the clock and by the processor, and the most bytes in memory meanwhile.
+-- Seconds of an epoch by the clock and of processor time, and the peak of memory in bytes.
 local function epoch_of(name, train)
   local run = { name = name, o = runs.settings(args, set, name), recipe = "paper", seed = args.seed }
   local options = runs.protocol.training(run, train, 1)
@@ -51,7 +52,7 @@ local function timed()
     "GB at most" }, formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
--- The two cells, and random orders.
+-- The metrics of the two cells, and of random orders.
 local function cells()
   local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
   local function add(name, title, cell)

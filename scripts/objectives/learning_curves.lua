@@ -1,6 +1,7 @@
--- Tang et al. (2023), Figures 1 to 9: how do training and held-out loss go with the epochs, in batches and query by query? Beside them the
--- networks that have no figure there. --recipe paper: from the runs of table_1.lua at the learning rate of the text, mean over folds; held out
--- is the validation part. --recipe code: what their code draws, 70 % of the training part against 30 %, mean over seeds.
+-- Tang et al. (2023), Figures 1 to 9: how do training and held-out loss change with the epochs, in batches and query by
+-- query? Networks that have no figure in the paper are shown too. --recipe paper: the runs of table_1.lua at the
+-- learning rate of the text, mean over folds; the validation part is held out. --recipe code: as their code draws it,
+-- 70 % of the training part against 30 %, mean over seeds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -28,7 +29,7 @@ local function mean_curve(results, trials, name)
   return sums
 end
 
--- The trials whose curves are drawn: all of them, or those at the rate of the text.
+-- The trials whose curves are drawn: all trials, or under recipe `paper` the trials at the rate of the text.
 local function drawn(name, algorithm, results)
   local trials = runs.trials(results, algorithm)
   if args.recipe == "code" then return trials end
@@ -56,7 +57,7 @@ for _, name in ipairs(args.sets) do
 end
 panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
 
--- Batches against single queries, after the last epoch, where there are both.
+-- Compares the loss after the last epoch in batches and query by query, for objectives that have both.
 local function gaps_text()
   local parts = {}
   for _, name in ipairs(args.sets) do
@@ -70,7 +71,7 @@ local function gaps_text()
   return table.concat(parts, "; ")
 end
 
--- Where the held-out loss rises before training ends.
+-- Names the networks whose held-out loss rises before training ends.
 local function rises_text()
   if #rising == 0 then return "The held-out loss is lowest in the last tenth of the epochs everywhere." end
   return ("The held-out loss is lowest before the last tenth of the epochs, and rises afterwards, of %s."):format(

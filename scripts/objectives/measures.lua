@@ -1,7 +1,8 @@
 -- The metrics of Tang et al. (2023), 3.3, under both definitions of nDCG, and their code's way to evaluate.
 --
--- Their code adds 1 to each label before the gain 2^y - 1 is taken, so that an irrelevant document has gain 1 and random orders are near 0.8.
--- It leaves out queries without relevant documents, takes precision at k over min(k, n) documents, and puts the last of equal scores first.
+-- Their code adds 1 to each label before the gain 2^y - 1 is taken, so that an irrelevant document has gain 1 and
+-- random orders are near 0.8. It leaves out queries without relevant documents, takes precision at k over min(k, n)
+-- documents, and puts the last of equal scores first.
 local mr = require "moonrank"
 
 local M = {}
@@ -25,7 +26,7 @@ function M.all(ties)
   return found
 end
 
----Their names, in the order of Table 1, then those of nDCG with the gain 2^y - 1.
+---Names of all metrics, in the order of Table 1, then nDCG with the gain 2^y - 1.
 M.names = {}
 for i, each in ipairs(M.all()) do M.names[i] = each.name end
 
@@ -47,7 +48,8 @@ local function of_all(scores, lists, ties)
   return found
 end
 
----Metrics of scores, by name and query; NaN where no document is relevant. Of equal scores the mean over their orders counts.
+---Metrics of scores, by name and query; NaN where no document is relevant. Equal scores count as the mean over their
+---orders.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>  [lists]
@@ -58,7 +60,7 @@ function M.honest(scores, lists) return of_all(scores, lists) end
 ---@return table<string, mr.Tensor>
 function M.random(lists) return M.honest(mr.zeros(lists.rows), lists) end
 
--- Numbers of the rows with those of each list from the last to the first.
+-- Numbers of all rows, those of each list in reversed order.
 local function backwards(lists)
   local numbers, before = {}, 0
   for _, n in ipairs(lists.sizes:totable()) do
@@ -68,11 +70,12 @@ local function backwards(lists)
   return mr.tensor(numbers, { dtype = "int64" })
 end
 
--- The scores from which their code sorts, as it calls the ranks: those of the network, or of `approx_ndcg_ranker` the number of documents with
--- a higher score, which puts the lowest score first.
+-- The scores from which their code sorts, as it calls the ranks: those of the network, or of `approx_ndcg_ranker` the
+-- number of documents with a higher score, which puts the lowest score first.
 local function sorted_by(scores, ranker) return ranker == "inverted" and -scores or scores end
 
----Metrics as their code has them, by name and query. `ranker`: "scores", or "inverted", which puts the lowest score first.
+---Metrics as their code has them, by name and query. `ranker`: "scores", or "inverted", which puts the lowest score
+---first.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param ranker "scores"|"inverted"
@@ -93,8 +96,9 @@ end
 -- Scores by which the rows of each list stay in their order.
 local function first_on_top(lists) return -mr.arange(1, lists.rows, { dtype = "float64" }) end
 
----Metrics where a ranker gives one score for each query instead of one for each document: only the first document of a query is looked at, and
----nDCG@k sets its gain against the ideal of k documents, or for nDCG of one. So their code evaluated `mse_net_qbq_10k`.
+---Metrics where a ranker gives one score for each query instead of one for each document: only the first document of a
+---query is looked at, and nDCG@k sets its gain against the ideal of k documents, or for nDCG of one. So their code
+---evaluated `mse_net_qbq_10k`.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.first_document(lists)

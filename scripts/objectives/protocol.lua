@@ -25,7 +25,7 @@ local M = { measures = measures }
 ---@field paper table<"mq2008"|"mslr", objectives.Settings>  by their text (4.2), with the most epochs, which are ours
 ---@field code table<"mq2008"|"mslr", objectives.Settings>   by their code (src/experiments.py, src/train*.py)
 
--- Settings with others in place of some.
+-- A copy of settings in which some have other values.
 local function with(settings, changes)
   local found = {}
   for name, value in pairs(settings) do found[name] = value end
@@ -48,8 +48,8 @@ M.algorithms = {
     code = both({ steps = "documents", size = 64, rate = 5e-5, epochs = 300 }, { steps = "groups", size = false }) },
   { name = "MseNetQbQ", objective = "mse", paper = both(with(queries, { rate = 1e-3 })),
     code = both(with(queries, { rate = 1e-3, epochs = 30 })) },
-  -- The paper trains RankNet in batches of 64 (4.2.1), which are pairs in the authors' code. Recipe `paper` departs from
-  -- this: a step takes one query, whose pairs are made inside the loss.
+  -- The paper trains RankNet in batches of 64 (4.2.1), which are pairs in the authors' code. Recipe `paper` departs
+  -- from this: a step takes one query, whose pairs are made inside the loss.
   { name = "RankNet", objective = "ranknet", paper = both(queries),
     code = both({ steps = "pairs", size = 64, rate = 1e-4, epochs = 10 }, { epochs = 10 }) },
   { name = "ApproxNDCGBatched", objective = "approx_ndcg", paper = both(with(eight, decay)),
@@ -74,8 +74,8 @@ function M.settings(name, recipe, set, short)
   return with(M.by_name[name][recipe][set.kind], short and { epochs = 2, eight = false } or {})
 end
 
----The fewest queries of a length that batches are made of: eight in their code. Most lengths of the slice are those of
----one query.
+---The least number of queries of equal length that batches are made of: eight in their code. On the slice most lengths
+---occur once.
 function M.least(name) return name == "mslr" and 1 or 8 end
 
 ---One network for all algorithms (4.2.1): a hidden layer of five units.
@@ -83,7 +83,7 @@ function M.network(features, seed)
   return mr.models.mlp{ inputs = features, hidden = { 5 }, activation = "relu", seed = seed }
 end
 
--- A loss whose mean counts otherwise; sign -1 makes what was to be maximised go down.
+-- A loss with another mean. Sign -1 makes a loss that was to be maximised one that is minimised.
 local function counting(loss, count, sign)
   local own = { name = loss.name, metric = loss.metric, options = loss.options }
   function own.count(_, lists) return count(lists) end
@@ -180,7 +180,7 @@ function M.fit_paper(set, trial, seed, short, change)
   return mr.fit(options), count
 end
 
----Recipe `code`: three seeds, to show what one of them is worth; of made-up data one.
+---Recipe `code`: three seeds, to show how much a result depends on its seed; one seed for made-up data.
 function M.seeds(seed, short) return short and { seed } or { seed, seed + 1, seed + 2 } end
 
 ---All queries of a data set.
@@ -272,8 +272,8 @@ function M.fit_code(set, trial, short)
   return test, mr.no_grad(function() return options.model{ lists = test.lists, features = test.features } end), count
 end
 
----Recipe `code`: learning curves, of 70 % of their training part against the rest (4.2); where a step takes one array,
----without standardising.
+---Recipe `code`: learning curves with 70 % of their training part against the rest (4.2). Features are not standardised
+---where a step takes one array.
 ---@param set objectives.Data
 ---@param trial { algorithm: string, seeds: integer }
 ---@param short boolean
@@ -309,11 +309,11 @@ function M.as_coded(set, name, scores, lists)
   return measures.code(scores, lists, ranker)
 end
 
----Recipe `paper`: what rates are chosen by, nDCG on validation at the epoch that is kept.
+---Recipe `paper`: the number by which rates are chosen, nDCG on validation at the epoch that is kept.
 ---@return number
 function M.valid_of(run) return run.best.metrics.ndcg end
 
----Recipe `paper`: of every fold the trial with the rate of the text, or without `rate` the one that is best on
+---Recipe `paper`: the trial of every fold with the rate of the text, or without `rate` the trial that is best on
 ---validation.
 ---@param trials { split: integer, rate: number, valid: number }[]
 ---@param rate? number

@@ -1,5 +1,6 @@
--- Numbers printed in Tang, Lupău & Bonfanti (2023), "Neural Learning-to-rank models: a comparison between objective functions" (TU Delft,
--- IN4325), those in the authors' repository (github.com/catalinlup/learning-to-rank), and what random orders reach under their definitions.
+-- Numbers printed in Tang, Lupău & Bonfanti (2023), "Neural Learning-to-rank models: a comparison between objective
+-- functions" (TU Delft, IN4325), those in the authors' repository (github.com/catalinlup/learning-to-rank), and what
+-- random orders reach under their definitions.
 local M = {}
 
 -- The order of the numbers below. nDCG is of labels + 1.
@@ -24,8 +25,8 @@ M.table_1 = {
   },
 }
 
--- evaluation/*.json at 767b70b: the rows of MQ2008 are those of the table; those of MSLR-WEB10K were written after it. `queries`: how many
--- were evaluated, from the decimals of P@2.
+-- evaluation/*.json at 767b70b: the rows of MQ2008 are those of the table; those of MSLR-WEB10K were written after it.
+-- `queries`: how many were evaluated, from the decimals of P@2.
 M.files = {
   mq2008 = {
     MseNetBatched = { 0.7954, 0.4672, 0.5617, 0.6285, 0.2807, 0.2632, 0.2749, 0.4506, queries = 57 },
@@ -44,7 +45,8 @@ M.files = {
   },
 }
 
--- Random orders under the authors' code, queries with a relevant document only: one order of each query, so known to two digits or so.
+-- Random orders under the authors' code, queries with a relevant document only: one order of each query, so known to
+-- two digits or so.
 M.random = {
   { set = "mq2008", queries = 564, ["ndcg+1"] = 0.7814, ["ndcg+1@2"] = 0.4446, ["ndcg+1@6"] = 0.5955, ["precision@2"] = 0.2964, ap = 0.4211,
     ndcg = 0.5697 },

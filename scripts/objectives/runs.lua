@@ -1,4 +1,5 @@
--- Training runs of Tang et al. (2023), kept in a store: a study for each data set and recipe. protocol.lua says what a run does.
+-- Training runs of Tang et al. (2023), kept in a store: a study for each data set and recipe. protocol.lua says what a
+-- run does.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -7,8 +8,8 @@ local measures, published = protocol.measures, dofile(here .. "published.lua").t
 
 local M = { protocol = protocol, data = data, measures = measures }
 
----Options of a script: its own, and those of kept runs. `more.smoke`: which of its own --smoke sets; `more.without`: which of recipe and seed it
----does not take.
+---Options of a script: its own, and those of kept runs. `more.smoke` has values that --smoke gives to its own options;
+---`more.without` names the options "recipe" and "seed" if the script does not take them.
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
@@ -41,7 +42,7 @@ local function result_of(values, more)
   return result
 end
 
--- Losses of every epoch, in training and held out, beside what is kept of every query.
+-- Adds the training and held-out loss of every epoch to the values that a trial keeps by name.
 local function with_curves(per_list, run)
   local training, held_out = {}, {}
   for i, entry in ipairs(run.history) do training[i], held_out[i] = entry.loss, entry.valid_loss end
@@ -77,7 +78,8 @@ local function as_they_did(args, set, trial)
   return result
 end
 
----The algorithms that run on a data set: under the recipe `code` those that the authors ran, whose Table 1 has a number.
+---The algorithms that run on a data set. Under the recipe `code` these are the algorithms that have a number in the
+---authors' Table 1.
 ---@return string[]
 function M.algorithms_of(args, set)
   local found, name = {}, set.kind == "mslr" and "web10k" or set.kind
@@ -126,7 +128,7 @@ function M.of(args, name)
     space = { rate = mr.choice(protocol.rates), split = mr.range(1, #M.set(args, name).folds) } })
 end
 
----Runs with learning curves: the same under the recipe `paper`, others under `code`.
+---Runs with learning curves: the runs of M.of under the recipe `paper`, further runs under `code`.
 ---@return mr.Results
 function M.curves_of(args, name)
   if args.recipe == "paper" then return M.of(args, name) end

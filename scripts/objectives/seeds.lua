@@ -2,9 +2,10 @@
 -- Networks are trained under many seeds, and a second time from starting weights of which one differs in its last bit.
 -- One table has the distribution of nDCG over seeds, and the difference from MseNetBatched with an interval over seeds.
 -- The other has how far two trainings of equal seed come apart, at every learning rate.
--- Data, networks and protocol: table_1.lua --recipe paper, "rate chosen" (official folds; validation chooses epoch and rate).
--- Runs are kept by numerics version, so a store with runs of older programs shows these beside today's (--versions).
--- An interrupted script goes on where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
+-- Data, networks and protocol are those of table_1.lua --recipe paper, "rate chosen" (official folds; validation
+-- chooses epoch and rate). Runs are kept by numerics version, so a store with runs of older programs shows these beside
+-- today's (--versions). An interrupted script goes on where it ended. 20 seeds on MQ2008 take about 40 minutes of
+-- processor time.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -45,7 +46,8 @@ local function pooled(results, trials)
   return all
 end
 
--- Studies of this program's version are made or completed; those of others, and all with --kept, are taken as they are.
+-- Makes or completes a study of this program's numerics version. Studies of other versions, and all studies with
+-- --kept, are only read.
 local function study(version, algorithm, start, seed)
   local o = trainings.study(set, { algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
     short = args.smoke })
@@ -75,7 +77,7 @@ local function with_ends(found)
   return ("%.4f (%.4f to %.4f)"):format(found.mean, found.mean - found.half, found.mean + found.half)
 end
 
--- By the seeds that two groups share: f(seed) of each.
+-- Values f(seed) for the seeds that two groups share.
 local function shared(a, b, f)
   local found, has = {}, {}
   for _, seed in ipairs(b.seeds) do has[seed] = true end
@@ -83,7 +85,7 @@ local function shared(a, b, f)
   return found
 end
 
--- Values of every query, the mean over seeds.
+-- The mean over seeds of the values of every query.
 local function mean_values(values, seeds)
   local sums = {}
   for _, seed in ipairs(seeds) do
@@ -119,7 +121,8 @@ local function row_of(own, base)
   return row
 end
 
--- Two groups of one algorithm at equal seeds: a row for every learning rate, of its trainings, and one for the trials that validation chooses.
+-- Rows that compare two groups of one algorithm at equal seeds: a row for the trainings at every learning rate, and a
+-- row for the trials that validation chooses.
 local function rows_of_pair(one, other)
   local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
   for i, rate in ipairs(protocol.rates) do
@@ -176,7 +179,7 @@ for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
 end
--- Each group beside the next one under another version, and beside its own with a changed bit.
+-- Pairs each group with the next group of its algorithm under another version, and with its group of a changed bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
   local has_next = false

@@ -1,5 +1,5 @@
--- Trainings of seeds.lua: a study over learning rates and folds for each algorithm, start, seed and numerics version.
--- Numbers that say how far two trainings are apart.
+-- The training runs of seeds.lua, a study over learning rates and folds for each algorithm, start, seed and numerics
+-- version, and functions that measure how far two trainings are apart.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -46,7 +46,8 @@ function M.distribution(x)
   return found
 end
 
----The first epoch at which two curves differ by more than `least`, or one has ended; nil where there is none.
+---The first epoch at which two curves differ by more than `least`, or at which one of them has ended; nil if there is
+---no such epoch.
 ---@param a number[]
 ---@param b number[]
 ---@param least number

@@ -33,8 +33,9 @@ local function of_groups(set, groups)
   return of(set, #groups, function(i) return kept[i] end)
 end
 
----Queries with equally many documents together, up to `size` of them in a step (all, by default); what fewer than `least` queries have is left
----out. `drop`: the last step of a pass is left out. Returns how many queries take part, too.
+---Steps of queries that have equally many documents, up to `size` queries in a step (default all). Lengths that fewer
+---than `least` queries have are left out. `drop` leaves out the last step of a pass. Also returns how many queries take
+---part.
 ---@param set mr.Dataset
 ---@param o { size?: integer, least: integer, drop?: boolean }
 ---@return table, integer
@@ -59,7 +60,7 @@ function M.equal_lengths(set, o)
   return of_groups(set, groups), count
 end
 
----Documents, `size` in a step, whatever query they are of: drawn once, the last step left out.
+---Steps of `size` documents each, from any queries. They are drawn once, and the last step is left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer
@@ -95,8 +96,8 @@ local function drawn(entries, count, seed, stream)
   return found
 end
 
----Pairs of documents of a query, `size` in a step, each a list of two: all pairs of equal documents, and as many with the first one better, and
----worse, drawn from those with replacement. The last step is left out.
+---Pairs of documents of a query, `size` in a step, each a list of two: all pairs of equal documents, and as many with
+---the first one better, and worse, drawn from those with replacement. The last step is left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer

@@ -1,9 +1,11 @@
--- Tang et al. (2023), Table 1: which objective ranks best, with one network? MseNet, RankNet, ApproxNDCG and NeuralNDCG, in batches of queries
--- of equal length and query by query, by nDCG, precision and average precision.
--- Data: MQ2008 (five folds) and the MSLR slice (its one fold), or MSLR-WEB10K where it is (--sets mq2008,web10k). Network: f-5-1, ReLU; Adam.
+-- Tang et al. (2023), Table 1: which objective ranks best, with one network? MseNet, RankNet, ApproxNDCG and
+-- NeuralNDCG, in batches of queries of equal length and query by query, by nDCG, precision and average precision.
+-- Data: MQ2008 (five folds) and the MSLR slice (its one fold), or MSLR-WEB10K where it is (--sets mq2008,web10k).
+-- Network: f-5-1, ReLU; Adam.
 -- --recipe paper: every algorithm on the same test queries, those of the official folds (the paper splits off a tenth of the queries at random
--- instead), features standardised by the training part, the epoch chosen on validation, and the learning rate once that of the text, once
--- chosen on validation. --recipe code: what the authors' code does, under three seeds. protocol.lua has both.
+-- instead), features standardised by the training part, the epoch chosen on validation, and the learning rate once that
+-- of the text, once chosen on validation. --recipe code: what the authors' code does, under three seeds. protocol.lua
+-- has both.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
@@ -14,7 +16,8 @@ local args = runs.args{
 
 local views = { paper = dofile(here .. "table_paper.lua"), code = dofile(here .. "table_code.lua") }
 
--- An algorithm's numbers in a table of the paper or in its authors' files; of another data set, that is said. None beside made-up data.
+-- An algorithm's numbers in a table of the paper or in its authors' files, with a note if they are of another data set.
+-- Made-up data have none.
 local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
@@ -44,7 +47,7 @@ local function rows_of(name, view)
   return rows
 end
 
--- The best of the lines of a kind are marked; printed numbers and random orders are texts.
+-- Marks the best of the lines of a kind. Printed numbers and random orders are texts, so that they are not marked.
 local columns, formats, mark = { "algorithm", "what" }, {}, {}
 for i, metric in ipairs(published.metrics) do
   local title = runs.measures.title(metric)

@@ -32,7 +32,8 @@ local function text_of(trials, name)
   return ("%.4f (%.3f to %.3f)"):format(mean, low, high)
 end
 
--- How many numbers of Table 1 lie between the least and the largest of the seeds, in words and as a report counts them.
+-- Counts the numbers of Table 1 that lie between the least and the largest of the seeds, as a sentence and for a
+-- report.
 local function met(printed, names, trials)
   local within, count = 0, 0
   for algorithm, numbers in pairs(printed) do
@@ -46,7 +47,8 @@ local function met(printed, names, trials)
     count, within), { of = count, within = within, tolerance = "least to largest of the seeds" }
 end
 
--- How many queries each was trained and evaluated on, and a random order on the same ones.
+-- A sentence with the numbers of queries that algorithms were trained and evaluated on, and the random order of those
+-- queries.
 local function counts_table(names, trials)
   local rows = {}
   for i, name in ipairs(names) do

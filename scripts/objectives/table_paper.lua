@@ -40,14 +40,14 @@ local function random_values(runs, set)
   return all
 end
 
--- A number of every fold's trial.
+-- A number of the trial of each fold.
 local function column(folds, name)
   local found = {}
   for i, trial in ipairs(folds) do found[i] = trial[name] end
   return found
 end
 
--- As text, in the order of the folds.
+-- Numbers as text, in the order of the folds.
 local function listed(numbers)
   local found = {}
   for i, x in ipairs(numbers) do found[i] = ("%g"):format(x) end
@@ -77,7 +77,7 @@ local function second_table(results, chosen, found)
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }
 end
 
--- Query by query against batches of the same objective, in words.
+-- A sentence that compares training query by query with batches, for each objective.
 local function by_query(found)
   local parts, mean = {}, {}
   for _, each in ipairs(found) do mean[each.name] = each.mean end
@@ -87,7 +87,7 @@ local function by_query(found)
   return table.concat(parts, ", ")
 end
 
--- In how many folds the best rate was the least or the largest that was tried, of all algorithms.
+-- The number of folds, over all algorithms, in which the best rate was the least or the largest that was tried.
 local function at_the_edge(chosen)
   local count, all = 0, 0
   for _, folds in pairs(chosen) do
@@ -96,7 +96,7 @@ local function at_the_edge(chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- Findings in whole sentences, and a part of a sentence with a place for the name of the data.
+-- Findings as sentences, and as a part of a sentence into which the name of the data is formatted.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do

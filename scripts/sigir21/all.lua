@@ -1,6 +1,6 @@
--- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the words that tell one run of a script from
--- another. What is trained as published, or as the authors' last commit, takes the runs of the tables beside the published numbers, those of the
--- authors' own splits.
+-- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the words that tell one
+-- run of a script from another. Under the recipes "published" and "code" scripts take the runs on the authors' own
+-- splits, which the tables beside the published numbers also use.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local ways = {
@@ -8,7 +8,7 @@ local ways = {
   { title = "trained as the authors' last commit", words = { "--recipe", "code", "--sets", "citeulike" }, ending = "_code" },
   { title = "trained as in the paper", words = { "--recipe", "paper" }, ending = "" },
 }
--- A section each, so that one has a results file before the runs of the other are complete.
+-- Each kind has a section of its own, so that one has a results file before the runs of the other are complete.
 local kinds = { { name = "listwise", title = "listwise losses" }, { name = "lambda", title = "LambdaRank" } }
 local figures = {
   "every loss by every metric and NSR", "which loss is the best by which metric", "losses over all data sets", "losses on each data set",

@@ -1,6 +1,6 @@
 -- Computations of Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the rows of runs.lua: means
--- over splits, how often a loss is the best, differences of users' scores. Their statistics are
--- those of protocol.lua.
+-- over splits, how often a loss is the best, differences of users' scores. Statistical tests are in
+-- protocol.lua.
 local M = {}
 
 ---Different values of a field, in order of appearance.
@@ -28,11 +28,11 @@ function M.where(rows, fields)
   return found
 end
 
--- A split of a data set at an NSR, for losses of one kind.
+-- A key for a split of a data set at an NSR, for losses of one kind.
 local function split_of(row) return ("%s\n%s\n%d\n%d"):format(row.kind, row.dataset, row.nsr, row.split) end
 
----The rows of those splits (of a data set at an NSR) in which every loss of a kind has a run: so long as a store is not full, others would
----compare what cannot be compared.
+---The rows of the splits (of a data set at an NSR) in which every loss of a kind has a run. In other splits, which
+---occur while a store is not complete, losses cannot be compared.
 ---@param rows sigir21.Row[]
 ---@return sigir21.Row[] rows
 ---@return integer splits  that are left out
@@ -51,7 +51,7 @@ function M.complete(rows)
   return found, left
 end
 
----Mean, least and largest score of some rows; NaN of none.
+---Mean, least and largest score of some rows; NaN if there are no rows.
 ---@return number mean
 ---@return number low
 ---@return number high
@@ -62,7 +62,8 @@ function M.spread(rows)
   return sum / #rows, low, high
 end
 
----How often each loss has the best score of a split at an NSR, by one metric on one data set; losses that tie are all counted.
+---How often each loss has the best score of a split at an NSR, by one metric on one data set; losses that tie are all
+---counted.
 ---@param rows sigir21.Row[]  of one kind, metric and data set
 ---@return table<string, integer> counts  by loss
 ---@return integer cases  splits and NSR
@@ -99,8 +100,8 @@ local function by_user(rows)
   return users
 end
 
----Differences of users' scores under two losses, means over the splits, and the logarithms of their positives in train. A user without a score
----under one of them is left out.
+---Differences of users' scores under two losses, as means over the splits, and the logarithms of the numbers of
+---relevant items that the users have in train. A user without a score under one of the losses is left out.
 ---@param rows sigir21.Row[]   of one loss
 ---@param others sigir21.Row[] of another, else alike
 ---@return number[] positives  log2

@@ -1,6 +1,7 @@
--- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate and NSR beside the numbers of
--- their repository. Model: matrix factorisation, 32 factors, U(-0.01, 0.01). Under the recipe "published" the model is that of the epoch which
--- the loss's own metric chose on test, as theirs is; under "paper" epochs are chosen on validation.
+-- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate and
+-- NSR beside the numbers of their repository. Model: matrix factorisation, 32 factors, U(-0.01, 0.01). Under the recipe
+-- "published" the loss's own metric chooses the epoch on test, as in their repository; under "paper" it chooses on
+-- validation.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
@@ -12,7 +13,7 @@ local args = runs.args({
 local close, is_near = runs.protocol.close, runs.protocol.near
 local compared_by = { "ndcg", "ap", "rbp(0.95)" }
 
--- Ours less theirs by metric, and the largest of these; nil where nothing is printed.
+-- Our numbers minus the published ones by metric, and the largest difference; nil where no number is published.
 local function differences(o, model)
   local found, largest = {}, 0
   for _, metric in ipairs(runs.metrics) do
@@ -121,7 +122,7 @@ local function near_by(of_loss, metric)
   return count
 end
 
--- The median of what a loss's models have by a metric less what is published.
+-- The median over a loss's models of our number by a metric minus the published one.
 local function median_of(of_loss, metric)
   local values = {}
   for i, each in ipairs(of_loss) do values[i] = each.less[metric] end

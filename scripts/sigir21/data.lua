@@ -1,6 +1,6 @@
--- The data sets of Li, Urbano & Hanjalic (2021) that are to be had: CiteULike-a on the authors' own splits, Monte Carlo splits of CiteULike-a
--- and MovieLens (section 4.1: users with 25 relevant items or more, 80 % of each user's items for training), and any folder in the layout of
--- their repository.
+-- The data sets of Li, Urbano & Hanjalic (2021) that are to be had: CiteULike-a on the authors' own splits, Monte Carlo
+-- splits of CiteULike-a and MovieLens (section 4.1: users with 25 relevant items or more, 80 % of each user's items for
+-- training), and any folder in the layout of their repository.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -32,7 +32,8 @@ local function csv(folder, split, part)
   return core.is_file(path) and path or path .. ".gz"
 end
 
--- fold_0, fold_1, ... of train.csv and test.csv. All that is in them is relevant: ratings below the authors' threshold are not.
+-- Folders fold_0, fold_1, ... with train.csv and test.csv. All rows of these files are relevant; ratings below the
+-- authors' threshold are not in the files.
 local function published(title, folder)
   local splits, ratings = {}, {}
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end

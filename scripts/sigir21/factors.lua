@@ -1,5 +1,6 @@
--- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best? One split, NSR 1, each loss at the learning
--- rate that the authors tried with every number; beside their nDCG where that was published.
+-- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best? One
+-- split, NSR 1, each loss at the learning rate that the authors tried with every number of factors. Their nDCG stands
+-- beside ours where it was published.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua").factors

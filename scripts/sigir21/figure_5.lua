@@ -1,5 +1,5 @@
--- Li, Urbano & Hanjalic (2021), Figure 5: who gains by nRBP over AP and nDCG, users with few or with many positives? Differences of users'
--- scores at the largest NSR at which all three have runs.
+-- Li, Urbano & Hanjalic (2021), Figure 5: who gains by nRBP over AP and nDCG, users with few or with many positives?
+-- Differences of users' scores at the largest NSR at which all three have runs.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -8,7 +8,7 @@ local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
--- The fit at a place, with its interval, as text, and on which side of 0 the interval lies.
+-- Text with the fit at a place and its interval, and the side of 0 on which the interval lies.
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
   for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end

@@ -1,5 +1,5 @@
--- Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from the kept runs, and what Figure 5 shares with them: panels, tables and sentences. Columns
--- are methods and data sets, rows are evaluation metrics.
+-- Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from the kept runs, with panels, tables and sentences that Figure 5
+-- also uses. Columns are methods and data sets, rows are evaluation metrics.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, analysis, figure = dofile(here .. "runs.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
@@ -41,8 +41,8 @@ function M.args(number)
   return runs.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
----The rows of losses that are compared with each other, and what is left out of them, in sentences: a store that is only read (--kept) may
----not be full.
+---The rows of losses that are compared with each other, and sentences on runs that are left out or missing: a store
+---that is only read (--kept) may not be complete.
 ---@return sigir21.Row[] rows
 ---@return string left
 function M.compared(args)
@@ -66,7 +66,7 @@ function M.nothing(args, left)
   return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
----The paper's statements for the page; "" for made-up data, where they do not belong.
+---The paper's statements as a paragraph of the page; "" for made-up data.
 function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words end
 
 ---@class sigir21.Column
@@ -94,7 +94,8 @@ function M.columns(rows, by_dataset)
   return columns
 end
 
----Panels of all metrics and columns: draw(column, metric, title) makes one; the title stands over the first of a column.
+---Panels of all metrics and columns: draw(column, metric, title) makes one; the title stands over the first of a
+---column.
 function M.grid(args, columns, metrics, height, draw)
   local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90, title = figure.title(args) }
   for r, metric in ipairs(metrics) do
@@ -106,7 +107,7 @@ end
 ---The rows of a column by one metric.
 function M.of_metric(column, metric) return analysis.where(column.rows, { metric = metric }) end
 
--- Means over the splits by NSR of every loss, with the least and the largest split: series of a figure.
+-- Series of a figure: for every loss and NSR the mean over splits, with the least and the largest split.
 local function level_series(rows, losses, ratios)
   local series = {}
   for i, loss in ipairs(losses) do
@@ -119,7 +120,8 @@ local function level_series(rows, losses, ratios)
   return series
 end
 
--- How many means fall from one NSR to the next, and of how many; how often RR's is the lowest at an NSR, of how often it is there.
+-- Adds to `count` the steps from one NSR to the next (`steps`) and those in which a mean falls (`falls`), and the cells
+-- that have the RR loss (`cells`) and those in which it has the lowest mean (`rr`).
 local function count_levels(count, series, ratios)
   for k in ipairs(ratios) do
     local least, rr = math.huge, nil
@@ -174,7 +176,7 @@ chose.%s%s]]):format(levels_text(args, count), missing(args)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 
--- A panel of how often each loss is the best by each metric; lines of the table, and a sentence.
+-- A panel with how often each loss is the best by each metric, and a sentence on it. Adds lines to the table.
 local function frequency_panel(column, lines)
   local values, totals, places, cases = {}, {}, 0, 0
   for r, metric in ipairs(runs.metrics) do
@@ -214,7 +216,7 @@ all counted. The loss of RR is left out, as in the paper.
       within = { "method and data", "metric" } })
 end
 
--- Marginal means of a model by loss: over all data sets, or on one of several.
+-- Marginal means of a model by loss, over all data sets or on the column's data set.
 local function means_of(model, column)
   if not column.dataset or #column.datasets == 1 then return model:emmeans "loss" end
   local kept = {}
@@ -267,7 +269,7 @@ end
 
 local no_intervals = "There are as many means as runs, and so no intervals."
 
--- By which metrics the winner is significantly above all others.
+-- A sentence with the metrics by which the winner is significantly above all others.
 local function significance_text(winners)
   local found = {}
   if winners[1].df < 1 then return no_intervals end
@@ -320,7 +322,7 @@ local function highest(means, kind)
   return first.levels[1], first.prediction_low <= sorted[place].prediction_high
 end
 
--- By how many metrics the intervals of the two highest overlap.
+-- A sentence with the number of metrics by which the prediction intervals of the two highest means overlap.
 local function overlap_text(winners)
   local count = 0
   if winners[1].df < 1 then return no_intervals end

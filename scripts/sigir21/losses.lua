@@ -1,6 +1,6 @@
--- The losses of Li, Urbano & Hanjalic (2021) under three recipes: as their equations have them ("paper"), as their code has them at its last
--- commit ("code"), and as the code was when the results were published ("published"). R are smooth ranks, P is the number of relevant rows;
--- one value for each list, of which their code takes the sum over the batch.
+-- The losses of Li, Urbano & Hanjalic (2021) under three recipes: as their equations have them ("paper"), as their code
+-- has them at its last commit ("code"), and as the code was when the results were published ("published"). R are smooth
+-- ranks, P is the number of relevant rows; one value for each list, of which their code takes the sum over the batch.
 local mr = require "moonrank"
 
 local M = { listwise = { "ndcg", "ap", "rr", "nrbp" }, lambda = { "ndcg", "ap", "rr", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } }
@@ -22,9 +22,9 @@ local function relevant_rows(lists)
   return mr.lists(grades), mr.tensor(rows, { dtype = "int64" })
 end
 
--- AP as published: -(1 / P of the batch) sum over relevant k of (sum over all j of sigma(R_j - R_k)) / R_k. It adds up over rows below k
--- where those above were meant, whether they are relevant or not, and over the padding: all lists were as long as the longest one of all users,
--- filled up with rows of score -100.
+-- AP as published: -(1 / P of the batch) sum over relevant k of (sum over all j of sigma(R_j - R_k)) / R_k. The inner
+-- sum is over the rows below k, relevant or not, where the rows above k were meant. It includes the padding: all lists
+-- were filled up to the longest one of all users with rows of score -100.
 local function ap_of_all_rows(longest)
   return mr.losses.define("ap_of_all_rows", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
     local ranks, sizes = mr.smooth.rank(scores, lists), lists.sizes:to(scores.dtype)
@@ -35,7 +35,8 @@ local function ap_of_all_rows(longest)
   end })()
 end
 
--- AP at the last commit: -(1 / P of the batch) sum over relevant j of (1 + sum over other relevant k of sigma(R_j - R_k)) / R_j.
+-- AP at the last commit: -(1 / P of the batch) sum over relevant j of (1 + sum over other relevant k of sigma(R_j -
+-- R_k)) / R_j.
 local function ap_by_ranks()
   return mr.losses.define("ap_by_ranks", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
     local relevant, rows = relevant_rows(lists)
@@ -44,8 +45,8 @@ local function ap_by_ranks()
   end })()
 end
 
--- RR, in every version of the code: -sum over relevant i of 1 / R_i times the product over other relevant j of 1 - sigma(R_i - R_j): ranks
--- where the paper's Eq. 16 has scores.
+-- RR, in every version of the code: -sum over relevant i of 1 / R_i times the product over other relevant j of 1 -
+-- sigma(R_i - R_j): ranks where the paper's Eq. 16 has scores.
 local function rr_by_ranks()
   return mr.losses.define("rr_by_ranks", { direction = "minimize", metric = "rr", smooth = function(scores, lists)
     local ranks = mr.smooth.rank(scores, lists)
@@ -53,8 +54,8 @@ local function rr_by_ranks()
   end })()
 end
 
--- nRBP as published, and at the last commit: two arguments are in each other's place, so that the sigmoid has the steepness 0.01, at which
--- the padding, with scores of -100, is not far below.
+-- nRBP as published, and at the last commit: two arguments are in each other's place, so that the sigmoid has the
+-- steepness 0.01, at which the padding, with scores of -100, is not far below.
 local function nrbp_with_padding(longest)
   local steepness = 0.01
   return mr.losses.define("nrbp_with_padding", { direction = "minimize", metric = "nrbp_loss", smooth = function(scores, lists)
@@ -66,7 +67,8 @@ end
 
 local function lambdarank(metric, pair) return mr.losses.lambdarank{ metric = metric, pair = pair } end
 
--- RR in every version of the code: of the highest relevant row i alone, and of the rows j above it, (1 / r_j - 1 / r_i) sigma(s_j - s_i).
+-- RR in every version of the code: of the highest relevant row i alone, and of the rows j above it, (1 / r_j - 1 / r_i)
+-- sigma(s_j - s_i).
 local function lambda_rr()
   return mr.losses.define("lambda_rr_of_first", { direction = "minimize", metric = "rr", smooth = function(scores, lists)
     local ranks = lists:rank(scores:detach(), { ties = "stable" }):to(scores.dtype)
@@ -77,7 +79,8 @@ local function lambda_rr()
   end })()
 end
 
--- nRBP at the last commit: the change of RBP, of exponents r in place of r - 1, multiplied by 1 - p^P where a division was meant.
+-- nRBP at the last commit: the change of RBP, of exponents r in place of r - 1, multiplied by 1 - p^P where a division
+-- was meant.
 local function lambda_nrbp(p)
   local of_pairs = lambdarank(("rbp(%g)"):format(p), "sigmoid")
   local metric = ("nrbp(%g)"):format(p)
@@ -89,7 +92,8 @@ end
 local nrbps = {}  -- p by name
 for _, name in ipairs(M.lambda) do nrbps[name] = tonumber(name:match "^nrbp%((.*)%)$") end
 
--- By recipe and kind: what makes a loss of its name, for lists of which the longest in train has this many rows.
+-- Functions that make a loss by its name, for each recipe and kind. Their second argument is the length of the longest
+-- training list.
 local made = { paper = {}, code = {}, published = {} }
 
 function made.paper.listwise(name) return mr.losses[name]() end
@@ -102,13 +106,14 @@ function made.published.listwise(name, longest)
 end
 
 function made.paper.lambda(name) return lambdarank(name) end
--- AP: of all pairs where the code counts those in the wrong order, and of its own rows where the code reads others' at NSR 2 and 5.
+-- AP: of all pairs where the code counts those in the wrong order, and of its own rows where the code reads others' at
+-- NSR 2 and 5.
 function made.code.lambda(name)
   if nrbps[name] then return lambda_nrbp(nrbps[name]) end
   return name == "rr" and lambda_rr() or lambdarank(name, "sigmoid")
 end
--- nDCG was not yet divided by the ideal DCG. What AP and nRBP were is not known: the code of the day of the results cannot run AP at NSR 2
--- and 5, and has no nRBP.
+-- nDCG was not yet divided by the ideal DCG. The published AP and nRBP are unknown: the code of the day of the results
+-- cannot run AP at NSR 2 and 5, and has no nRBP.
 function made.published.lambda(name)
   return name == "ndcg" and lambdarank("dcg", "sigmoid") or made.code.lambda(name)
 end

@@ -1,5 +1,5 @@
--- Li, Urbano & Hanjalic (2021), section 5.2: the listwise nRBP loss has no parameter p, so that RBP(0.8), RBP(0.9) and RBP(0.95) choose three epochs of
--- one training. Do these agree, and what is lost where only one of the three chooses?
+-- Li, Urbano & Hanjalic (2021), section 5.2: the listwise nRBP loss has no parameter p, so that RBP(0.8), RBP(0.9) and
+-- RBP(0.95) choose three epochs of one training. Do these agree, and what is lost where only one of the three chooses?
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
@@ -7,7 +7,8 @@ local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figur
 local args = runs.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
 local metrics = runs.own_metrics "nrbp"
 
--- The learning rate at which RBP(0.95) chose the best epoch of a split, and the three models there by metric.
+-- For each split the three models by metric, at the learning rate whose model has the highest RBP(0.95) on the part
+-- that chooses.
 local function models_of(set, nsr)
   local best = {}
   for _, rate in ipairs(runs.training(args, "listwise", "nrbp").rates) do

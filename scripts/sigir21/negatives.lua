@@ -1,6 +1,7 @@
--- Negatives as the authors draw them (Dataset.train_preparation, test_preparation): for train among all items but the user's relevant ones of train, so
--- that those of test may be among them; for test among all items that are relevant to the user in neither part, which may have been negatives
--- in train. The library's folds keep the parts apart.
+-- Negatives as the authors draw them (Dataset.train_preparation, test_preparation): for train among all items but the
+-- user's relevant ones of train, so that relevant items of test may be among them. For test they are drawn among all
+-- items that are relevant to the user in neither part, which may have been negatives in train. The library's folds keep
+-- the parts apart.
 local mr = require "moonrank"
 
 local M = {}
@@ -33,7 +34,8 @@ local function items_of(parts)
   return found, count
 end
 
--- A dataset of relevant rows with nsr others for each, none of which is among `relevant`, by user; all others where these are too few.
+-- A dataset of relevant rows with nsr others for each, none of which is among `relevant`, by user; all others where
+-- these are too few.
 local function with_negatives(part, nsr, items, relevant, count, next_number)
   local grades, rows, users, own, at = {}, {}, part.users:totable(), part.items:totable(), 0
   for l, n in ipairs(part.lists.sizes:totable()) do

@@ -177,7 +177,7 @@ function M.outcome(run, fold, own)
   return result
 end
 
----The best of several trainings by what chose: the first of equal ones.
+---The training with the highest `chosen_by`, the first of several.
 ---@generic T: { chosen_by: number }
 ---@param several T[]
 ---@return T
@@ -203,7 +203,7 @@ function M.analysed(rows)
 end
 
 ---Section 5.2: a linear model of the scores by one metric, standardised within data set and NSR: loss, data set and
----NSR, and the interactions of the loss with the other two. What has one value only is left out.
+---NSR, and the interactions of the loss with the other two. Factors with one value only are left out.
 ---@param rows sigir21.Row[]  of one kind and metric
 ---@return mr.LinearModel
 function M.linear_model(rows)
@@ -273,7 +273,7 @@ end
 ---Figure 5: corrected p-values of the slopes of all curves.
 M.correct = mr.stats.holm
 
----A difference from a published number that counts as none: the spread over folds is 0.001.
+---The largest difference from a published number that counts as none. The spread over folds is 0.001.
 M.close = 0.003
 function M.near(difference) return math.abs(difference) <= M.close end
 

@@ -1,11 +1,13 @@
--- Numbers published with Li, Urbano & Hanjalic (2021), for scripts that compare theirs with them: CiteULike-a, 32 factors, folds 0 and 1, from the
--- repository roger-zhe-li/sigir21-newinsights at 72741b7, results/citeulike/all_res.csv and lambda_results/citeulike/all_res.csv (the paper itself
--- prints figures only). Test means at the epoch that the loss's own metric chose on test.
+-- Numbers published with Li, Urbano & Hanjalic (2021), for scripts that compare theirs with them: CiteULike-a, 32
+-- factors, folds 0 and 1, from the repository roger-zhe-li/sigir21-newinsights at 72741b7,
+-- results/citeulike/all_res.csv and lambda_results/citeulike/all_res.csv (the paper itself prints figures only). Test
+-- means at the epoch that the loss's own metric chose on test.
 local M = {}
 
 local columns = { "ndcg@5", "ndcg", "rr", "ap", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 
--- By NSR, learning rate and split from lines "NSR rate, the seven columns of fold 0, those of fold 1", in units of 0.0001.
+-- By NSR, learning rate and split from lines "NSR rate, the seven columns of fold 0, those of fold 1", in units of
+-- 0.0001.
 local function read(text)
   local found = {}
   for line in text:gmatch "[^\n]+" do
@@ -199,7 +201,8 @@ M.lambda = {
 5 0.1    3055 6143 5343 3046 2745 2374 1949  3032 6144 5401 3045 2735 2372 1949]],
 }
 
--- nDCG of fold 0 at NSR 1 by loss and number of factors, from the same files, at the learning rates that were tried with all of them.
+-- nDCG of fold 0 at NSR 1 by loss and number of factors, from the same files, at the learning rates that were tried
+-- with all of them.
 M.factors = {
   rate = { ndcg = 0.5, ap = 0.5, rr = 0.5, nrbp = 0.1 },
   ndcg = { [8] = 0.9273, [16] = 0.9377, [32] = 0.9427, [64] = 0.9460, [128] = 0.9482 },

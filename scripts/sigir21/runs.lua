@@ -1,6 +1,6 @@
--- Every training run of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: a study for each data set, NSR, loss, learning rate
--- and number of factors under a recipe, a trial for each split, with the test scores of every user. A loss's own metrics choose the epochs of its
--- models, of which listwise nRBP has three (section 4.2).
+-- Every training run of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: a study for each data set,
+-- NSR, loss, learning rate and number of factors under a recipe, a trial for each split, with the test scores of every
+-- user. A loss's own metrics choose the epochs of its models, of which listwise nRBP has three (section 4.2).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -48,8 +48,9 @@ local function check_folder(args)
   end
 end
 
----The options of a script that reads runs: its own, and which runs. `more.recipe` and `more.sets` are defaults, `more.smoke` are the values of
----the script's own options under --smoke, `more.without` are options that the script does not take, with their values.
+---The options of a script that reads runs: its own, and which runs. `more.recipe` and `more.sets` are defaults,
+---`more.smoke` are the values of the script's own options under --smoke, `more.without` are options that the script
+---does not take, with their values.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
@@ -96,8 +97,8 @@ function M.set(args, name)
   return opened[name]
 end
 
----How a loss is trained under the recipe: of its learning rates those that the options name, on made-up data of the first two; and its epochs
----unless the options say otherwise.
+---How a loss is trained under the recipe. Its learning rates are limited to those that the options name, on made-up
+---data to the first two of them. The options may also set the number of epochs.
 local function training(args, kind, loss)
   local how, rates = protocol.training(args.recipe, kind, loss), {}
   for i, rate in ipairs(how.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
@@ -106,7 +107,8 @@ local function training(args, kind, loss)
 end
 M.training = training
 
----One run. `o`: data set (opened), split, nsr, kind, loss, rate, factors, and the seed of model, order of users and the authors' negatives.
+---One run. `o` has the data set (opened), split, nsr, kind, loss, rate, factors, and the seed of the model, of the
+---order of users and of the authors' negatives.
 local function train(args, o)
   local fold = protocol.fold(args.recipe, o.set, o)
   local run = protocol.train(args.recipe, { kind = o.kind, loss = o.loss, rate = o.rate, fold = fold, seed = o.seed,
@@ -115,10 +117,10 @@ local function train(args, o)
 end
 M.train = train
 
----Ends a script with --kept that does not find what it takes.
+---Ends a script with --kept whose runs are missing.
 function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
 
----Ends with an error where nothing was found of what a script reads.
+---Ends a script with an error if it found no runs at all.
 ---@param found table[]
 function M.check_found(args, found)
   if #found == 0 and not args.kept then
@@ -130,7 +132,7 @@ function M.check_found(args, found)
   end
 end
 
----The runs of a loss at one learning rate: a trial for each split. nil where only kept ones are read and there are none.
+---The runs of a loss at one learning rate, a trial for each split; nil with --kept if the store has none.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
@@ -156,7 +158,8 @@ function M.so_far(there, planned, what, more)
     what)
 end
 
--- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store: learning rates, NSR, sets and splits.
+-- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store:
+-- learning rates, NSR, sets and splits.
 local function count_kept(args, visit)
   for _, kind in ipairs(args.kinds) do
     for _, loss in ipairs(M.losses_of(args, kind)) do
@@ -190,7 +193,8 @@ function M.missing(args)
     #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
 end
 
----The section of a script (figure.finish). One that lacks runs says so, because a results file has all runs of its section.
+---The section of a script (figure.finish). One that lacks runs says so, because a results file has all runs of its
+---section.
 ---@param figure table  thesis/figure.lua
 ---@return report.Section
 function M.finish(figure, args, ...)
@@ -247,7 +251,7 @@ end
 ---@field epoch integer
 ---@field scores table<string, number>  test means by metric at that epoch
 
----The models of a loss at one learning rate: of every split, one for each of the loss's own metrics.
+---The models of a loss at one learning rate, one for each split and each of the loss's own metrics.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return sigir21.Model[]
 function M.models(args, o)
@@ -268,7 +272,8 @@ function M.models(args, o)
   return models
 end
 
----The rows of the models of one loss, each at its best learning rate, which the model's own metric chooses for every split.
+---The rows of the models of one loss, each at its best learning rate, which the model's own metric chooses for every
+---split.
 ---@return sigir21.Row[]
 function M.best_rows(args, o)
   local at, order = {}, {}
@@ -283,7 +288,8 @@ function M.best_rows(args, o)
   return order
 end
 
----All rows of the data sets, NSR and kinds that the options name: every model at its best learning rate by every metric. What is missing is run first.
+---All rows of the data sets, NSR and kinds that the options name: every model at its best learning rate by every
+---metric. Missing runs are made first.
 ---@return sigir21.Row[]
 function M.rows(args)
   local rows = {}

@@ -1,6 +1,7 @@
 -- Li, Urbano & Hanjalic (2021), Table 1: how many users, items and relevant ratings have the data sets, once users with
--- fewer than 25 relevant items are left out (section 4.1)? CiteULike-a on the authors' own splits and by the rule of the
--- paper, and MovieLens, which stands here for the graded ratings. Three of the paper's four data sets are not to be had.
+-- fewer than 25 relevant items are left out (section 4.1)? CiteULike-a on the authors' own splits and by the rule of
+-- the paper, and MovieLens, which stands here for the graded ratings. Three of the paper's four data sets are not to be
+-- had.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, published = dofile(here .. "data.lua"), dofile(here .. "published.lua")

@@ -1,6 +1,6 @@
--- The whole thesis (Westerborg 2022) in one command: runs what is missing, makes every table and figure, and writes one report of them.
--- When it was interrupted it continues where it stopped. The runs of the thesis alone, one seed on MovieLens and MQ2008, are --seeds 1; the
--- claim that a bound of our own is better takes three.
+-- The whole thesis (Westerborg 2022) in one command: runs what is missing, makes every table and figure, and writes one
+-- report of them. When it was interrupted it continues where it stopped. The runs of the thesis alone, one seed on
+-- MovieLens and MQ2008, are --seeds 1; the claim that a bound of our own is better takes three.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -23,7 +23,7 @@ for _, names in ipairs{ args.sets, args.others } do
   for _, name in ipairs(names) do runs.set(args, name) end
 end
 
--- All runs, so that the scripts below find them.
+-- Makes all runs here, so that the scripts below find them.
 local function run_all()
   for _, names in ipairs{ { "movielens", "mq2008" }, args.others } do
     for _, name in ipairs(names) do runs.of(args, name, args.seeds[1]) end

@@ -1,12 +1,12 @@
--- The studies of better_reference.lua: losses under distribution bounds whose reference is a ranker that draws rows with weights
--- e^(beta grade), on MovieLens by matrix factorisation and on MQ2008 (relevant = label 1 or 2) by the thesis' network; rates are those of the
--- form of bound.
+-- The training runs behind better_reference.lua. Losses are trained under distribution bounds whose reference is a
+-- ranker that draws rows with weights e^(beta grade): on MovieLens by matrix factorisation, on MQ2008 (relevant = label
+-- 1 or 2) by the thesis' network. A bound has the learning rate that was chosen for its form, whatever its beta.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 
 local M = { forms = { "distribution", "distribution_logit" }, betas = { 0, 0.5, 1, 2 } }
 
----A bound's name in runs.lua.
+---The name by which runs.lua knows the bound of this form and beta.
 function M.bound(form, beta) return ("%s (beta %g)"):format(form, beta) end
 
 local bounds, form_of = { "none" }, { none = "none" }
@@ -17,7 +17,8 @@ for _, form in ipairs(M.forms) do
   end
 end
 
----The studies, one per value of a data set's setting; `args` are those of runs.args, and a seed.
+---Studies with all runs, one study for each value of a data set's setting. `args` are the options of runs.args, and a
+---seed.
 ---@return { set: thesis.Data, value: integer, results: mr.Results }[]
 function M.studies(args)
   local found = {}

@@ -1,6 +1,7 @@
--- Westerborg (2022), future work: what if a distribution bound compares a list not with random rankings, but with those of a ranker that is
--- better than random? It draws rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is random. Exact
--- distributions, kappa = 8, the bound itself and its logit, on MovieLens and on MQ2008 (label 1); changes are paired by user or query.
+-- Westerborg (2022), future work: what if a distribution bound compares a list not with random rankings, but with those
+-- of a ranker that is better than random? This ranker draws rows without replacement with weights e^(beta grade)
+-- (Plackett 1975, Luce 1959); beta = 0 is random. Bounds are the exact distribution (kappa = 8) and its logit, on
+-- MovieLens and on MQ2008 (label 1). Changes are paired by user or query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -10,7 +11,7 @@ local better = dofile(here .. "better.lua")
 local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
   { without = { "samples" } })
 
--- The references of one shape of list
+-- A panel for each metric has the distribution functions of all references for one shape of list.
 local shape = { n = 60, p = 20 }
 local panels = {}
 for _, base in ipairs(figure.losses) do
@@ -25,7 +26,7 @@ for _, base in ipairs(figure.losses) do
 end
 local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
 
--- A row per setting, loss, form and beta: the change against beta = 0, and against no bound
+-- A row for each setting, loss, form of bound and beta has the change against beta = 0 and the change against no bound.
 local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
 local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }, { mean = "max" }
 for _, names in ipairs(changes) do
@@ -49,7 +50,7 @@ for _, study in ipairs(better.studies(args)) do
   end
 end
 
--- Holm's correction over all comparisons of one kind; how many are significant, by their direction
+-- P-values are corrected by Holm over all comparisons of one kind. Words count significant changes by their direction.
 local words = {}
 for i, each in ipairs(tests) do
   local ps, up, down = {}, 0, 0

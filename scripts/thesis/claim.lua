@@ -1,7 +1,8 @@
--- Does the logit of the exact distribution rank better than no bound and than all four bounds of the thesis, for every loss at every NSR?
--- A simulation with epochs chosen on test said so (MovieLens, three seeds, one rate for all). Here: five folds, three seeds of splits,
--- negatives and models, epoch and learning rate chosen on validation for every bound, tests paired by user or query (means over folds and
--- seeds) with Holm's correction over each data set; MQ2008 under three readings of "relevant" as well, and CiteULike-a.
+-- Does the logit of the exact distribution rank better than no bound and than all four bounds of the thesis, for every
+-- loss at every NSR? A simulation with epochs chosen on test said so (MovieLens, three seeds, one rate for all). This
+-- script tests it with five folds and three seeds of splits, negatives and models. Validation chooses epoch and
+-- learning rate for every bound. Tests are paired by user or query (means over folds and seeds), with Holm's correction
+-- over each data set. MQ2008 has three readings of "relevant"; CiteULike-a is optional.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -14,8 +15,8 @@ local args = runs.args({
   bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
 }, { smoke = { seeds = { 1 } } })
 
--- In how many runs, a fold under a seed each, the claimed bound is better. Tests by user or query take the trained models as given; how much
--- another split and start change shows here.
+-- The number of runs (one for each fold and seed) in which the claimed bound is better. Tests by user or query take the
+-- trained models as given, so this number shows how much another split and another start change.
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
@@ -34,7 +35,8 @@ end
 ---@field p number         corrected
 ---@field runs string      in how many runs it is better
 
--- Every loss, setting and other bound of a data set, with corrected p-values.
+-- Compares the claimed bound with every other one, for each loss and setting of a data set; p-values are corrected by
+-- Holm over all of them.
 local function comparisons(set, all)
   local found, ps = {}, {}
   for _, value in ipairs(set.values) do
@@ -52,8 +54,8 @@ local function comparisons(set, all)
   return found
 end
 
--- For every loss and setting: the number of bounds that it is better and worse than, the number
--- significantly so, and whether the claim holds.
+-- Counts for every loss and setting how many bounds the claimed one is better and worse than, how often significantly,
+-- and says whether the claim holds.
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do

@@ -1,5 +1,6 @@
--- Bounds compared with no bound: shared by both halves of Table 5.1 and other data. The test metric of the matching loss, its spread over
--- folds, the printed number where there is one, and the change, paired by user or query, with its p-value and effect size.
+-- The table that compares bounds with no bound, for both halves of Table 5.1 and for other data. It has the test metric
+-- of the matching loss, its spread over folds, the printed number where there is one, and the change, paired by user or
+-- query, with its p-value and effect size.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -16,7 +17,7 @@ local function counted(values, empty) return mr.stats.summary(protocol.filled(va
 -- The unit that values are paired by: user or query.
 local function unit_of(set) return set.setting == "nsr" and "user" or "query" end
 
--- One row: setting, loss and bound, with the comparison against no bound (for all but no bound itself), by column.
+-- A row of the table as values by column. The row of a bound also has its comparison with no bound.
 local function row_of(results, o, set, value, loss, bound)
   local at = { [set.setting] = value, loss = loss }
   local where = { [set.setting] = value, loss = loss, bound = bound }
@@ -38,7 +39,7 @@ local function row_of(results, o, set, value, loss, bound)
   return row
 end
 
--- Holm's correction over all comparisons of the table, into the rows.
+-- Writes p-values, corrected by Holm over all comparisons of the table, into its rows.
 local function correct(rows)
   local ps = {}
   for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
@@ -48,7 +49,8 @@ end
 
 local function name_of(set, row) return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
 
--- The differences of the means from the printed numbers, by setting and loss; "" where none are printed.
+-- A sentence with the mean difference from the printed numbers for each setting and loss; "" where no numbers are
+-- printed.
 local function from_printed(set, rows)
   local parts, i = {}, 1
   while i <= #rows do
@@ -65,7 +67,7 @@ local function from_printed(set, rows)
     table.concat(parts, ", ")) or ""
 end
 
--- How many numbers are as near the printed ones as this; nil where none are printed.
+-- Counts the numbers that are near the printed ones (protocol.near); nil where no numbers are printed.
 local function agreement(rows)
   local found = { of = 0, within = 0, tolerance = ("%g"):format(protocol.close) }
   for _, row in ipairs(rows) do

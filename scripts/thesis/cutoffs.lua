@@ -1,6 +1,6 @@
--- The runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of every test list for k = 1 to
--- 10. The rankings of MovieLens are measured a second time with lists thinned to the shapes of MQ2008: as many rows, as many of them
--- relevant.
+-- The training runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of
+-- every test list for k = 1 to 10. The rankings of MovieLens are measured a second time on lists thinned to the shapes
+-- of MQ2008's lists: the same number of rows and of relevant rows.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -8,7 +8,7 @@ local protocol = runs.protocol
 
 local M = { deepest = 10 }
 
----Which lists of MQ2008 count: a document is relevant from this label on.
+---The labels from which a document of MQ2008 is relevant; each makes a data set of its own.
 M.labels = { 2, 1 }
 
 local metrics = { "auc" }
@@ -23,7 +23,7 @@ local function shapes_of(lists)
   return found
 end
 
--- The first `count` of some rows in a random order.
+-- Adds `count` rows, drawn at random without replacement, to `into`. Reorders `rows`.
 local function some_of(rows, count, into)
   for i = 1, count do
     local j = math.random(i, #rows)
@@ -32,9 +32,8 @@ local function some_of(rows, count, into)
   end
 end
 
--- One list for each of those of a part: of its rows so many that it has the shape of a list of another data set, drawn among those that
--- fit.
--- Returns the rows that stay, and their lists.
+-- Thins every list of a part to a shape of another data set, drawn among the shapes that fit. Rows are drawn at random.
+-- Lists that no shape fits are left out. Returns the numbers of the rows that stay, and their lists.
 local function thinned(part, shapes, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, kept, lists, at = part.lists.relevance:totable(), {}, {}, 0
@@ -63,7 +62,7 @@ local function measure(into, prefix, scores, lists)
   into[prefix .. "rows"], into[prefix .. "relevant"] = lists.sizes, lists.relevant
 end
 
--- One run; `shapes(fold)`: of the other data set, or nil.
+-- One run. `shapes(fold)` returns the shapes of another data set's lists; without it nothing is thinned.
 local function run(args, set, rate, trial, shapes)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local model = set.model(set.size, args.seed)
@@ -79,7 +78,7 @@ local function run(args, set, rate, trial, shapes)
   return { valid = fitted.best.metrics.ndcg, per_list = per_list }
 end
 
----The study of a data set, one trial per setting and fold; `args` are those of runs.args, and a seed.
+---The study of a data set, one trial per setting and fold. `args` are the options of runs.args, and a seed.
 ---@return mr.Results
 function M.study(args, name)
   local set, other = runs.set(args, name), name == "movielens" and runs.set(args, "mq2008") or nil

@@ -1,5 +1,5 @@
--- The data sets of the thesis' experiments, each with the model that ranks it (Westerborg 2022, chapter 4), and others beside them: mr.Fold by
--- setting, number of the fold and seed.
+-- The data sets of the thesis' experiments (Westerborg 2022, chapter 4) and three more, each with the model that ranks
+-- it. A data set returns an mr.Fold for a setting, the number of the fold and a seed.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -19,7 +19,7 @@ local M = {}
 ---@field sizes integer[]     of the model, for the search of section 4.1.1
 ---@field size integer        which one the thesis takes
 ---@field rates number[]      learning rates to choose from
----@field tuning integer      on how many folds they and the sizes are chosen
+---@field tuning integer      number of folds on which rates and sizes are chosen
 ---@field tuning_values? (integer|string)[]  for which of the values rates are chosen (default all)
 ---@field fold fun(value: integer|string, number: integer, seed: integer): mr.Fold
 ---@field model fun(size: integer, seed: integer): mr.Model
@@ -55,7 +55,7 @@ local sources = {
   -- 102 queries of MSLR-WEB30K in its first fold's parts, with 93 documents at the median
   mslr = { title = "MSLR slice", features = 136,
     read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
-  -- its five published folds, 61 queries of 230 to 728 documents
+  -- five published folds, 61 queries of 230 to 728 documents
   clueweb = { title = "ClueWeb09", features = 42,
     read = function(folder) return mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = protocol.valid_share }) end },
 }

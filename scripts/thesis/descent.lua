@@ -1,12 +1,13 @@
--- The runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data and models. Learning rates
--- of both are chosen on validation on the first fold, first among powers of ten, then of the best one's neighbours at a factor of the root
--- of ten; then all folds are run.
+-- The training runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data
+-- and models. Validation of the first fold chooses the learning rates of both, first among powers of ten, then among
+-- the neighbours of the best one at a factor of the root of ten. All folds are run at the chosen rates.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 local protocol = runs.protocol
 
--- At most so many epochs, and so many without a better one, unless a script says otherwise.
+-- `epochs` and `patience` are the defaults of the script's options: the most epochs, and how many without a better one
+-- end training.
 local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, patience = protocol.beside.patience }
 
 local function train(args, set, trial, exponent)
@@ -31,7 +32,7 @@ end
 ---A cell's key: "sgd ndcg minmax".
 function M.key(optimiser, loss, bound) return ("%s %s %s"):format(optimiser, loss, bound) end
 
--- The trials of a study by cell: exponents and what validation said.
+-- Adds the trials of a study to `into`: for each cell the metric on validation by exponent.
 local function tried(results, exponent_of, into)
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
@@ -53,7 +54,7 @@ local function chosen(cells)
   return best, table.concat(parts, ", ")
 end
 
----Validation of every rate that was tried, by cell and exponent.
+---Tries the rates of the coarse and of the fine grid. Returns the metric on validation for every cell and exponent.
 ---@return table<string, table<integer, number>>
 function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
@@ -71,7 +72,7 @@ function M.tuned(args, name)
   return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
 end
 
----All folds at the best rates, and the exponents of these by cell.
+---Runs all folds at the best rates. Also returns the exponents of the best rates by cell, and what `M.tuned` returns.
 ---@return mr.Results results, table<string, integer> exponents, table<string, table<integer, number>> tuned
 function M.study(args, name)
   local cells = M.tuned(args, name)

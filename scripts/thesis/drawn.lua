@@ -1,5 +1,5 @@
--- The runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the exact one and with the mean of
--- random rankings, as the thesis has it (section 4.3).
+-- The training runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the
+-- exact expectation and with the mean of random rankings, as in the thesis (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,7 +7,7 @@ local protocol = runs.protocol
 
 local M = { bounds = { "expectation", "expectation_max" } }
 
----How many random rankings; 0 stands for the exact expectation.
+---The numbers of random rankings that are compared; 0 stands for the exact expectation.
 function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
 
 ---The metric of each loss.
@@ -15,7 +15,7 @@ M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
 local means = runs.cache()
 
----The mean of a metric over so many random rankings of a list of n rows of which p are relevant.
+---The mean of a metric over `samples` random rankings of a list of n rows of which p are relevant.
 function M.mean_of(metric, n, p, samples)
   local key = ("%s %d %d %d"):format(metric, n, p, samples)
   means[key] = means[key]
@@ -23,7 +23,8 @@ function M.mean_of(metric, n, p, samples)
   return means[key]
 end
 
--- The bound of a name with means of random rankings in place of expectations: M / E, or (M - E) / |best - E|.
+-- The bound M / E ("expectation") or (M - E) / |best - E| ("expectation_max") of a metric M, with the mean of random
+-- rankings for E.
 local function drawn_bound(name, metric, samples)
   return function(score, stats)
     local n, p, values = stats.n:totable(), stats.p:totable(), {}
@@ -42,7 +43,8 @@ local function train(args, set, rates, trial)
   return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
----The study of a data set, one trial per loss, bound, number of random rankings and fold; `args` are those of runs.args, and a seed.
+---The study of a data set, one trial per loss, bound, number of random rankings and fold. `args` are the options of
+---runs.args, and a seed.
 ---@return mr.Results
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]

@@ -22,7 +22,7 @@ function M.options(name, own)
   return own
 end
 
----The options of the script of a figure that needs no data: its own, and --out, --show, --smoke, which sets some of them.
+---The options of a script whose figure needs no data: its own, --out, --show, and --smoke, which sets some of its own.
 function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
   own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
@@ -69,20 +69,20 @@ function M.ends(base, instance)
   return base.sign * stats.best, base.sign * worst
 end
 
--- As many lists as values, all of them this instance.
+-- Judged lists of this instance, one for each value.
 local function copies(instance, count)
   local lists = {}
   for i = 1, count do lists[i] = instance.grades end
   return mr.lists(lists)
 end
 
----The bounded values of losses of one instance.
+---The bounded values that belong to unbounded losses of one instance.
 function M.bounded(bound, base, instance, values)
   local scores = base.sign * mr.tensor(values, { dtype = "float64" })
   return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
 end
 
----The smooth loss of an instance whose rows have these scores, or all the same, under a bound.
+---The smooth loss of an instance under a bound. Its rows have these scores, or equal ones by default.
 function M.smooth_loss(base, bound, instance, scores)
   if not scores then
     scores = {}
@@ -91,14 +91,15 @@ function M.smooth_loss(base, bound, instance, scores)
   return base.loss{ bound = bound }(mr.tensor(scores, { dtype = "float64" }), mr.lists{ instance.grades }):item()
 end
 
--- Lowest and highest of all numbers in several lists, and this share of their distance on either side.
+-- The range of an axis: the lowest and the highest number of several lists, with a margin of this share of their
+-- distance on either side.
 local function extent(lists, margin)
   local low, high = math.huge, -math.huge
   for _, list in ipairs(lists) do low, high = math.min(low, table.unpack(list)), math.max(high, table.unpack(list)) end
   return { low - margin * (high - low), high + margin * (high - low) }
 end
 
----One number for every instance of the rows, the same in each row: its colour.
+---Numbers of colours for the instances of the rows: an instance has one colour in all rows.
 function M.colors(rows)
   local colors, count = {}, 0
   for _, row in ipairs(rows) do
@@ -112,8 +113,9 @@ function M.colors(rows)
   return colors
 end
 
----Panels, row by row and loss by loss, of the curve that `curve(base, instance)` gives as x and y for every instance; the panels of a
----loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which returns a position on x and a text for it.
+---Panels, row by row and loss by loss, of the curve that `curve(base, instance)` gives as x and y for every instance;
+---the panels of a loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which returns a position on x
+---and a text for it.
 function M.panels(rows, options, curve)
   local colors, by_loss = M.colors(rows), {}
   for l, base in ipairs(M.losses) do
@@ -189,7 +191,8 @@ function M.slope_ratios(row, bound)
   return table.concat(parts, ", ")
 end
 
----Loss of the best and the worst ranking, unbounded and bounded, and the slope between them, for every loss and instance.
+---Loss of the best and the worst ranking, unbounded and bounded, and the slope between them, for every loss and
+---instance.
 function M.table_of_ends(rows, bound)
   local lines = {}
   M.each(rows, function(base, instance)
@@ -222,10 +225,10 @@ function M.median(values)
   return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
 end
 
----"none is", "1 is", "3 are": how many of several things.
+---A number with its verb: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----A table with words that stand over it, for M.finish: of several tables in one section.
+---A table with a caption, for M.finish; needed where a section has several tables.
 ---@param caption string
 ---@param one mr.Table
 ---@return table
@@ -233,7 +236,7 @@ function M.named(caption, one) return { caption = caption, table = one } end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Tables, and what stands over each; "" over those that have no words of their own.
+-- Tables and their captions; "" for a table without a caption.
 local function apart(given)
   local tables, captions = {}, {}
   for i, each in ipairs(given) do
@@ -243,7 +246,8 @@ local function apart(given)
   return tables, captions
 end
 
----Prints tables (some of M.named) and caption, saves the figure (where there is one), shows it where asked; returns all of it, for the report.
+---Prints tables (plain or of M.named) and caption, saves the figure if there is one, and shows it if asked. Returns
+---them for the report.
 ---@return { figure: string?, text: string, tables: mr.Table[], captions: string[] }
 function M.finish(args, fig, caption, ...)
   local tables, captions = apart{ ... }

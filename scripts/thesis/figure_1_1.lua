@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 1.1: how good is the worst ranking? The lower bounds of nDCG and AP against the fraction of relevant items, for
--- instances of 25, 50, 100 and 200 items. Closed forms; no data. Table 1.1 is printed below: a good ranking of a hard instance scores less than
--- the worst ranking of an easy one.
+-- Westerborg (2022), Figure 1.1: how good is the worst ranking? The lower bounds of nDCG and AP against the fraction of
+-- relevant items, for instances of 25, 50, 100 and 200 items. Closed forms; no data. Table 1.1 is printed below: a good
+-- ranking of a hard instance scores less than the worst ranking of an easy one.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,5 +1,5 @@
--- Westerborg (2022), Figure 3.1: what does min-max bounding (Eq. 3.1) do to a loss? Bounded against unbounded nDCG, AP and nRBP loss,
--- for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms; no data.
+-- Westerborg (2022), Figure 3.1: what does min-max bounding (Eq. 3.1) do to a loss? Bounded against unbounded nDCG, AP
+-- and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -12,7 +12,8 @@ local rows = figure.rows(args.relevant)
 local fig = figure.bounded_losses(rows, "minmax", { title = "Min-max bounding" })
 local ends = figure.table_of_ends(rows, "minmax")
 
--- The worst that smooth nDCG can do is not the worst ranking: relevant items tied at the bottom share the middle of their ranks
+-- The worst that smooth nDCG can do is not the worst ranking: relevant items tied at the bottom share the middle of
+-- their ranks
 local lines = {}
 for _, row in ipairs(rows) do
   for _, instance in ipairs(row.instances) do

@@ -1,5 +1,5 @@
--- Westerborg (2022), Figure 3.2: how hard is an instance for a random ranker? Expected nDCG, AP and nRBP loss over all rankings against
--- the number of relevant items, at negative sampling ratios (NSR) 1, 2 and 3. Closed forms; no data.
+-- Westerborg (2022), Figure 3.2: how hard is an instance for a random ranker? Expected nDCG, AP and nRBP loss over all
+-- rankings against the number of relevant items, at negative sampling ratios (NSR) 1, 2 and 3. Closed forms; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,5 +1,6 @@
--- Westerborg (2022), Figure 3.4: what does expectation-max bounding (Eq. 3.11) do to a loss? Bounded against unbounded nDCG, AP and nRBP
--- loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms; no data.
+-- Westerborg (2022), Figure 3.4: what does expectation-max bounding (Eq. 3.11) do to a loss? Bounded against unbounded
+-- nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms;
+-- no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

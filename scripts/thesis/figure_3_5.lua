@@ -1,5 +1,6 @@
--- Westerborg (2022), Figure 3.5: which steepness makes the sigmoids of Algorithm 2 follow a distribution? Cumulative distributions of nDCG,
--- AP and nRBP over all rankings of X(8,4) (top) and X(15,5) (bottom), and their smooth versions at gains 1, 4, 16 and 64. Exact; no data.
+-- Westerborg (2022), Figure 3.5: which steepness makes the sigmoids of Algorithm 2 follow a distribution? Cumulative
+-- distributions of nDCG, AP and nRBP over all rankings of X(8,4) (top) and X(15,5) (bottom), and their smooth versions
+-- at gains 1, 4, 16 and 64. Exact; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

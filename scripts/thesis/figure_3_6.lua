@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 3.6: does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Smooth cumulative distributions of
--- nDCG, AP and nRBP, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom), from sampled rankings as in the thesis;
--- their distance from the exact distributions as a number. No data.
+-- Westerborg (2022), Figure 3.6: does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Smooth
+-- cumulative distributions of nDCG, AP and nRBP, for three sizes of instance at NSR 2 (top) and three NSR at one size
+-- (bottom), from sampled rankings as in the thesis; their distance from the exact distributions as a number. No data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,6 +1,7 @@
--- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13) do to a loss? Bounded
--- against unbounded nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom), and where on
--- these curves an untrained model starts. Sampled rankings as in the thesis; no data.
+-- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13)
+-- do to a loss? Bounded against unbounded nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three
+-- NSR at one size (bottom), and where on these curves an untrained model starts. Sampled rankings as in the thesis; no
+-- data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,2 +1,3 @@
--- Westerborg (2022), Figure 5.7: whom does bounding nRBP change? Every user's and query's score, bounded against unbounded.
+-- Westerborg (2022), Figure 5.7: whom does bounding nRBP change? Every user's and query's score, bounded against
+-- unbounded.
 return dofile((arg[0]:match("^(.*/)") or "./") .. "figures_5.lua").instances("5_7", "nrbp")

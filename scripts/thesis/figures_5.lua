@@ -1,12 +1,12 @@
--- Shared by Figures 5.1 to 5.10: their columns (MovieLens at NSR 1, 2, 3 and MQ2008), their rows,
--- and their four shapes.
+-- Figures 5.1 to 5.10 have the same columns (MovieLens at NSR 1, 2, 3 and MQ2008) and rows, and four kinds of panels:
+-- curves by k, distributions, scores of single users or queries, and changes by the number of relevant items.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 
 local M = {}
 
--- Bounds that are compared with none; the logarithm, whose results are between the others, has no row.
+-- Bounds that are compared with no bound. The logarithm has no row, because its results lie between the others.
 local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
 
 local function args_of(number)
@@ -15,7 +15,7 @@ local function args_of(number)
   }), { smoke = { label = 2 } })
 end
 
--- One column per data set: title, results, and which of their trials.
+-- The columns of a figure: title and results of a data set, and the setting that selects trials of these.
 local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
@@ -30,7 +30,7 @@ local function where(column, loss, bound) return { [column.setting] = column.val
 
 local function lists(column, loss, bound, metric) return scores.lists(column.results, where(column, loss, bound), metric or "own") end
 
--- Means by user or query, which are independent of each other, as lists of a user in several folds are not.
+-- Means by user or query. These are independent of each other, unlike the lists that a user has in several folds.
 local function by_list(column, loss, bound, metric)
   return scores.by_list({ column.results }, where(column, loss, bound), metric or "own")
 end
@@ -54,7 +54,7 @@ local function count(lines, holds)
   return n
 end
 
--- The entry of a column that is farthest from 0, with its data and bound.
+-- The value of column `c` that is farthest from 0, with its data set and bound.
 local function largest(lines, c)
   local most = lines[1]
   for _, line in ipairs(lines) do
@@ -111,7 +111,7 @@ below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unb
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" })
 end
 
--- The regions where the bounded one's scores are better distributed, as those of a plot.
+-- Ranges of the score that a plot shades: those in which fewer lists have so low a score under `a` than under `b`.
 local function shaded(a, b)
   local shade = {}
   for _, region in ipairs(mr.stats.ecdf_compare(a, b).regions) do
@@ -143,7 +143,8 @@ change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, functio
       ["largest distance"] = "%.3f" })
 end
 
--- Least and largest entry of a column, and the spreads of the change under expectation-max bounding.
+-- The least and the largest value of column `c`, and text with the standard deviations of the change under
+-- expectation-max bounding.
 local function least_and_most(lines, c)
   local low, high, spreads = math.huge, -math.huge, {}
   for _, line in ipairs(lines) do
@@ -170,7 +171,7 @@ local function differences(a, b)
   return found
 end
 
----Figures 5.5 to 5.7: every user's or query's score under a bound against that without.
+---Figures 5.5 to 5.7: the score of every user or query under a bound against its score without a bound.
 function M.instances(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
@@ -191,7 +192,8 @@ bound is better. Correlations are from %.3f to %.3f. The standard deviations of 
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" })
 end
 
--- The fit at a number of relevant items, with its interval, as text; counts on which side of 0 the interval lies.
+-- Text with the fit and its interval at the point nearest to `at`. Adds 1 in `sides` for the side of 0 on which the
+-- interval lies.
 local function fit_text(fit, at, sides)
   local x, best = fit.x:totable(), 1
   for i = 2, #x do

@@ -1,6 +1,6 @@
--- Which learning rate suits which loss under which bound? The choice that all other scripts beside this one use (rates.lua). Every loss under
--- every bound at every rate, on the first folds with the first seed; chosen by the loss's own metric on validation, mean over settings and
--- folds. The test parts are not used.
+-- Which learning rate suits which loss under which bound? All other scripts of this folder use this choice (rates.lua).
+-- Every loss is trained under every bound at every rate, on the first folds with the first seed. The loss's own metric
+-- on validation chooses, as the mean over settings and folds. The test parts are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 

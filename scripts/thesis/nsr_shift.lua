@@ -1,5 +1,6 @@
--- Westerborg (2022), future work: does it help to train with more negatives than the test has? Matrix factorisation on MovieLens, trained at
--- NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3, with nested negatives; data, rates and protocol otherwise those of Table 5.1.
+-- Westerborg (2022), future work: does it help to train with more negatives than the test has? Matrix factorisation on
+-- MovieLens, trained at NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3, with nested negatives. Data, rates and
+-- protocol are otherwise as in Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -10,7 +11,8 @@ local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 
--- A row per loss, bound and test NSR: the mean for every training NSR, and the change from training at the test's own to training at the most.
+-- A row for each loss, bound and test NSR has the mean for every training NSR, and the change from training at the
+-- test's NSR to training at the largest one.
 local rows, better, worse, ps = {}, 0, 0, {}
 for _, loss in ipairs(runs.losses) do
   for _, bound in ipairs(thinning.bounds) do

@@ -1,9 +1,9 @@
--- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be used to optimize the
--- models, as it is computationally efficient, has no impact on the relative performance and requires little tuning for the learning rate".
--- Is it so? Plain descent and Adam train every loss without a bound and under the thesis' four, each at the best learning rate for that
--- loss and bound by validation.
--- Data and models: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by the network of one hidden layer; five
--- folds.
+-- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be
+-- used to optimize the models, as it is computationally efficient, has no impact on the relative performance and
+-- requires little tuning for the learning rate". Is it so? Plain descent and Adam train every loss without a bound and
+-- under the thesis' four bounds. Validation chooses the learning rate of each optimizer for every loss and bound.
+-- Data and models, in five folds: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by a
+-- network of one hidden layer.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -20,7 +20,8 @@ local title = { adam = "Adam", sgd = "SGD" }
 
 local function mean_epoch(results, where) return mr.stats.mean(scores.folds(results, where, "epoch")) end
 
--- How many powers of ten are within 0.01 of the best rate on validation, and how many were tried.
+-- The number of powers of ten whose metric on validation is within 0.01 of the best rate's, and the number of powers
+-- that were tried.
 local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
@@ -40,7 +41,8 @@ local function at_edge(cell, best)
   return not (below and above)
 end
 
--- The cells of a data set: means, the difference of the optimisers and the changes by the bound under each.
+-- The cells of a data set: for each loss and bound the means, the difference of the optimizers, and the change by the
+-- bound under either.
 local function cells_of(name)
   local set, found = runs.set(args, name), {}
   local results, best, tuned = descent.study(args, name)
@@ -67,7 +69,8 @@ local function cells_of(name)
   return set, found
 end
 
--- Holm's correction over the comparisons of optimisers, and over those of bounds under each.
+-- Corrects p-values by Holm: over all comparisons of optimizers, and under each optimizer over all comparisons of
+-- bounds.
 local function correct(cells)
   local between, of_bounds = {}, { adam = {}, sgd = {} }
   for i, cell in ipairs(cells) do

@@ -1,5 +1,5 @@
--- The runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1, of which each persistence of nRBP chooses an epoch of
--- its own and measures the test lists with it.
+-- The training runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1. Each persistence of nRBP
+-- chooses an epoch of its own and measures the test lists at that epoch.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,7 +7,7 @@ local protocol = runs.protocol
 
 local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
 
--- One run: means by metric and the scores of every list, each by the parameters of its own best epoch.
+-- One run. Means and the scores of every list by each metric are those of the epoch that the metric chose.
 local function run(args, set, rates, trial)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
@@ -21,7 +21,8 @@ local function run(args, set, rates, trial)
   return result
 end
 
----The study of a data set, one trial per setting, loss, bound and fold; `args` are those of runs.args, and a seed.
+---The study of a data set, one trial per setting, loss, bound and fold. `args` are the options of runs.args, and a
+---seed.
 ---@return mr.Results
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]

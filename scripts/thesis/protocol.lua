@@ -1,5 +1,6 @@
 -- The protocol of Westerborg (2022): every decision behind its numbers, as a function or a value that the scripts use.
--- Sections are those of the thesis; where it says nothing, the decision is ours and the comment says so.
+-- Sections are those of the thesis. Where the thesis says nothing, the decision is ours, and its comment begins with
+-- "Ours".
 local mr = require "moonrank"
 
 local M = {}
@@ -22,8 +23,8 @@ local function of_users(relevance)
 end
 
 -- Sections 4.1 to 4.3: a network of one hidden layer on the published folds. No query is left out; where none of its
--- documents is relevant, the metrics are not defined. Relevant documents are those of at least a label. Ours: features
--- are standardised by the training part.
+-- documents is relevant, the metrics are not defined. A document is relevant from a label on. Ours: features are
+-- standardised by the training part.
 local function of_queries(folds, features)
   return {
     setting = "label", values = { 2, 1 }, folds = #folds, epochs = 100, patience = 20, size = 46,
@@ -47,7 +48,7 @@ M.sets = { mslr = of_long_lists }
 ---Section 4.2: ratings of 4 and higher are relevant.
 function M.sets.movielens(ratings) return of_users(ratings:binarize(4)) end
 
----Ours: what is in a user's library is relevant. Rates are chosen at NSR 1 alone, to save time.
+---Ours: the articles of a user's library are relevant. Rates are chosen at NSR 1 alone, to save time.
 function M.sets.citeulike(ratings)
   local set = of_users(ratings:binarize(1))
   set.tuning_values = { 1 }
@@ -72,8 +73,8 @@ end
 ---The share of a fold's training queries that validate where the published folds have no part for it (ClueWeb09).
 M.valid_share = 0.2
 
----By which name a test list is paired with itself under another loss or bound: the user in all folds, or the query,
----which is in one.
+---The names by which test lists are paired with themselves under another loss or bound. A user has one name in all
+---folds. A query is in one fold only, and its name has the fold's number.
 ---@param test mr.Dataset
 ---@param fold integer  number of the fold
 function M.list_names(test, fold)
@@ -85,7 +86,7 @@ end
 ---Section 5.1: a model is chosen and judged by the metric that it optimises.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
 
----Which part chooses the epoch: validation, or as the thesis may have done, test.
+---The part that chooses the epoch: validation, or under recipe "published" test, as the thesis may have done.
 M.recipes = { "honest", "published" }
 function M.chooser(recipe) return recipe == "published" and "test" or "valid" end
 
@@ -146,11 +147,12 @@ function M.outcome(run, test, fold, own)
     per_list = { own = run.scores[own], list = M.list_names(test, fold) } }
 end
 
----Ours, of questions beside the thesis' tables (optimizers, drawn expectations, stronger models): the setting NSR 1, or
----documents of label 1 and 2; at most so many epochs, and of the optimizers' so many without a better one.
+---Ours, for questions beside the thesis' tables (optimizers, drawn expectations, stronger models): the setting, which
+---is NSR 1 or relevance from label 1; the most epochs; and for optimizers the epochs without a better one that end
+---training.
 M.beside = { value = 1, epochs = 60, patience = 10 }
 
----The setting with the highest number on validation: the lowest of equal ones.
+---The setting with the highest metric on validation. Of several such settings the lowest is chosen.
 ---@param valid table<number, number>  by rate or exponent
 ---@return number?
 function M.choose(valid)
@@ -192,8 +194,7 @@ function M.side(change, p)
   return 0
 end
 
----The verdict on a claim that a bound is the best, from counts of its comparisons with the other
----bounds.
+---The verdict on the claim that a bound is the best, from the counts of its comparisons with other bounds.
 ---@param count { of: integer, better: integer, surely_better: integer, surely_worse: integer }
 function M.verdict(count)
   if count.surely_better == count.of then return "holds" end
@@ -212,7 +213,7 @@ function M.filled(values, empty)
   return found
 end
 
----A difference that counts as none: from a printed number, or from the best of several rates on validation.
+---The largest difference that counts as none, from a printed number or from the best of several rates on validation.
 M.close = 0.01
 function M.near(difference) return math.abs(difference) <= M.close end
 

@@ -17,15 +17,16 @@ M.table_5_1 = {
   },
 }
 
--- Table 5.1, MQ2008 half: the same for a network of one hidden layer.
+-- Table 5.1, MQ2008 half: test nDCG, AP and nRBP(0.95) of the matching loss by bound, for a network of one hidden
+-- layer.
 M.table_5_1_mq2008 = {
   ndcg = { none = 0.7940, minmax = 0.7932, expectation = 0.7940, expectation_max = 0.7963, distribution = 0.7945 },
   ap = { none = 0.6687, minmax = 0.6705, expectation = 0.6640, expectation_max = 0.6679, distribution = 0.6726 },
   nrbp = { none = 0.7140, minmax = 0.7173, expectation = 0.7181, expectation_max = 0.7181, distribution = 0.7139 },
 }
 
--- Tables 2.2 to 2.4: gains by rank of nine documents of which three are relevant, those first (ideal) or last (worst), with what is printed
--- below: sums, the sum of RBP times 1 - p, and that of AP over the number of relevant documents.
+-- Tables 2.2 to 2.4: gains by rank of nine documents of which three are relevant, those first (ideal) or last (worst),
+-- with what is printed below: sums, the sum of RBP times 1 - p, and that of AP over the number of relevant documents.
 M.table_2_2 = {
   ideal = { 1.00, 0.63, 0.50, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, sum = 2.13 },
   worst = { 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.33, 0.32, 0.30, sum = 0.95 },
@@ -39,7 +40,8 @@ M.table_2_4 = {
   worst = { 0, 0, 0, 0, 0, 0, 1 / 7, 2 / 8, 3 / 9, sum = 0.73, value = 0.24 },
 }
 
--- Tables 3.1 to 3.3: the value of every order of the rows of X(2,1) and X(3,2), and the mean. Of DCG the formula of the mean is printed.
+-- Tables 3.1 to 3.3: the value of every order of the rows of X(2,1) and X(3,2), and the mean. Of DCG the formula of the
+-- mean is printed.
 M.table_3_1 = {
   ["X(2,1)"] = { mean = (1 + math.log(2) / math.log(3)) / 2 },
   ["X(3,2)"] = { mean = 4 / 6 * (1 + math.log(2) / math.log(3) + 1 / 2) },

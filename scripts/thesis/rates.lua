@@ -1,5 +1,6 @@
--- Learning rates of Adam by data set, loss and bound, as chosen on validation: the last lines of what
--- `moonrank scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000` print.
+-- Learning rates of Adam by data set, loss and bound, as chosen on validation: the last lines of what `moonrank
+-- scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000`
+-- print.
 local M = {}
 
 M.movielens = {

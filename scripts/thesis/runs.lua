@@ -1,5 +1,6 @@
--- Every training run of the thesis' experiments, kept in one store: one study per data set and seed, one trial per setting, loss, bound and
--- fold, with the test scores of every list. Scripts run those that they need and that are missing; all other scripts here read from it.
+-- The training runs of the thesis' experiments, kept in one store: one study per data set and seed, one trial per
+-- setting, loss, bound and fold, with the test scores of every list. A script makes the runs that it needs and that the
+-- store lacks.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -9,11 +10,11 @@ local rates, protocol = dofile(here .. "rates.lua"), dofile(here .. "protocol.lu
 local M = { data = data, rates = rates, protocol = protocol, metric_of = protocol.metric_of }
 
 M.losses = { "ndcg", "ap", "nrbp" }
--- Here and in the scripts beside this one more is better.
+-- The scripts of this folder take a larger metric as the better one.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
--- The five of the thesis (distribution: sampled, with the steepness of Eq. 3.13), and the logarithm and logit of the
--- exact distribution.
+-- The five bounds of the thesis, of which "distribution" is sampled with the steepness of Eq. 3.13, and two of ours:
+-- the logarithm and the logit of the exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 M.own = { "distribution_log", "distribution_logit" }
 M.bounds = { table.unpack(M.published) }
@@ -25,8 +26,9 @@ local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
 local usual = { samples = protocol.samples, recipe = protocol.recipes[1] }
 
----The options of a script that reads runs: its own, and where runs are and how missing ones are made. `more.smoke`: which of its own --smoke
----sets; `more.without`: which of samples and recipe its runs do not depend on, so that it does not take them.
+---The options of a script that reads runs: its own, and those that say where runs are kept and how missing ones are
+---made. `more.smoke` has values that --smoke gives to its own options. `more.without` names the options "samples" and
+---"recipe" if the script's runs do not depend on them; the script then does not take these options.
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
@@ -38,7 +40,8 @@ function M.args(own, more)
   return kept.args(own, { document = "thesis", smoke = smoke })
 end
 
----The options of `M.args` as words, for another script; those with their default values, and those that it is `without`, are left out.
+---The options of `M.args` as words of a command line for another script. Options with their default values are left
+---out, and options that the other script is `without`.
 function M.words(args, without)
   local more = { recipe = args.recipe ~= usual.recipe and args.recipe or nil,
     samples = not args.smoke and args.samples ~= usual.samples and args.samples or nil }
@@ -46,11 +49,12 @@ function M.words(args, without)
   return kept.words(args, more)
 end
 
--- The bound of a name. `--samples` says how many random orders the thesis' distribution bound draws.
+-- The bound with this name. `--samples` is the number of random orders that the thesis' distribution bound draws.
 local function bound_of(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
 M.bound = bound_of
 
----"NSR 2", "label 1" or, of MQ2008's third reading, "the highest label".
+---Text for a value of a data set's setting: "NSR 2", "label 1", or "the highest label" for MQ2008's third reading of
+---"relevant".
 function M.setting_text(set, value)
   if value == "top_of_list" then return "the highest label" end
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
@@ -68,7 +72,8 @@ local function result_of(run, test, number, own)
   return result
 end
 
----One run. `o`: data set (opened), value of its setting, loss, bound, fold, seed, rate, and the model's size if not the usual one.
+---One run. `o` has the data set (opened), the value of its setting, loss, bound, fold, seed and rate, and optionally
+---the model's size.
 local function train(args, o)
   local own = protocol.metric_of[o.loss]
   local metrics = { table.unpack(every_metric) }
@@ -80,7 +85,8 @@ local function train(args, o)
 end
 M.train = train
 
----"ap none 0.01, ...": kept with a study's settings, so that changed rates are detected.
+---All learning rates of a data set as text ("ap none 0.01, ..."). A study keeps it with its settings, so that changed
+---rates are detected.
 function M.rates_text(name)
   local parts, of = {}, rates[name]
   for _, loss in ipairs(M.losses) do
@@ -99,7 +105,8 @@ end
 
 M.study, M.cache = kept.study, kept.cache
 
----A study's name with the options that its runs depend on, where they are not the usual ones: each value has a study of its own.
+---A study's name, with the values of options that its runs depend on if these are not the default values. Each value
+---has a study of its own.
 ---@param name string
 ---@param of { recipe?: boolean, samples?: boolean }  what the runs depend on: `--recipe`; `--samples`, for bounds from random orders
 ---@return string
@@ -109,8 +116,9 @@ function M.study_name(args, name, of)
   return name
 end
 
----A study over a space that has a loss, a bound, a fold (called split, so that it changes fastest: the tables of sampled distributions are kept
----from one fold to the next) and the data set's setting; `rate(trial)` and `size(trial)` say the rest.
+---A study over losses, bounds, folds and the values of the data set's setting; `rate(trial)` and `size(trial)` return a
+---trial's learning rate and the size of its model. The fold is called "split" so that it changes fastest: tables of
+---sampled distributions are kept from one fold to the next.
 function M.sweep(args, name, o)
   local set = M.set(args, name)
   local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
@@ -138,7 +146,8 @@ function M.of(args, name, seed)
     settings = { rates = M.rates_text(name) }, rate = function(trial) return rates[name][trial.loss][trial.bound] end })
 end
 
----The losses unbounded and under three bounds, for models of several sizes (section 4.1.1), on the folds that rates were chosen on.
+---The runs of section 4.1.1: losses without a bound and under three bounds, with models of several sizes, on the folds
+---on which rates were chosen.
 ---@return mr.Results
 function M.sizes(args, name)
   local set = M.set(args, name)

@@ -1,4 +1,4 @@
--- Test scores from the runs (runs.lua): list by list, fold by fold, and comparisons of bounds.
+-- Reads test scores of lists and folds from kept runs (runs.lua), and compares bounds by them.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -6,7 +6,7 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----The trials in question by fold: their numbers and rows.
+---The trials that have these parameters, in the order of folds: number of the fold, of the trial, and of its row.
 ---@return { fold: integer, number: integer, row: integer }[]
 function M.trials(results, where)
   local columns = results:columns()
@@ -17,7 +17,8 @@ function M.trials(results, where)
   return found
 end
 
----The values of all test lists of all folds: a metric, or "own", "rows", "relevant", "list"; NaN where the metric is not defined.
+---The values of all test lists of all folds by a name that the runs keep: a metric, "own" (the loss's own metric),
+---"rows", "relevant" or "list" (the list's name). They are NaN where the metric is not defined.
 ---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
 ---@return number[]
 function M.lists(results, where, metric)
@@ -29,7 +30,7 @@ function M.lists(results, where, metric)
   return all
 end
 
----A number of every fold's trial.
+---A number that the trial of each fold keeps, e.g. "valid", in the order of folds.
 ---@return number[]
 function M.folds(results, where, name)
   local column, values = results:columns():column("runs", name), {}
@@ -37,7 +38,7 @@ function M.folds(results, where, name)
   return values
 end
 
----Means of the values of the same name, in the order of the names.
+---Means over the values that have the same name, in the order of names.
 ---@param names number[]  one for each value
 ---@param values number[]
 ---@return number[]
@@ -55,7 +56,7 @@ function M.means_by(names, values)
   return means
 end
 
----The means of each user or query over all folds and seeds in which it was tested, in the order of its number.
+---The mean of each user or query over all folds and seeds in which it was tested, in the order of their numbers.
 ---@param all mr.Results[]  one for each seed
 ---@return number[]
 function M.by_list(all, where, metric)
@@ -68,7 +69,7 @@ function M.by_list(all, where, metric)
   return M.means_by(names, values)
 end
 
----A filter like `where`, for trials under this bound.
+---The filter `where` with this bound added.
 ---@param where table<string, any>
 ---@return table<string, any>
 function M.with(where, bound)
@@ -77,7 +78,7 @@ function M.with(where, bound)
   return at
 end
 
----One bound against another, paired by user or query: both means, and what protocol.compare says.
+---Compares one bound with another by protocol.compare, paired by user or query; also returns both means.
 ---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
   local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end

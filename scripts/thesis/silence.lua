@@ -1,5 +1,6 @@
--- The runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and alternatives, with the share
--- of training lists that have no gradient before and after every epoch, and where lists start.
+-- The training runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound
+-- and alternatives. A run reports the share of training lists without a gradient, at the start and after every epoch,
+-- and where lists start on the distribution.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -19,7 +20,7 @@ local function whole(dataset)
   return next_batch()
 end
 
--- Where lists start: the probability that a random ranking is no better than one whose scores are all equal
+-- Where each list starts: the probability that a random ranking is no better than the list with equal scores.
 local function starts(lists, metric, smooth)
   local alike = mr.zeros({ lists.rows }, { dtype = "float64" })
   local value, n, p = smooth(alike, lists):totable(), lists.sizes:totable(), lists.relevant:totable()
@@ -34,7 +35,7 @@ local function starts(lists, metric, smooth)
   return mr.tensor(below, { dtype = "float64" })
 end
 
--- The share of lists whose bounded nDCG has no slope at the model's scores
+-- The share of lists whose bounded nDCG has no slope at the model's scores.
 local function share_without_gradient(bound, model, batch)
   local found = mr.no_grad(function() return model(batch) end)
   local value = mr.smooth.ndcg(found:double(), batch.lists):requires_grad()
@@ -48,7 +49,7 @@ local function share_without_gradient(bound, model, batch)
   return without / counted
 end
 
--- One run; where lists start is the same for all bounds.
+-- One run. The run without a bound also keeps where lists start, which does not depend on the bound.
 local function run(args, set, trial)
   local fold, bound = set.fold(trial.nsr, trial.split, args.seed), bound_of(args, trial.bound)
   local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
@@ -64,7 +65,7 @@ local function run(args, set, trial)
   return result
 end
 
----The study, one trial per NSR, bound and fold; `args` are those of runs.args, and a seed.
+---The study, one trial per NSR, bound and fold. `args` are the options of runs.args, and a seed.
 ---@return mr.Results
 function M.study(args)
   local set = runs.set(args, "movielens")

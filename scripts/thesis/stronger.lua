@@ -1,5 +1,6 @@
--- The studies of stronger_models.lua: MQ2008 (relevant = label 1 or 2) ranked by a linear model, the thesis' network, a deeper one, and one
--- with self-attention among the documents. The rate of each model and loss is the best by validation on the first fold, unbounded.
+-- The training runs behind stronger_models.lua: MQ2008 (relevant = label 1 or 2) is ranked by a linear model, the
+-- thesis' network, a deeper one, and one with self-attention among the documents. Validation of the first fold chooses
+-- the rate of each model and loss without a bound.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -16,7 +17,7 @@ local models = {
   end,
 }
 
----Number of epochs and of folds.
+---The number of epochs and the number of folds.
 function M.extent(args) return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds end
 
 local function study(args, name, space, rate_of)
@@ -33,7 +34,7 @@ local function study(args, name, space, rate_of)
   })
 end
 
----Runs what is missing. Returns the results and the rates by "model loss".
+---Makes the runs that are missing. Returns the results, and the chosen rates by model and loss ("linear ap").
 ---@return mr.Results results, table<string, { rate: number, valid: number }> rates
 function M.study(args)
   local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },

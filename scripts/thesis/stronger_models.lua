@@ -1,6 +1,7 @@
--- Westerborg (2022), future work: do bounds still matter when the ranker is stronger? MQ2008 (relevant = label 1 or 2), its own five folds: a
--- linear model, the thesis' network, a deeper one, and one with self-attention among the documents, and dropout. The rate is
--- chosen on validation per model and loss (first fold, no bound), the epoch on validation; changes are paired by query.
+-- Westerborg (2022), future work: do bounds still matter when the ranker is stronger? MQ2008 (relevant = label 1 or 2)
+-- is ranked in its own five folds by a linear model, the thesis' network, a deeper one, and one with self-attention
+-- among the documents and dropout. Validation chooses the rate of each model and loss (first fold, no bound) and the
+-- epoch. Changes are paired by query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -11,7 +12,8 @@ local args = runs.args({ seed = { default = 1, help = "seed of models, dropout a
 local results, best = stronger.study(args)
 local names, bounds = stronger.names, stronger.bounds
 
--- A row per loss and model: the mean without a bound and its change against the thesis' network, the change by each bound
+-- A row for each loss and model has the mean without a bound, its change against the thesis' network, and the change by
+-- each bound.
 local rows, ps = {}, {}
 local function note(row, test)
   row[#row + 1] = test.change

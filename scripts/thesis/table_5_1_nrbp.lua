@@ -1,7 +1,7 @@
--- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results are representative
--- for both nRBP.8 and nRBP.9". Are they? Every loss under every bound, measured by nRBP at all three persistences, each of which chooses
--- an epoch of its own.
--- Data, models and learning rates: those of Table 5.1.
+-- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results
+-- are representative for both nRBP.8 and nRBP.9". Are they? Every loss under every bound is measured by nRBP at all
+-- three persistences. Each persistence chooses an epoch of its own. Data, models and learning rates are those of Table
+-- 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -15,8 +15,8 @@ local args = runs.args{
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
 
--- Every cell of a data set: by metric the mean, and under a bound the change against none with its p-value, corrected by Holm over the
--- metric's column.
+-- The cells of a data set. A cell has the mean by each metric and, under a bound, the change against no bound with its
+-- p-value. P-values of a metric are corrected by Holm over all cells.
 local function cells_of(name)
   local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
   for _, metric in ipairs(metrics) do ps[metric] = {} end
@@ -60,7 +60,7 @@ local function table_of(set, cells)
   return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }
 end
 
--- Ranks of values; equal ones share theirs.
+-- Ranks of values; equal values have the mean of their ranks.
 local function ranks(values)
   local found = {}
   for i, a in ipairs(values) do
@@ -82,8 +82,9 @@ local function correlation(a_values, b_values)
   return xy / math.sqrt(xx * yy)
 end
 
--- How the changes under a bound at one persistence go with those at 0.95: correlation, equal signs, and how many are significant at both,
--- at the same side, and how many at both, but at opposite sides.
+-- The agreement of changes by one persistence with changes by 0.95: number of changes, of equal signs, correlation,
+-- significantly better and worse ones, and the numbers of changes that are significant by both to the same side and to
+-- opposite sides.
 local function agreement(cells, loss, metric)
   local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
   for _, cell in ipairs(cells) do
@@ -99,7 +100,7 @@ local function agreement(cells, loss, metric)
   return { #x, same, correlation(x, y), better, worse, both, opposite }
 end
 
--- The share of trials of which all persistences choose the same epoch.
+-- The share of trials for which all persistences choose the same epoch.
 local function same_epoch(results)
   local columns, same, count = results:columns(), 0, 0
   for _, row in ipairs(columns:rows("runs", {})) do

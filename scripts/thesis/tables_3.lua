@@ -1,6 +1,6 @@
--- Westerborg (2022), Tables 3.1 to 3.3: the expectation of DCG, of the nRBP loss without its constant, and of AP over all
--- orders of X(2,1) and X(3,2), instances of two and three rows of which one and two are relevant. Every order is ranked;
--- the closed forms (Eqs. 3.8 to 3.10) stand beside the means. No data.
+-- Westerborg (2022), Tables 3.1 to 3.3: the expectation of DCG, of the nRBP loss without its constant, and of AP over
+-- all orders of X(2,1) and X(3,2), instances of two and three rows of which one and two are relevant. Every order is
+-- ranked; the closed forms (Eqs. 3.8 to 3.10) stand beside the means. No data.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")

@@ -1,6 +1,7 @@
--- The runs behind nsr_shift.lua: matrix factorisation on MovieLens, trained at NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3. The
--- negatives are nested: those of NSR 1 are among those of NSR 2, these among those of NSR 3, drawn once per fold and disjoint between parts,
--- so that models differ by their training lists alone.
+-- The training runs behind nsr_shift.lua: matrix factorisation on MovieLens, trained at NSR 1, 2 and 3, each model
+-- tested at NSR 1, 2 and 3. Negatives are nested: the negatives of NSR 1 are among those of NSR 2, and these among
+-- those of NSR 3. They are drawn once per fold and are disjoint between parts, so that models differ by their training
+-- lists alone.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -29,7 +30,7 @@ local function thinned(part, nsr, seed)
   return mr.data.dataset{ lists = mr.lists(lists), users = part.users, items = mr.tensor(kept, { dtype = "int64" }), name = part.name }
 end
 
--- One run, and what each test list gets at every NSR.
+-- One run, with the metric of each test list at every NSR.
 local function run(args, set, levels, trial)
   local fold, own = set.fold(levels[#levels], trial.split, args.seed), runs.metric_of[trial.loss]
   local model = set.model(set.size, args.seed)

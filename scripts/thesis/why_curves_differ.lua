@@ -1,11 +1,11 @@
--- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects "the used ranking
--- function or dataset", and leaves the reason to future work (6.2). Which of the two is it? nDCG@k is the DCG of k ranks over the most
--- that k ranks can have.
--- While a list has k relevant rows or more that most grows with k, and each further rank, where fewer relevant rows are found than above,
--- pulls the quotient down. From then on it stays, and each relevant row that is still found adds to the quotient. So the change from one k
--- to the next is taken apart by whether a list has k relevant rows; the rankings of MovieLens are measured again on lists of MQ2008's
--- shapes; and made rankers, as good as those of either data set, rank the shapes of both.
--- Data, models and learning rates: those of Table 5.1, nDCG loss without a bound.
+-- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects
+-- "the used ranking function or dataset", and leaves the reason to future work (6.2). Which of the two is it? nDCG@k is
+-- the DCG of k ranks over the most that k ranks can have.
+-- While a list has k relevant rows or more that most grows with k, and each further rank, where fewer relevant rows are
+-- found than above, pulls the quotient down. From then on it stays, and each relevant row that is still found adds to
+-- the quotient. So the change from one k to the next is taken apart by whether a list has k relevant rows; the rankings
+-- of MovieLens are measured again on lists of MQ2008's shapes; and made rankers, as good as those of either data set,
+-- rank the shapes of both. Data, models and learning rates are those of Table 5.1, with the nDCG loss without a bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -17,7 +17,8 @@ local args = runs.args(figure.options("why_curves_differ", {
 }), { without = { "recipe", "samples" }, smoke = { draws = 2 } })
 local deepest = cutoffs.deepest
 
--- The lists of a study's trials that have both kinds of rows: nDCG@k by k, rows and relevant rows of each, and the mean AUC.
+-- Reads the lists that have both relevant and other rows from a study: their nDCG@k by k, rows, relevant rows, and mean
+-- AUC.
 local function measured(study, where, prefix)
   local rows, relevant = scores.lists(study, where, prefix .. "rows"), scores.lists(study, where, prefix .. "relevant")
   local m = { curves = {}, rows = {}, relevant = {}, auc = mr.stats.mean(scores.lists(study, where, prefix .. "auc")) }
@@ -34,7 +35,7 @@ local function measured(study, where, prefix)
   return m
 end
 
--- Each data set at each of its settings.
+-- A case is a data set at one of its settings.
 local cases = {}
 for _, name in ipairs{ "movielens", "mq2008" } do
   local set, study = runs.set(args, name), cutoffs.study(args, name)
@@ -56,7 +57,7 @@ local function mean_curve(m)
   return y
 end
 
--- The mean over random rankings of the same lists, in closed form.
+-- nDCG@k by k for random rankings of these lists: the mean in closed form.
 local known = {}
 local function random_curve(m)
   local y = {}
@@ -72,8 +73,8 @@ local function random_curve(m)
   return y
 end
 
--- The share of lists with fewer than k relevant rows, and the parts of the change of the mean from 1 to k that lists with as many as the
--- cut-off and lists with fewer have.
+-- The share of lists with fewer than k relevant rows by k, and the two parts of the change of mean nDCG@k from the
+-- first to the last k: the part of lists with at least k relevant rows, and the part of lists with fewer.
 local function taken_apart(m)
   local fewer, with, without = {}, 0, 0
   for k = 1, deepest do
@@ -87,7 +88,8 @@ local function taken_apart(m)
   return fewer, with, without
 end
 
--- Rankings by a made ranker: every relevant row is above any other with this probability (Plackett-Luce: Gumbel noise on scores).
+-- nDCG@k of a made-up ranker, which puts a relevant row above another one with probability `auc` (Plackett-Luce: Gumbel
+-- noise on scores).
 local function made_curve(m, auc)
   local lists, beta = {}, math.log(auc / (1 - auc))
   for l, n in ipairs(m.rows) do
@@ -104,7 +106,7 @@ local function made_curve(m, auc)
   return y
 end
 
--- Table: shapes, and where the change comes from
+-- The first table has the shapes of lists, and where the change of nDCG@k comes from.
 local rows, apart = {}, {}
 for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)
@@ -126,7 +128,7 @@ end
 local shapes = table_of({ "data", "lists", "rows (median)", "relevant (median)", "fewer than 2", "fewer than 5", "fewer than 10",
   "nDCG@1", "nDCG@5", "nDCG@10", "change", "by lists with k", "by lists with fewer", "random @1", "random @10" }, rows)
 
--- Table: lists by their number of relevant rows
+-- The second table has lists by their number of relevant rows.
 local strata = { { 1, 1 }, { 2, 4 }, { 5, 9 }, { 10, math.huge } }
 local function stratum_text(s)
   if s[1] == s[2] then return tostring(s[1]) end
@@ -154,7 +156,7 @@ for _, case in ipairs(cases) do
 end
 local strata_table = table_of({ "data", "relevant rows", "lists", "nDCG@1", "nDCG@5", "nDCG@10", "change" }, by_stratum)
 
--- Table: rankers and shapes exchanged
+-- The third table has each ranker on lists of both shapes.
 local function clamped(auc) return math.min(math.max(auc, 0.01), 0.99) end
 local exchanged, swapped, made = {}, mean_curve(first.thinned), {}
 local function add(ranker, shape, auc, y) exchanged[#exchanged + 1] = { ranker, shape, auc, y[1], y[5], y[10], y[10] - y[1] } end

@@ -1,7 +1,9 @@
 -- The scripts of lecture/background in their smoke form: each prints its rankers, which beat chance.
+local mr = require "moonrank"
 local test = require "moonrank.test"
+local in_process = dofile "tests/support/in_process.lua"
 local scripts = dofile "tests/support/scripts.lua"
-local check, equal = test.check, test.equal
+local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 -- How many rankers each prints.
 local rankers = { adarank = 1, rankboost = 1, prank = 2, subset_ranking = 2, two_stages = 5, listrank_mf = 2 }
@@ -20,3 +22,143 @@ for name, expected in pairs(rankers) do
     equal(count, expected, text)
   end)
 end
+
+it("a ranker's mean is over all test queries with relevant documents, not over folds", function()
+  local function part(...) return { lists = mr.lists{ ... } } end
+  -- of the second fold's four queries one has no relevant document
+  local folds = { { test = part({ 1, 0 }) }, { test = part({ 0, 1 }, { 0, 1 }, { 0, 0 }, { 0, 1 }) } }
+  local common = in_process.load("scripts/lecture/background/common.lua", {
+    data = function(data) rawset(data, "queries", function() return folds, "made" end) end,
+    protocol = function(protocol) rawset(protocol, "query_fold", function(all, number) return all[number] end) end })
+  local shown
+  rawset(common, "table", function(_, o)
+    shown = o
+    return {}
+  end)
+  common.compare({ seed = 1 }, function(_, tested)
+    local scores = {}
+    for i = 1, tested.lists.rows do scores[i] = i % 2 end  -- each query's first row is on top
+    return { { "first", mr.tensor(scores, { dtype = "float64" }) } }
+  end)
+  -- nDCG@10 is 1 once and 1/log2(3) three times
+  near(shown.means.first, (1 + 3 * math.log(2) / math.log(3)) / 4, 1e-6)
+  equal({ shown.count, shown.folds, shown.names }, { 4, 2, { "first", "by chance" } })
+end)
+
+it("the highest ranker is named, whose mean chance does not beat by being one of them", function()
+  local common, said = dofile "scripts/lecture/background/common.lua", print
+  rawset(_G, "print", function() end)
+  local ok, section = pcall(common.table, {}, { title = "made", unit = "queries", head = "ranker", folds = 2, count = 7,
+    names = { "a", "b", "by chance" }, means = { a = 0.25, b = 0.5, ["by chance"] = 0.75 } })
+  rawset(_G, "print", said)
+  check(ok, section)
+  check(section.text:find("that of b (0.5000)", 1, true) and section.text:find("0.7500", 1, true), section.text)
+  equal(section.tables[1].rows, { { "a", 0.25 }, { "b", 0.5 }, { "by chance", 0.75 } })
+end)
+
+-- Rankers of a script for small parts: their scores of `tested` by name. `inside(mr)`, if given, is called in place of the
+-- rankers' trainings, while the script's own definitions exist.
+local function rankers_of(name, words, train, tested, inside)
+  local found = {}
+  in_process.section(("scripts/lecture/background/%s.lua"):format(name), words, { common = function(common)
+    rawset(common, "compare", function(_, rank)
+      if inside then return inside() end
+      for _, each in ipairs(rank(train, tested)) do found[#found + 1] = each[2]:double():totable() end
+    end)
+  end })
+  return found
+end
+
+local function part_of(lists, features)
+  return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
+end
+
+it("AdaRank: the feature with the best weighted nDCG, weights e^-nDCG of the sum, alpha by the weighted mean", function()
+  -- the first feature is right on two of three queries, the second one on the third
+  local train = part_of({ { 1, 0 }, { 1, 0 }, { 1, 0 } }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } })
+  local tested, wrong = part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }), math.log(2) / math.log(3)
+  local function alpha(value) return 0.5 * math.log((1 + value) / (1 - value)) end
+  local one = alpha((2 + wrong) / 3)
+  near(rankers_of("adarank", { "--rounds", "1" }, train, tested)[1], { one, 0 }, 1e-6)
+  local two = alpha((2 * math.exp(-1) + wrong * math.exp(-wrong)) / (2 * math.exp(-1) + math.exp(-wrong)))
+  near(rankers_of("adarank", { "--rounds", "2" }, train, tested)[1], { one + two, 0 }, 1e-6)
+end)
+
+it("RankBoost: thresholds by the sum over pairs, whose weights follow the scores", function()
+  -- at cuts between 0.2 and 1.2 two of three pairs are right, then r = 1/3 and alpha = log(2) / 2; after that the pairs
+  -- have weights 1/4, 1/2 and 1/4, and r = 0
+  local train = part_of({ { 1, 0 }, { 0, 1 }, { 1, 0 } }, { { 1.2 }, { 0.2 }, { 1.2 }, { 0.2 }, { 1.2 }, { 0.2 } })
+  local tested = part_of({ { 1, 0 } }, { { 1.2 }, { 0.3 } })
+  for _, rounds in ipairs{ "1", "2" } do
+    near(rankers_of("rankboost", { "--rounds", rounds }, train, tested)[1], { math.log(2) / 2, 0 }, 1e-6)
+  end
+end)
+
+it("PRank: thresholds and weights move where a row is on the wrong side of a threshold", function()
+  -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1. Then
+  -- its score of 0.5 is above both. The mean of weights is a sum over both passes.
+  local found = rankers_of("prank", { "--passes", "2" }, part_of({ { 2 } }, { { 0.5, 0 } }), part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }))
+  near(found[1], { 1, 0 }, 1e-9)
+  near(found[2], { 2, 0 }, 1e-9)
+end)
+
+it("Subset Ranking: squared errors of relevant rows, and of the highest irrelevant one above 0 with weight u", function()
+  rankers_of("subset_ranking", { "--u", "3" }, nil, nil, function()
+    local loss = mr.losses.subset_ranking()
+    local function of(...) return loss:mean(mr.tensor({ ... }, { dtype = "float64" }), mr.lists{ { 2, 0, 0 } }):item() end
+    near({ of(1, 0.5, 0.25), of(1, -0.5, -1) }, { 1 + 3 * 0.5 ^ 2, 1 }, 1e-9)
+    return {}
+  end)
+end)
+
+it("two stages: the first k rows of the first stage come first, the others follow in its order", function()
+  local grades, features = {}, {}
+  for l = 1, 6 do
+    grades[l] = { 2, 1, 0, 0, 1 }
+    for i = 1, 5 do features[#features + 1] = { (i * l) % 5 + i / 7, (3 * i + l) % 4 } end
+  end
+  local train = part_of(grades, features)
+  local found = rankers_of("two_stages", { "--keep", "2", "--epochs", "1" }, train, train)
+  local first, second = found[1], found[2]
+  equal(#found, 3)
+  for l = 0, 5 do
+    local order, again = {}, {}
+    for i = 1, 5 do order[i], again[i] = 5 * l + i, 5 * l + i end
+    table.sort(order, function(a, b) return first[a] > first[b] end)
+    table.sort(again, function(a, b) return second[a] > second[b] end)
+    local kept, place = { [order[1]] = true, [order[2]] = true }, {}
+    check(kept[again[1]] and kept[again[2]], "list " .. l)
+    for i = 3, 5 do
+      equal(again[i], order[i])
+      place[i] = second[again[i]]
+    end
+    -- rows that the second stage does not see are one apart, and far behind those that it sees
+    near({ place[3] - place[4], place[4] - place[5] }, { 1, 1 }, 1e-5)
+    check(second[again[2]] - place[3] > 2, "the second stage sees two rows")
+  end
+end)
+
+it("ListRank-MF: cross entropy of lists against squared errors, means over all lists of five folds", function()
+  local protocols = dofile "tests/support/protocols.lua"
+  local users = {}
+  for u = 1, 4 do users[u] = { relevant = 10, value = 5, other = 1 } end
+  local ratings, fit, seen, shown = protocols.liking(users, 20), mr.fit, {}, nil
+  rawset(mr, "fit", function(o)
+    seen[#seen + 1] = o.loss.name
+    equal({ o.select, o.choose_on, o.metrics, o.epochs, o.valid ~= o.test }, { nil, nil, { "ndcg@10" }, 7, true })
+    -- each fold's list counts differ, so that a mean over folds is another one
+    local fold = (#seen + 1) // 2
+    return { test = { mean = { ["ndcg@10"] = fold / 10 }, counted = { ["ndcg@10"] = fold } } }
+  end)
+  local ok, problem = pcall(in_process.section, "scripts/lecture/background/listrank_mf.lua", { "--epochs", "7" }, {
+    data = function(data) rawset(data, "ratings", function() return ratings, "made" end) end,
+    common = function(common) rawset(common, "table", function(_, o)
+      shown = o
+      return {}
+    end) end })
+  rawset(mr, "fit", fit)
+  check(ok, problem)
+  equal(seen, { "listnet", "mse", "listnet", "mse", "listnet", "mse", "listnet", "mse", "listnet", "mse" })
+  near(shown.means["ListRank-MF"], (1 + 4 + 9 + 16 + 25) / 15 / 10, 1e-9)
+  check(shown.means["by chance"] > 0.3 and shown.means["by chance"] < 1)
+end)

@@ -68,6 +68,9 @@ describe("tables of faces", function()
     expected[4] = mean(by_family.classification.labels)
     for i, number in ipairs(said) do near(tonumber(number), expected[i], { atol = 5e-5 }) end
     equal(#said, 4)
+    -- the finding has classifiers by labels and by scores, regressions and rankers, in per cent
+    near(in_process.numbers(section.finding), { 100 * expected[4], 100 * expected[3], 100 * expected[1], 100 * expected[2] },
+      { atol = 0.05 + 1e-9 })
   end)
 
   scripts.it("Figures 6 and 7 divide the test pairs of Rank LR by the signs of their margins, and count them by age", {}, function(folder)

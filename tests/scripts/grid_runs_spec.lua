@@ -136,6 +136,31 @@ it("a run has the fold, loss, bound and rate of its trial, the seed of its fold,
   end)
 end)
 
+it("names without a chosen rate are printed with the rate that they have instead, none of made-up data", function()
+  with_runs(function(o)
+    local said, printed = print, {}
+    local function lines()
+      printed = {}
+      rawset(_G, "print", function(text) printed[#printed + 1] = text end)
+      local ok, problem = pcall(o.runs.prepare, o.args)
+      rawset(_G, "print", said)
+      check(ok, problem)
+      return #printed
+    end
+    o.args.sets = { "made" }
+    equal(lines(), 1)
+    -- ap has a rate, and one under the distribution, not under its logarithm; mse has the setting's middle rate
+    equal(numbers(printed[1]), { 1, 0.2, 1 })
+    check(printed[1]:find "%(mse%).+%(ap distribution_log%)", printed[1])
+    o.runs.chosen.made["ap distribution_log"], o.runs.chosen.made.mse = 0.01, 0.01
+    equal(lines(), 0)
+    o.runs.chosen.made, o.args.smoke = nil, true
+    equal(lines(), 0)
+    o.args.smoke = false
+    check(not pcall(o.runs.prepare, o.args), "a setting without rates is an error")
+  end)
+end)
+
 it("rates are chosen on the first fold, under the bounds of each name", function()
   with_runs(function(o)
     local seen = {}
@@ -154,8 +179,10 @@ end)
 local function ended(o, seconds, study)
   local going
   rawset(o.runs.protocol, "train", function(_, _, own)
+    o.time.clock = 500.0
+    check(own.each_epoch(0))
     o.time.clock = 1000.0
-    check(own.each_epoch(0) and own.each_epoch(1), "what is before the end of the first epoch does not count")
+    check(own.each_epoch(1), "what is before the end of the first epoch does not count")
     o.time.clock = o.time.clock + seconds
     going = own.each_epoch(2)
     return {}

@@ -63,6 +63,12 @@ it("splits that lack a loss of their kind are left out", function()
   local found, left = analysis.complete(rows)
   equal({ #found, left }, { 5, 1 })  -- split 2 at NSR 1; AP is all that there is of LambdaRank
   equal(analysis.distinct(analysis.where(found, { nsr = 1 }), "split"), { 1 })
+  -- of three losses a split has two; a loss with two rows (metrics) counts once
+  rows = rows_of{ { "ap", 1, 1, 1 }, { "nrbp", 1, 1, 2 }, { "ndcg", 1, 1, 3 }, { "ap", 1, 2, 1 }, { "nrbp", 1, 2, 2 },
+    { "ap", 1, 3, 1 }, { "ap", 1, 3, 2 }, { "nrbp", 1, 3, 2 } }
+  for _, row in ipairs(rows) do row.kind = "listwise" end
+  found, left = analysis.complete(rows)
+  equal({ #found, left, analysis.distinct(found, "split") }, { 3, 2, { 1 } })
 end)
 
 it("differences of users: means over their splits, without scores that are none", function()

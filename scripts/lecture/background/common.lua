@@ -1,5 +1,5 @@
--- Shared by the scripts of this folder: folds of queries with standardised features, and a table of
--- rankers by mean test nDCG@10.
+-- Functions that the scripts of this folder share: options, rankers on every fold of queries with standardised
+-- features, and a table of rankers by mean test nDCG@10.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
@@ -7,7 +7,7 @@ local protocol = dofile(here .. "../protocol.lua")
 
 local M = {}
 
----Options of a script, with its own.
+---The options of a script: its own, --data, --seed and --smoke.
 ---@param own table
 ---@return table
 function M.options(own)
@@ -37,11 +37,12 @@ Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); ch
     mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
 end
 
----nDCG@10 of a part, for protocol.pooled.
+---Mean nDCG@10 of an evaluation and the number of lists that have it, for protocol.pooled.
 ---@param found mr.Evaluation
 function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
 
----Rankers on every fold of MQ2008, or of made-up queries, and one by chance; queries without relevant documents are left out.
+---Compares rankers, and a random one, on every fold of MQ2008 or of made-up queries. Queries without relevant documents
+---are left out.
 ---@param args table
 ---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  rankers of a fold: names and scores of the test part, in order
 ---@return report.Section
@@ -63,7 +64,7 @@ function M.compare(args, rank)
     names = names, means = means })
 end
 
----A column of the features.
+---Feature number `k` of all rows.
 function M.column(set, k) return set.features:narrow(2, k, 1):reshape(set.lists.rows) end
 
 return M

@@ -1,5 +1,6 @@
--- ListRank-MF (Shi, Larson & Hanjalic 2010): does matrix factorisation rank better if it learns each user's list instead of single ratings?
--- The cross entropy of top-one probabilities of ratings and of sigma(<p_u, q_i>), against squared errors of the same factors with biases.
+-- ListRank-MF (Shi, Larson & Hanjalic 2010): does matrix factorisation rank better if it learns each user's list
+-- instead of single ratings? The cross entropy of top-one probabilities of ratings and of sigma(<p_u, q_i>), against
+-- squared errors of the same factors with biases.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common, data = dofile(here .. "common.lua"), dofile(here .. "../data.lua")

@@ -1,5 +1,6 @@
--- PRank (Crammer & Singer 2001): is a perceptron with thresholds between grades, which sees one row at a time, a ranker?
--- A row of grade y should be above thresholds 1 to y and not above the others; each that is wrong moves, and the weights with it.
+-- PRank (Crammer & Singer 2001): is a perceptron with thresholds between grades, which sees one row at a time, a
+-- ranker? A row of grade y should be above thresholds 1 to y and not above the others; each that is wrong moves, and
+-- the weights with it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")

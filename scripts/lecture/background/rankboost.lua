@@ -1,5 +1,6 @@
--- RankBoost (Freund, Iyer, Schapire & Singer 2003): does boosting thresholds of features on the pairs that are still in the wrong order make a ranker?
--- Each round adds the threshold h with the largest |r|, r = sum over pairs D (h(better) - h(worse)), at weight log((1 + r) / (1 - r)) / 2.
+-- RankBoost (Freund, Iyer, Schapire & Singer 2003): does boosting thresholds of features on the pairs that are still in
+-- the wrong order make a ranker? Each round adds the threshold h with the largest |r|, r = sum over pairs D (h(better)
+-- - h(worse)), at weight log((1 + r) / (1 - r)) / 2.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
@@ -14,7 +15,7 @@ local function thresholds(set)
   return mr.cat(parts, 2)
 end
 
--- Pairs of rows of a list, the better one first: their numbers.
+-- Numbers of the better and of the worse row of every pair of unequal grades in a list.
 local function pairs_of(lists)
   local better, worse, first, grades = {}, {}, 1, lists.relevance:totable()
   for _, n in ipairs(lists.sizes:totable()) do

@@ -1,5 +1,6 @@
--- Subset Ranking (Cossock & Zhang 2008, Eq. 5): is regression a ranker, if only relevant rows and the worst of the others count?
--- A list's loss: the squared errors of its relevant rows, plus u times that of the irrelevant row with the highest score, where it is above 0.
+-- Subset Ranking (Cossock & Zhang 2008, Eq. 5): is regression a ranker, if only relevant rows and the worst of the
+-- others count? A list's loss: the squared errors of its relevant rows, plus u times that of the irrelevant row with
+-- the highest score, where it is above 0.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")

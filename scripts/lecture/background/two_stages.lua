@@ -1,5 +1,6 @@
--- Re-ranking in two stages: how much of a costly ranker is left if it sees only the first rows of a cheap one?
--- First ranker: ridge regression. Second: self-attention, for which the first k rows of each query are kept; the others stay behind these.
+-- Re-ranking in two stages: how much of a costly ranker is left if it sees only the first rows of a cheap one? First
+-- ranker: ridge regression. Second: self-attention, for which the first k rows of each query are kept; the others stay
+-- behind these.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
@@ -15,7 +16,8 @@ return common.compare(args, function(train, tested)
   mr.fit{ model = model, loss = mr.losses.lambdarank{}, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.003 },
     seed = args.seed, progress = false }
 
-  -- The rows that the first stage keeps are lists of their own to the second.
+  -- Scores that put the second stage's order of the first k rows above all other rows. To the second stage these k rows
+  -- are a whole list.
   local function reranked(k)
     local rank = tested.lists:rank(first, { ties = "stable" })
     local kept, grades, numbers, at = {}, {}, rank:totable(), 1
