@@ -247,6 +247,16 @@ That classifiers rank web queries better than rankers is not shown. nDCG@10 of l
 trained by Adam on MQ2008 the ranker is better (RankNet by %.3f, p = %.2g).]]):format(table.concat(parts, " and "), -t(networks, "a - b"),
       t(networks, "p, Holm"))
   end },
+  { document = "grid", file = "grid/grid_mq2008.csv", text = function(t)
+    local better, worse, count = 0, 0, 0
+    for _, cell in ipairs(t.all("", "losses", "Changes by bound")) do
+      local up, down, of = cell:match "%+(%d+) %-(%d+) of (%d+)"
+      better, worse, count = better + math.tointeger(up), worse + math.tointeger(down), count + math.tointeger(of)
+    end
+    return ([[
+Networks on MQ2008, every loss under every bound: of %d changes of a loss's own metric %s are significantly for the better and %s for
+the worse.]]):format(count, none(better), none(worse))
+  end },
   { document = "cmu", file = "cmu/table_2.csv", text = function(t, must)
     local rankers, classifiers = t.all("^ranking; ", "by score"), t.all("^classification; ", "by score")
     local labels = t.all("^classification; ", "by labels")
