@@ -249,3 +249,39 @@ it("why_distribution_fails.lua: lists without a gradient over folds, changes wit
     check(math.abs(places.AP.median - 6.5 / 16) <= 0.5 / 16 and places.nDCG["10 %"] == 0, "quantiles")
   end)
 end)
+
+it("why_curves_differ.lua: lists with both kinds of rows, the change taken apart by k relevant rows, strata, AUC", function()
+  sweeps.in_folder(function(folder)
+    local section = section_of("why_curves_differ", { "--draws", "1" }, {
+      runs = function(runs)
+        rawset(runs, "set", function(_, name)
+          return { title = name, setting = name == "movielens" and "nsr" or "label", values = name == "movielens" and { 1 } or { 2, 1 } }
+        end)
+      end,
+      cutoffs = function(cutoffs)
+        rawset(cutoffs, "study", function(_, name)
+          local space = { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
+          return study_of(folder, name, space, function(_, user)
+            local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
+              ["thinned auc"] = 0.625 }
+            for k = 1, 10 do
+              found["ndcg@" .. k] = 1 / k + user / 64
+              found["thinned ndcg@" .. k] = found["ndcg@" .. k]
+            end
+            return found
+          end)
+        end)
+      end })
+    local row = in_process.records(section.tables[1])[1]
+    -- the lists of user 12 have relevant rows only; users 1 to 11 remain, with one to eleven relevant rows
+    local with = 0
+    for k = 2, 10 do with = with + (12 - k) / 11 * (1 / k - 1 / (k - 1)) end
+    equal(row.lists, 22)
+    near({ row["nDCG@1"], row.change, row["by lists with k"], row["by lists with fewer"], row["fewer than 5"] },
+      { 1 + 6 / 64, -0.9, with, -0.9 - with, 4 / 11 }, 1e-6)
+    local strata = in_process.records(section.tables[2])
+    equal({ strata[1].lists, strata[2].lists, strata[3].lists, strata[4].lists }, { 2, 6, 10, 4 })
+    local exchanged = in_process.records(section.tables[3])
+    near({ exchanged[1].AUC, exchanged[2].AUC }, { 0.75, 0.625 }, 1e-9)
+  end)
+end)
