@@ -2,6 +2,7 @@
 -- evaluates another ranking than it means to, the intended one is beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local intervals = dofile(here .. "../intervals.lua")
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
@@ -80,7 +81,7 @@ function M.view(args, runs, name)
   local names = runs.algorithms_of(args, set)
   for _, algorithm in ipairs(names) do trials[algorithm] = runs.trials(results, algorithm) end
   local function line(algorithm, title, before)
-    return { title = title, cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
+    return { title = title, runs = #trials[algorithm], cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
   end
   return {
     lines = function(algorithm)
@@ -90,7 +91,10 @@ function M.view(args, runs, name)
       return { line(algorithm, as_evaluated, ""), line(algorithm, "as meant", "meant ") }
     end,
     random = function(metric) return (spread(trials[names[1]], "random " .. metric)) end,
-    table = counts_table(names, trials), about = "queries, and random orders of those evaluated", text = words(names, trials),
+    by = "least and largest of the seeds",
+    table = counts_table(names, trials), cells = intervals.cells(nil, function(row, column)
+      return not column:find "^random" and #trials[row[1]] or 0
+    end), about = "queries, and random orders of those evaluated", text = words(names, trials),
     met = function(printed, metrics) return met(printed, metrics, trials) end,
   }
 end
