@@ -30,7 +30,7 @@ end
 local function text_of(trials, name)
   local mean, low, high = spread(trials, name)
   if #trials == 1 then return ("%.4f"):format(mean) end
-  return ("%.4f (%.3f to %.3f)"):format(mean, low, high)
+  return ("%.4f (%.4f to %.4f)"):format(mean, low, high)
 end
 
 -- How many numbers of Table 1 lie between the least and the largest of the seeds, in words and as a report counts them.
