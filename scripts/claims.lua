@@ -131,10 +131,12 @@ statements of the project's README. The sentences are in `claims.lua`. `tests/sc
 ## What a file says beside a value
 
 - `low` and `high` are the ends of an interval of 95 %%, and the table's name says what it is by. A bootstrap over users, queries or pairs
-  takes the trained models as given. Student's t over folds, seeds or both takes these runs as independent of each other, though folds share training data, and
-  the data set as given.
+  takes the trained models as given. Student's t over folds, seeds or both takes these runs as independent of each other, though folds
+  share training data, and the data set as given.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or another setting do not count. A change
   is made from two sets of runs. Printed numbers, and those that need no training, have 0. It is empty where the script does not say.
+  Three files are older, and their `runs` is that of the section: thesis `sampled_expectations`, objectives `blanks`, and lecture
+  `lambdamart`, which has 0 although it trains.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that name.
 
 No interval is given for:
