@@ -7,13 +7,15 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 local M = {}
 
 -- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.interval` the
--- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` may be left out where row and column say enough.
+-- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` is the caption
+-- without what intervals are by, and may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}
+  local function is_in(cell, name) return not name or cell.table:gsub(" ?%[intervals: [^%]]*%]$", "") == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
     for _, cell in ipairs(cells) do
-      local is_it = cell.column == column and cell.row:find(pattern) and (not table_name or cell.table == table_name)
+      local is_it = cell.column == column and cell.row:find(pattern) and is_in(cell, table_name)
       if is_it then values[#values + 1], names[#names + 1] = cell.value, cell.row end
     end
     if #values == 0 then error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0) end
@@ -21,7 +23,7 @@ local function reader(path, cells)
   end
   function t.interval(row, column, table_name)
     for _, cell in ipairs(cells) do
-      if cell.row == row and cell.column == column and (not table_name or cell.table == table_name) then return cell.low, cell.high end
+      if cell.row == row and cell.column == column and is_in(cell, table_name) then return cell.low, cell.high end
     end
     error(("%s has no cell in row %s and column %s"):format(path, row, column), 0)
   end
@@ -126,12 +128,56 @@ statements of the project's README. The sentences are in `claims.lua`. `tests/sc
 | statement | file | command | numerics version, date |
 |---|---|---|---|
 %s
+## What a file says beside a value
+
+- `low` and `high` are the ends of an interval of 95 %%, and the table's name says what it is by. A bootstrap over users, queries or pairs
+  takes the trained models as given. Student's t over folds, seeds or both takes these runs as independent of each other, though folds
+  share training data, and the data set as given.
+- `runs` is the number of training runs whose results are in the value. Runs that choose a rate or another setting do not count. A change
+  is made from two sets of runs. Printed numbers, and those that need no training, have 0. It is empty where the script does not say.
+  Three files are older, and their `runs` is that of the section: thesis `sampled_expectations`, objectives `blanks`, and lecture
+  `lambdamart`, which has 0 although it trains.
+- `data` is the fingerprint of the test data, and of all data where a study has none under that name.
+
+No interval is given for:
+
+- printed numbers and differences from them in the thesis, counts, settings, epochs and rates;
+- p-values, effect sizes, shares of wins, correlations, standard deviations, quantiles and the largest of several values;
+- closed forms, worked numbers and shapes of lists, which have no distribution (thesis `figure_1_1`, `figure_3_*`, `tables_2`,
+  `tables_3`, lecture `same_*` and `worked_numbers`, sigir21 `table_1`);
+- validation means by model size (thesis `sizes_*`) and curves of nDCG taken apart (`why_curves_differ`): their scripts do not compute one;
+- one run without values of lists: training and validation curves of faces (cmu `figure_4`, `figure_5`), the columns "by labels" and
+  "R^2" of cmu `table_2` and `table_3`;
+- times and memory (objectives `blanks`), which are measured once.
+
+| file | cells | with an interval | intervals by | training runs behind a value |
+|---|---|---|---|---|
+%s
 ## Statements that wait for their file
 
 These are not in the README. The command makes the file.
 
 %s
 ]]
+
+-- Lines on the files of all documents: how many cells have an interval, by what, and from how many runs.
+local function lines_on_files(folder)
+  local lines = {}
+  for _, name in ipairs(documents.names) do
+    for _, file in ipairs(results_file.files(folder, name)) do
+      local path = name .. "/" .. file
+      local cells, count, by, known = results_file.read(folder .. "/" .. path), 0, {}, {}
+      for _, cell in ipairs(cells) do
+        count = count + (cell.low ~= "" and 1 or 0)
+        local own = cell.table:match "%[intervals: ([^%]]*)%]$"
+        if own and not known[own] then by[#by + 1], known[own] = own, true end
+      end
+      lines[#lines + 1] = ("| [%s](%s) | %d | %d | %s | %s |\n"):format(path, path, #cells, count,
+        count > 0 and table.concat(by, "; ") or "", results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")
+    end
+  end
+  return table.concat(lines)
+end
 
 ---The page of all claims, in Markdown.
 ---@param claims Claim[]
@@ -159,7 +205,8 @@ function M.page(claims, folder)
   end
   local measured = {}
   for i, each in ipairs(claims.measured or {}) do measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each)) end
-  return head:format(table.concat(pages), table.concat(rows), table.concat(measured), #waiting > 0 and table.concat(waiting) or "None.\n")
+  return head:format(table.concat(pages), table.concat(rows), table.concat(measured), lines_on_files(folder),
+    #waiting > 0 and table.concat(waiting) or "None.\n")
 end
 
 ---Writes README.md and the page of all claims.

@@ -64,6 +64,8 @@ end
 ---@field text string      paragraphs are parted by blank lines
 ---@field tables mr.Table[]
 ---@field captions? string[]  what stands over each table; "" where nothing does
+---@field cells? scripts.Cells[]  by table, what a results file says beside the values (intervals.lua)
+---@field trainings? integer  how many models a script without a store trained
 ---@field figure? string   file, SVG
 ---@field figures? string[]
 ---@field finding? string    what came out, a sentence; none of made-up data

@@ -1,7 +1,7 @@
 -- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
--- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the
--- script computes one (of 95 %, unless the table says otherwise), how many training runs the table was made from, their numerics
--- version, the fingerprint of their data, the day of the last run, and the command.
+-- Columns: the section's title, the table's caption (with what intervals are by), the row and the column of the cell, its value, the ends of
+-- its interval where the script computes one (of 95 %, unless the table says otherwise), how many training runs are behind the value ("" where
+-- the script does not say), the numerics version of the section's runs, the fingerprint of their data, the day of the last run, and the command.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -69,7 +69,10 @@ local function digest(fingerprints)
   return core.sha256(table.concat(fingerprints, "\n")):sub(1, 16)
 end
 
-local tested = [[SELECT DISTINCT d.fingerprint AS data FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1 AND d.role = 'test']]
+-- The test data of a study, or where none have that role, all its data.
+local read_by = [[
+WITH own AS (SELECT DISTINCT d.role, d.fingerprint FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1)
+SELECT DISTINCT fingerprint AS data FROM own WHERE role = 'test' OR NOT EXISTS (SELECT 1 FROM own WHERE role = 'test')]]
 local ended = [[SELECT count(*) AS n, max(date(ended)) AS day FROM trials WHERE study = ?1 AND state = 'done']]
 
 -- Each study once: scripts may read one several times.
@@ -83,8 +86,7 @@ local function distinct(studies)
   return found
 end
 
--- Provenance of studies: how many trials ended, under which numerics versions, on which test data,
--- and the last day.
+-- Provenance of studies: how many trials ended, under which numerics versions, on which data, and the last day.
 local function provenance(studies)
   local runs, date, numerics, data = 0, "", {}, {}
   local function add(list, value)
@@ -93,7 +95,7 @@ local function provenance(studies)
   for _, results in ipairs(distinct(studies)) do
     local store, id = results._store, results.study.id
     for _, each in ipairs(store:numerics(results.study)) do add(numerics, each.numerics) end
-    for _, each in ipairs(store:rows(tested, id)) do add(data, each.data) end
+    for _, each in ipairs(store:rows(read_by, id)) do add(data, each.data) end
     local last = store:rows(ended, id)[1]
     runs = runs + last.n
     if (last.day or "") > date then date = last.day end
@@ -106,9 +108,17 @@ local function ends_after(columns, c)
   if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
 end
 
+-- How many training runs are behind a cell. Where no run was made, these are none.
+local function runs_behind(from, cells, row, column)
+  local runs = cells.runs
+  if type(runs) == "function" then runs = runs(row, column) end
+  if runs == "all" then runs = from.runs end
+  return runs or from.runs == 0 and 0 or ""
+end
+
 ---The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
 ---Tables without captions are called by their first column where there are several.
----@param section report.Section  as sections.run returns it; `intervals[t][column][row]` has the ends of an interval of table t
+---@param section report.Section  as sections.run returns it; `cells[t]` (intervals.lua) has what is said of the cells of table t
 ---@return any[][]
 function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
@@ -117,10 +127,12 @@ function M.lines(section)
     local names, keys = names_of(one)
     local caption = section.captions and section.captions[t] or ""
     if caption == "" and #tables > 1 then caption = one.columns[1] end
-    local intervals = section.intervals and section.intervals[t] or {}
+    local about = section.cells and section.cells[t] or {}
+    local intervals = about.intervals or {}
+    if about.by then caption = ("%s%s[intervals: %s]"):format(caption, caption == "" and "" or " ", about.by) end
     local function add(r, column, value, low, high)
       lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
-        high and written(high) or "", from.runs, from.numerics, data, from.date, section.made_by }
+        high and written(high) or "", runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date, section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
@@ -236,14 +248,27 @@ local function as_table(cells)
   return mr.table{ columns = columns, rows = rows }:to_markdown()
 end
 
--- "315 runs, numerics 2026-11e, test data 0123456789abcdef, 2026-11-25".
+-- "numerics version 2026-11e, data fingerprint 0123456789abcdef, 2026-11-25".
 local function origin(cell)
   local parts = {}
-  if cell.runs ~= 0 then parts[1] = cell.runs .. " training runs" end
   if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
   if cell.data ~= "" then parts[#parts + 1] = "data fingerprint " .. cell.data end
   parts[#parts + 1] = cell.date ~= "" and cell.date or nil
   return table.concat(parts, ", ")
+end
+
+---How many training runs are behind the numbers of cells: "5 or 10", "1 to 30"; nil where none are or the file does not say.
+---@param cells table<string, any>[]
+---@return string?
+function M.behind(cells)
+  local found, seen = {}, {}
+  for _, cell in ipairs(cells) do
+    local runs = cell.runs
+    if runs ~= "" and runs ~= 0 and not seen[runs] then found[#found + 1], seen[runs] = runs, true end
+  end
+  table.sort(found)
+  if #found > 2 then return ("%d to %d"):format(found[1], found[#found]) end
+  return found[1] and table.concat(found, " or ")
 end
 
 ---A section of a page, in Markdown, from the cells of a results file.
@@ -256,6 +281,8 @@ function M.page_section(path, cells)
   local function flush()
     if #of_table == 0 then return end
     if caption ~= "" then parts[#parts + 1] = caption .. ":\n" end
+    local runs = M.behind(of_table)
+    if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
     parts[#parts + 1] = as_table(of_table)
     of_table = {}
   end
@@ -278,17 +305,26 @@ Every table says which command made it, under which numerics version and from wh
 
 ]]
 
+---The results files of a document, in the order of their names.
+---@param folder string  that has the documents' folders
+---@param document string
+---@return string[]
+function M.files(folder, document)
+  local own, found = folder .. "/" .. document, {}
+  for _, file in ipairs(core.file_exists(own) and core.list_folder(own) or {}) do found[#found + 1] = file:match "^.*%.csv$" end
+  local function key(file) return (file:gsub("%d+", function(digits) return ("%06d"):format(digits) end)) end
+  table.sort(found, function(a, b) return key(a) < key(b) end)
+  return found
+end
+
 ---The page of a document's results files, in Markdown; nil where there are none.
 ---@param folder string  that has the documents' folders
 ---@param document string
 ---@return string?
 function M.page(folder, document)
   local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
-  local files = core.file_exists(own) and core.list_folder(own) or {}
-  local function key(file) return (file:gsub("%d+", function(digits) return ("%06d"):format(digits) end)) end
-  table.sort(files, function(a, b) return key(a) < key(b) end)
-  for _, file in ipairs(files) do
-    if file:find "%.csv$" then parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file)) end
+  for _, file in ipairs(M.files(folder, document)) do
+    parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file))
   end
   return #parts > 1 and table.concat(parts, "\n") or nil
 end

@@ -74,14 +74,18 @@ function M.file_name(script)
   return table.concat(parts, "_")
 end
 
--- Runs a script. Where it has no studies, its data and numerics are those of this process.
+-- Runs a script. Where it has no studies, its data and numerics are those of this process, and how many runs it trained is for itself to say.
 local function made(script)
   seen.begin()
   local section = M.call(script.path, script.words)
   if seen.listening() then
-    local data = {}
-    for _, each in ipairs(seen.finish()) do data[#data + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil end
-    section.used = { runs = 0, numerics = core.numerics(), data = data, date = os.date "!%Y-%m-%d" }
+    local all, judged = {}, {}
+    for _, each in ipairs(seen.finish()) do
+      all[#all + 1] = each.fingerprint
+      judged[#judged + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil
+    end
+    section.used = { runs = section.trainings or 0, numerics = core.numerics(), data = #judged > 0 and judged or all,
+      date = os.date "!%Y-%m-%d" }
   end
   return section
 end

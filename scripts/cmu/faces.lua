@@ -154,6 +154,14 @@ function M.chosen(studies, system, seed)
   return best
 end
 
+---1 for each test pair that the chosen run of a system orders right, and 0 for the others, of the first seed.
+---@return number[]
+function M.right(studies, system)
+  local best, found = M.chosen(studies, system, 1), {}
+  for i, margin in ipairs(best.results:per_list(best.number, "margin"):totable()) do found[i] = margin > 0 and 1 or 0 end
+  return found
+end
+
 ---The rate, penalty or depth that a system has at a setting.
 ---@param args table
 ---@param name string  of the system
@@ -180,7 +188,7 @@ function M.finish(o)
   for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
   print(o.text)
   if o.figure then print("Saved as " .. o.figure) end
-  return { text = o.text, tables = o.tables, figure = o.figure, studies = rawget(o.args, "studies") }
+  return { text = o.text, tables = o.tables, cells = o.cells, figure = o.figure, studies = rawget(o.args, "studies") }
 end
 
 return M

@@ -6,6 +6,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), queries.protocol
+local intervals = dofile(here .. "../intervals.lua")
 
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
@@ -28,7 +29,7 @@ local panels, lines, parts = { columns = #args.sets, title = figure.title(args),
 local curves = {}
 for i, name in ipairs(args.sets) do
   local set, results = queries.set(args, name), queries.runs(args, name)
-  curves[i] = { set = set }
+  curves[i] = { set = set, results = results }
   for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
     local series = {}
     for s, system in ipairs(protocol.networks) do
@@ -46,6 +47,23 @@ for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
+-- Intervals over the runs of a row, where there are several: its numbers are means over runs at an epoch.
+local counted = {}
+local cells = intervals.cells("Student's t over folds and seeds", function(row) return counted[row[1] .. row[2] .. row[3]] end)
+local function note(r, results, where, best)
+  local values, trials = { {}, {}, {}, {}, {} }, scores.trials(results, where)
+  for t, trial in ipairs(trials) do
+    local reports = results:reports(trial.number)
+    local loss, ndcg = reports.loss.values, reports["valid_" .. protocol.metric].values
+    for c, value in ipairs{ loss[1], loss[#loss], ndcg[1], ndcg[best], ndcg[#ndcg] } do values[c][t] = value end
+  end
+  local row = lines[r]
+  counted[row[1] .. row[2] .. row[3]] = #trials
+  for c, column in ipairs{ "loss, first", "loss, last", "nDCG@10, first", "best", "last" } do
+    cells:note(r, column, intervals.over_runs(values[c]))
+  end
+end
+
 -- The table has the beginning and the end of curves, and the best nDCG@10.
 for i in ipairs(args.sets) do
   for _, system in ipairs(protocol.networks) do
@@ -54,6 +72,7 @@ for i in ipairs(args.sets) do
       local best = 1
       for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
       lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best, ndcg[#ndcg] }
+      note(#lines, curves[i].results, { system = system, recipe = recipe[1] }, best)
     end
   end
   local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]
@@ -65,6 +84,6 @@ The figure shows the cross entropy while parameters change (above) and nDCG@10 o
 seeds. The cross entropy is that of pairs for RankNet and DirectRanker and of documents for the classifier, so that their heights do not
 compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(parts, "\n"),
-  mr.table{ rows = lines,
+  figure.named("", mr.table{ rows = lines,
     columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
-    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } })
+    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } }, cells))

@@ -2,6 +2,7 @@
 -- right or wrong.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local intervals = dofile(here .. "../intervals.lua")
 local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lua")
 
 local M = {}
@@ -29,11 +30,13 @@ function M.coefficients()
   local args = args_of(3, {})
   local results, size = faces.results(args), args.size
   local row, lines = {}, {}
+  local cells = intervals.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, system in ipairs(coefficients) do
     local chosen = faces.chosen(results, system, 1)
     local weights = chosen.results:per_list(chosen.number, "weights")
     local x = weights:reshape(weights:numel() // size ^ 2 // 1, size, size)
     row[i] = { image = pictures.centred(x), text = system }
+    cells:note(i, "accuracy", intervals.over_lists(faces.right(results, system)))
     lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
   end
   pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
@@ -44,7 +47,8 @@ scaled to its largest weight. The paper finds the shape of the face in those of 
 those of pairs. The last column of the table says how alike neighbouring weights are: 1 where they form areas, 0 where each
 pixel has its own.]]):format(faces.sentence_of(args)),
     tables = { mr.table{ columns = { "system", "accuracy", "weights of 0", "likeness of neighbours" }, rows = lines,
-      formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } } }
+      formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } },
+    cells = { cells } }
 end
 
 ---Figures 4 and 5: loss on the training pairs and accuracy on the validation pairs by epoch, for the chosen setting and
@@ -82,7 +86,7 @@ each of the learning rates that were tried. The rate %g was chosen, by its best 
       faces.sentence_of(args), system, faces.value_of(args, system, chosen.setting)),
     tables = { mr.table{ columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
       rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
-        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } } }
+        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) } }
 end
 
 -- Test pairs of a trial, with the ages of both.
@@ -103,16 +107,20 @@ local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
 
 -- Accuracy by difference in age.
 local function by_difference(all)
-  local lines = {}
+  local lines, cells = {}, intervals.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, band in ipairs(bands) do
-    local count, right = 0, 0
+    local count, right, values = 0, 0, {}
     for _, pair in ipairs(all) do
-      if pair.difference > band[1] and pair.difference <= band[2] then count, right = count + 1, right + (pair.right and 1 or 0) end
+      if pair.difference > band[1] and pair.difference <= band[2] then
+        count, right = count + 1, right + (pair.right and 1 or 0)
+        values[count] = pair.right and 1 or 0
+      end
     end
+    cells:note(i, "accuracy", count > 0 and intervals.over_lists(values) or nil)
     lines[i] = { band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]), count,
       count > 0 and right / count or 0 / 0 }
   end
-  return lines
+  return lines, cells
 end
 
 ---Figures 6 and 7: some test pairs that Rank LR of features orders right, or wrong, the older image on the left.
@@ -130,6 +138,7 @@ function M.examples(number, right)
       if #shown < args.shown then shown[#shown + 1] = pair end
     end
   end
+  local lines, cells = by_difference(all)
   pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
   return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s
@@ -137,8 +146,8 @@ Of %d test pairs, which are in random order, Rank LR on features orders %d %s; t
 image of each pair is on the left. Below it are both ages, and by how much its score is above the other's. The table has the
 accuracy by the difference in age.]]):format(
       faces.sentence_of(args), #all, count, right and "right" or "wrong", #shown),
-    tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = by_difference(all),
-      formats = { accuracy = "%.4f" } } } }
+    tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = lines,
+      formats = { accuracy = "%.4f" } } }, cells = { cells } }
 end
 
 return M

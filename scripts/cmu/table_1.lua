@@ -13,6 +13,7 @@ local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis
 local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua").table_1
 
 local args, protocol = queries.args{}, queries.protocol
+local intervals = dofile(here .. "../intervals.lua")
 
 -- Systems in the order of the table: kind, name, and for networks the recipe of their training.
 local systems = {}
@@ -47,6 +48,8 @@ local function rate_text(system, rates, at_edge)
   return ("%g%s"):format(rate, at_edge[system.name .. " " .. system.recipe] and " (edge)" or "")
 end
 
+local counted = {}  -- training runs of a system by the title of the data set and the system's
+
 -- The values of every query of a data set under each system (mean over seeds), and its lines of the table.
 local function measured(name)
   local set, results, rates, at_edge = queries.set(args, name), queries.runs(args, name)
@@ -57,6 +60,7 @@ local function measured(name)
     local interval = mr.stats.bootstrap(values)
     local rate = rate_text(system, rates, at_edge)
     data.values[title_of(system)] = values
+    counted[set.title .. title_of(system)] = #scores.trials(results, system.where)
     data.valid[title_of(system)] = mr.stats.mean(scores.folds(results, system.where, "valid"))
     lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low, interval.high,
       mr.stats.summary(scores.folds(results, system.where, protocol.metric)).sd, interval.n,
@@ -126,7 +130,11 @@ for _, name in ipairs(args.made_up and {} or args.sets) do
   end
 end
 local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. "\n\n" .. text .. beside,
-  figure.named("Test nDCG@10", levels), figure.named("Differences in test nDCG@10", differences))
+  figure.named("Test nDCG@10", levels, intervals.cells("bootstrap over queries", function(row, column)
+    return not column:find "^printed" and (counted[row[1] .. row[3]] or 0) or 0
+  end)), figure.named("Differences in test nDCG@10", differences, intervals.cells("bootstrap over queries", function(row)
+    return counted[row[1] .. row[2]] + counted[row[1] .. row[3]]
+  end)))
 local outcomes = {}
 for i, data in ipairs(args.made_up and {} or found) do
   local n, more, better, worse = count(data, "families")

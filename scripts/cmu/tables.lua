@@ -1,6 +1,7 @@
 -- Tables 2 and 3: rows of printed numbers and ours by family, and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local intervals = dofile(here .. "../intervals.lua")
 local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.lua")
 
 local M = {}
@@ -108,6 +109,8 @@ function M.make(number)
   local args = faces.args({}, { features = number == 3 })
   local results, of_table = faces.results(args), published["table_" .. number]
   local rows, lines = {}, {}
+  local by = args.seeds > 1 and "Student's t over seeds" or "by score: bootstrap over test pairs, some of which share an image"
+  local cells = intervals.cells(by, function(_, column) return column == "printed" and 0 or args.seeds end)
   for _, system in ipairs(faces.systems.of(args.table_3)) do
     local row = measured(args, results, system)
     row.family, rows[#rows + 1] = system.family, row
@@ -117,6 +120,10 @@ function M.make(number)
     line[#line + 1] = table.concat(row.settings, ", ")
     if args.seeds > 1 then line[#line + 1] = mr.stats.summary(row.accuracy).sd end
     lines[#lines + 1] = line
+    for name, column in pairs{ accuracy = "by score", both = "by labels", r2 = "R^2" } do
+      cells:note(#lines, column, intervals.over_runs(row[name]))
+    end
+    if args.seeds == 1 then cells:note(#lines, "by score", intervals.over_lists(faces.right(results, system.name))) end
   end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel, table.concat(args.widths, ", ")),
@@ -127,7 +134,7 @@ function M.make(number)
       printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
   local section = faces.finish{ args = args, title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
-    tables = { table_of(args, lines) } }
+    tables = { table_of(args, lines) }, cells = { cells } }
   section.finding = not args.made_up and not args.table_3 and finding:format(
     args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),
     100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),

@@ -16,6 +16,7 @@ local own = figure.options("cremonesi", {
 })
 own.out.default = "results/lecture/cremonesi.svg"
 local args = kept_runs.args(own, { document = "lecture" })
+local intervals = dofile(here .. "../intervals.lua")
 local deepest, folds = protocol.deepest, args.smoke and 1 or protocol.folds
 local ratings, title = data.ratings(args)
 
@@ -95,6 +96,13 @@ local function pooled(name, what, weight)
   return protocol.pooled(parts)
 end
 
+local cells = intervals.cells("Student's t over folds", folds)
+local function spread(name, what)
+  local values, of_folds = columns:column("runs", what), {}
+  for i, row in ipairs(columns:rows("runs", { predictor = name })) do of_folds[i] = values[row] end
+  return intervals.over_runs(of_folds)
+end
+
 local panels, rows = { columns = 2, width = 1000, height = 720, title = figure.title(args) }, {}
 local groups = { { "all", "all items" }, { "tail", "long tail" } }
 for g, group in ipairs(groups) do
@@ -112,8 +120,12 @@ for g, group in ipairs(groups) do
 end
 for i, each in ipairs(predictors.all) do
   rows[i] = { each.name, predictors.text(setting_of(each)), each.predicts and pooled(each.name, "rmse", "all_count") or "" }
+  cells:note(i, "RMSE", each.predicts and spread(each.name, "rmse") or nil)
   for _, group in ipairs(groups) do
-    for _, n in ipairs{ 1, 10, 20 } do rows[i][#rows[i] + 1] = (pooled(each.name, ("%s@%d"):format(group[1], n), group[1] .. "_count")) end
+    for _, n in ipairs{ 1, 10, 20 } do
+      rows[i][#rows[i] + 1] = (pooled(each.name, ("%s@%d"):format(group[1], n), group[1] .. "_count"))
+      cells:note(i, ("recall(%d), %s"):format(n, group[2]), spread(each.name, ("%s@%d"):format(group[1], n)))
+    end
   end
 end
 
@@ -146,7 +158,7 @@ in the long tail, and the ranking by the number of ratings, which predicts none,
 order the methods alike. Settings were chosen on validation, by RMSE for those that predict ratings and by recall(10) for the
 others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head, highest(5),
     highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
-  mr.table{ columns = heads, rows = rows, formats = formats, mark = mark })
+  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))
 section.finding = not args.made_up and ([[
 Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with an RMSE of %.4f, has %.4f,
 %s than the ranking by the number of ratings (%.4f).]]):format(args.unseen, highest(5), predicted[3], predicted[5],

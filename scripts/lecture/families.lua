@@ -10,23 +10,34 @@ local args = learners.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
 }
+local intervals = dofile(here .. "../intervals.lua")
 local protocol, reference = learners.protocol, learners.protocol.reference
 
--- A row for each learner; `measure` is the metric that is compared.
-local function rows_of(set, measures, measure)
+-- A row for each learner; `measure` is the metric that is compared. Learners that are not trained have no runs.
+local function rows_of(set, measures, measure, heads)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
   local base, pairs_of = values(reference, measure), {}
+  local _, folds = learners.describe(args, set)
+  local cells = intervals.cells("bootstrap over " .. (set == "movielens" and "users" or "queries"), function(row, column)
+    local own = row[1] == "untrained" and 0 or folds
+    return (column == "change" or column == "p, Holm") and own + folds or own
+  end)
   for i, each in ipairs(learners.of(args, set)) do
     local chosen = best[each.name] or {}
     local row = { each.family, each.name, chosen.rate or chosen.eta or "", chosen.decay or "" }
-    for _, metric in ipairs(measures) do row[#row + 1] = mr.stats.mean(values(each.name, metric)) end
+    for m, metric in ipairs(measures) do
+      local of = values(each.name, metric)
+      row[#row + 1] = mr.stats.mean(of)
+      cells:note(i, heads[4 + m], intervals.over_lists(of))
+    end
     rows[i] = row
+    if each.name ~= reference then cells:note(i, "change", intervals.over_lists{ values(each.name, measure), base }) end
     pairs_of[i] = { values = values(each.name, measure), base = each.name ~= reference and base or nil }
   end
   for i, each in ipairs(protocol.compare(pairs_of)) do
     table.move({ each.change or "", each.p or "" }, 1, 2, #rows[i] + 1, rows[i])
   end
-  return rows
+  return rows, cells
 end
 
 -- The best trained learner of each family by a column, as words.
@@ -70,11 +81,11 @@ for _, set in ipairs(args.sets) do
     shown[heads[#heads]] = "%.4f"
   end
   local measure = all_items and "catalogue" or "ndcg@10"
-  local rows = rows_of(set, measures, measure)
+  local rows, cells = rows_of(set, measures, measure, heads)
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
   tables[#tables + 1] = figure.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
-    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } })
+    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }, cells)
   texts[#texts + 1] = ([[
 On %s (%d %s, seed %d) the best of each family by %s are %s. After Holm's correction %s, and %s.]]):format(title, folds,
     folds == 1 and "fold" or "folds", args.seed, all_items and "nDCG@10 among all items" or "nDCG@10",

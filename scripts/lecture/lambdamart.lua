@@ -8,6 +8,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
+local intervals = dofile(here .. "../intervals.lua")
 local protocol = dofile(here .. "protocol.lua")
 
 local args = mr.args{
@@ -32,7 +33,7 @@ local rankers = {
 
 -- Means over the folds of nDCG@10, LETOR's nDCG@10 and AP, empty queries at 0, and of nDCG@10 without them.
 local function measured(ranker)
-  local sums, own = { 0, 0, 0, 0 }, type(ranker[2]) ~= "string"
+  local sums, own, of_folds = { 0, 0, 0, 0 }, type(ranker[2]) ~= "string", { {}, {}, {}, {} }
   for i = 1, #folds do
     local fold, options = folds[i], { objective = not own and ranker[2] or nil }
     for name, value in pairs(ranker[3]) do options[name] = value end
@@ -41,14 +42,16 @@ local function measured(ranker)
     local test = fold.test
     local scores = model{ lists = test.lists, features = test.features }
     local values = { protocol.judge_trees(scores, test.lists) }
-    for c, value in ipairs(values) do sums[c] = sums[c] + value / #folds end
+    for c, value in ipairs(values) do sums[c], of_folds[c][i] = sums[c] + value / #folds, value end
   end
-  return sums
+  return sums, of_folds
 end
 
-local rows = {}
+local rows, columns = {}, { "trees by", "nDCG@10", "LETOR", "MAP", "nDCG@10 skip" }
+local cells = intervals.cells("Student's t over folds", #folds)
 for i, ranker in ipairs(rankers) do
-  local means = measured(ranker)
+  local means, of_folds = measured(ranker)
+  for c, values in ipairs(of_folds) do cells:note(i, columns[1 + c], intervals.over_runs(values)) end
   rows[i] = { ranker[1], table.unpack(means) }
 end
 local best = rows[1]
@@ -56,10 +59,12 @@ for _, row in ipairs(rows) do
   if row[2] > best[2] then best = row end
 end
 args.made_up = args.smoke
-return figure.finish(args, nil, ([[
+local section = figure.finish(args, nil, ([[
 The table has means over %d folds of %s. A query without relevant documents counts as 0; the last column leaves these
 out. The column "LETOR" is nDCG@10 by the rule of LETOR's evaluation script, where a query with fewer than 10 documents
 counts as 0 as well, and discounts are 1, 1, 1 / log2(rank). The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
-  mr.table{ columns = { "trees by", "nDCG@10", "LETOR", "MAP", "nDCG@10 skip" }, rows = rows,
+  figure.named("", mr.table{ columns = columns, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", LETOR = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
-    mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } })
+    mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells))
+section.trainings = #rankers * #folds
+return section

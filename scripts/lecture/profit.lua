@@ -9,6 +9,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local kept_runs, data, figure = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
 local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
+local intervals = dofile(here .. "../intervals.lua")
 
 local args = kept_runs.args({
   seed = { default = 1, help = "seed of splits, negatives, models and profits" },
@@ -76,11 +77,18 @@ local function untrained(kind, times)
 end
 
 local rows, pairs_of, gains = {}, {}, {}
+local cells = intervals.cells("bootstrap over users", function(row, column)
+  local own = row[2]:find "^most liked" and 0 or args.folds
+  return (column == "change" or column == "p, Holm") and own + args.folds or own
+end)
 for _, kind in ipairs(kinds) do
   local plain = scores.by_list({ results }, { ranker = "relevance", profits = kind }, "profit_10")
   local function add(name, at, of)
     local values = of "profit_10"
     rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values), mr.stats.mean(of "recall@10") }
+    cells:note(#rows, "profit@10", intervals.over_lists(values))
+    cells:note(#rows, "recall@10", intervals.over_lists(of "recall@10"))
+    cells:note(#rows, "change", name ~= "relevance" and intervals.over_lists{ values, plain } or nil)
     pairs_of[#pairs_of + 1] = { values = values, base = name ~= "relevance" and plain or nil }
     if name == "profit" then
       gains[#gains + 1] = { kind = kind, now = mr.stats.mean(values), before = mr.stats.mean(plain), row = #rows }
@@ -107,6 +115,8 @@ profit of a user who takes what they like of the first ten. %s Recall@10 is the 
 "Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has the probability 1/2.
 Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]):format(
     protocol.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, " ")),
-  mr.table{ columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" }, rows = rows,
-    formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
-    mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 }, within = { "profits (made up)" } })
+  figure.named("", mr.table{
+    columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" },
+    rows = rows, formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
+    mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 },
+    within = { "profits (made up)" } }, cells))

@@ -7,6 +7,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
+local intervals = dofile(here .. "../intervals.lua")
 local view_of = dofile(here .. "table_paper.lua").view
 
 local args = runs.args({
@@ -55,23 +56,32 @@ end
 -- The metrics of the two cells, and of random orders.
 local function cells()
   local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
-  local function add(name, title, cell)
+  local of_line = {}
+  local about = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
+  local function add(name, title, cell, ends)
     local row = { name, title }
-    for _, metric in ipairs(published.metrics) do row[#row + 1] = cell(metric) end
+    for _, metric in ipairs(published.metrics) do
+      row[#row + 1] = cell(metric)
+      about:note(#rows + 1, runs.measures.title(metric), ends(metric))
+    end
     rows[#rows + 1] = row
   end
   for _, name in ipairs(blanks) do
-    for _, line in ipairs(view.lines(name)) do add(name, line.title, line.cell) end
+    for _, line in ipairs(view.lines(name)) do
+      add(name, line.title, line.cell, line.ends)
+      of_line[name .. line.title] = line.runs
+    end
   end
-  add("random order", "mean over all orders", view.random)
+  add("random order", "mean over all orders", view.random, view.random_ends)
   for i, metric in ipairs(published.metrics) do
     columns[2 + i] = runs.measures.title(metric)
     formats[columns[2 + i]] = "%.4f"
   end
-  return mr.table{ columns = columns, rows = rows, formats = formats }
+  return mr.table{ columns = columns, rows = rows, formats = formats }, about
 end
 
-local metrics, found, times = cells(), timed()
+local metrics, about = cells()
+local found, times = timed()
 local few = args.set == "mslr" and not args.smoke and " (102 queries, too few to stand beside the others of the paper's table)" or ""
 return figure.finish(args, nil, ([[
 The first table has an epoch query by query over %d made-up queries of 136 features, of %d documents each on average, on %s.
@@ -84,4 +94,5 @@ text and at the one that is best on validation.]]):format(args.queries, document
     args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6, found.pairs * (2 * 136 + 1) * 4 / 1e9,
     found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, figure.said(set.title), few,
     #set.folds == 1 and "fold" or "folds"),
-  figure.named("An epoch over made-up queries", times), figure.named(set.title .. ": the metrics of the two cells", metrics))
+  figure.named("An epoch over made-up queries", times, intervals.cells(nil, 1)),
+  figure.named(set.title .. ": the metrics of the two cells", metrics, about))

@@ -6,6 +6,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+local intervals = dofile(here .. "../intervals.lua")
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
@@ -38,6 +39,22 @@ end
 
 for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
 
+local counted = {}  -- runs of a row by data and algorithm
+local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
+local cells = intervals.cells(by, function(row) return counted[row[2] .. row[3]] end)
+
+-- Intervals over the runs behind a row, at its epochs.
+local function note(r, results, trials, at)
+  local values = { {}, {}, {}, {}, {} }
+  for t, trial in ipairs(trials) do
+    local a, b = core.numbers(results:per_list(trial.number, "training")), core.numbers(results:per_list(trial.number, "held_out"))
+    for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
+  end
+  for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
+    cells:note(r, name, intervals.over_runs(values[c]))
+  end
+end
+
 local panels, rows, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
 for _, name in ipairs(args.sets) do
   local set, results = runs.set(args, name), runs.curves_of(args, name)
@@ -51,6 +68,8 @@ for _, name in ipairs(args.sets) do
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
+    note(#rows, results, trials, at)
+    counted[set.title .. algorithm] = #trials
     if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, figure.said(set.title)) end
     gaps[name .. algorithm] = b[#b] - a[#a]
   end
@@ -93,5 +112,5 @@ The figure shows the loss by epoch on the training part and on a part that is he
 while the network changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query
 by query: %s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
     args.smoke and "" or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
-  mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",
-    "held out, first", "lowest", "at epoch", "held out, last" } })
+  figure.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",
+    "held out, first", "lowest", "at epoch", "held out, last" } }, cells))

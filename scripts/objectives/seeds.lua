@@ -10,7 +10,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, kept, figure = dofile(here .. "runs.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "../thesis/figure.lua")
-local trainings = dofile(here .. "seeds_runs.lua")
+local trainings, intervals = dofile(here .. "seeds_runs.lua"), dofile(here .. "../intervals.lua")
 local protocol = runs.protocol
 
 local args = runs.args({
@@ -167,6 +167,11 @@ local function versions()
   return found
 end
 
+-- A number of a group is over the chosen runs of all folds and seeds, a change over those of the base as well.
+local of_groups = intervals.cells("Student's t over seeds", function(row, column)
+  return row[4] * #set.folds * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
+end)
+
 local wanted, groups, rows, pairs_of, base = versions(), {}, {}, {}, nil
 local function add(version, algorithm, start)
   local own = group(version.name, version.title, algorithm, start)
@@ -182,6 +187,9 @@ end
 -- Pairs each group with the next group of its algorithm under another version, and with its group of a changed bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
+  local own = {}
+  for s, seed in ipairs(one.seeds) do own[s] = one.cells[seed] end
+  of_groups:note(i, "nDCG", intervals.over_runs(own))
   local has_next = false
   for j = i + 1, #groups do
     local other = groups[j]
@@ -202,7 +210,8 @@ local twins = #pairs_of > 0 and figure.named(set.title .. ": two trainings of eq
   rows = pairs_of,
   columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart", "root mean square",
     "of two seeds", "largest", "mean change" },
-  formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four, ["of two seeds"] = four } })
+  formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four, ["of two seeds"] = four } },
+  intervals.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end))
 
 return figure.finish(args, nil, ([[
 The first table has, on %s, the mean nDCG of the test queries under every seed: mean, standard deviation (sd), least and largest over
@@ -215,4 +224,4 @@ The second table compares trainings of equal seed, fold and rate: how many diffe
 validation comes apart by 0.001, the median epoch of that, and the change of test nDCG: root mean square, beside the one between two
 seeds (the standard deviation over seeds times the root of 2), and the largest. The rows "chosen" have the cell of the first table, and
 under "differ" the choices of a rate and epoch that differ, of all folds and seeds.]]),
-  figure.named(set.title .. ": nDCG over seeds", cells), twins or nil)
+  figure.named(set.title .. ": nDCG over seeds", cells, of_groups), twins or nil)

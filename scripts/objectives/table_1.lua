@@ -10,6 +10,8 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
 
+local intervals = dofile(here .. "../intervals.lua")
+
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
 }
@@ -29,22 +31,32 @@ local function printed_row(source, name, algorithm, what)
   return row
 end
 
-local function row_of(algorithm, title, cell)
+-- A row, and the intervals of its cells; `ends` of a metric where there are any.
+local function row_of(algorithm, title, cell, noted, ends)
   local row = { algorithm, title }
-  for _, metric in ipairs(published.metrics) do row[#row + 1] = cell(metric) end
+  for _, metric in ipairs(published.metrics) do
+    row[#row + 1] = cell(metric)
+    if ends then noted(runs.measures.title(metric), ends(metric)) end
+  end
   return row
 end
 
 -- Rows of all algorithms, each with the printed numbers below its own, and of random orders.
 local function rows_of(name, view)
-  local rows, set = {}, runs.set(args, name)
+  local rows, set, of_line = {}, runs.set(args, name), {}
+  local cells = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
+  local function noted(column, of) cells:note(#rows + 1, column, of) end
   for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
-    for _, line in ipairs(view.lines(algorithm)) do rows[#rows + 1] = row_of(algorithm, line.title, line.cell) end
+    for _, line in ipairs(view.lines(algorithm)) do
+      rows[#rows + 1] = row_of(algorithm, line.title, line.cell, noted, line.ends)
+      of_line[algorithm .. line.title] = line.runs
+    end
     rows[#rows + 1] = printed_row(published.table_1, name, algorithm, "printed")
     if name ~= "mq2008" then rows[#rows + 1] = printed_row(published.files, name, algorithm, "their file") end
   end
-  rows[#rows + 1] = row_of("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end)
-  return rows
+  rows[#rows + 1] = row_of("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end,
+    noted, view.random_ends)
+  return rows, cells
 end
 
 -- Marks the best of the lines of a kind. Printed numbers and random orders are texts, so that they are not marked.
@@ -59,11 +71,12 @@ for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data ar
 local tables, said, agreement, found = {}, {}, nil, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
+  local rows, cells = rows_of(name, view)
   local printed = not args.smoke and published.table_1[name]
   local title = runs.set(args, name).title
   tables[#tables + 1] = figure.named(title .. ": nDCG with labels + 1, precision and mean average precision",
-    mr.table{ columns = columns, rows = rows_of(name, view), formats = formats, mark = mark, within = { "what" } })
-  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table)
+    mr.table{ columns = columns, rows = rows, formats = formats, mark = mark, within = { "what" } }, cells)
+  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table, view.cells)
   local met, numbers = "", nil
   if printed then met, numbers = view.met(printed, published.metrics) end
   agreement = agreement or numbers

@@ -2,6 +2,7 @@
 -- evaluates another ranking than it means to, the intended one is beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local intervals = dofile(here .. "../intervals.lua")
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
@@ -29,7 +30,7 @@ end
 local function text_of(trials, name)
   local mean, low, high = spread(trials, name)
   if #trials == 1 then return ("%.4f"):format(mean) end
-  return ("%.4f (%.3f to %.3f)"):format(mean, low, high)
+  return ("%.4f (%.4f to %.4f)"):format(mean, low, high)
 end
 
 -- Counts the numbers of Table 1 that lie between the least and the largest of the seeds, as a sentence and for a
@@ -82,7 +83,7 @@ function M.view(args, runs, name)
   local names = runs.algorithms_of(args, set)
   for _, algorithm in ipairs(names) do trials[algorithm] = runs.trials(results, algorithm) end
   local function line(algorithm, title, before)
-    return { title = title, cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
+    return { title = title, runs = #trials[algorithm], cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
   end
   return {
     lines = function(algorithm)
@@ -92,7 +93,10 @@ function M.view(args, runs, name)
       return { line(algorithm, as_evaluated, ""), line(algorithm, "as meant", "meant ") }
     end,
     random = function(metric) return (spread(trials[names[1]], "random " .. metric)) end,
-    table = counts_table(names, trials), about = "queries, and random orders of those evaluated", text = words(names, trials),
+    by = "least and largest of the seeds",
+    table = counts_table(names, trials), cells = intervals.cells(nil, function(row, column)
+      return not column:find "^random" and #trials[row[1]] or 0
+    end), about = "queries, and random orders of those evaluated", text = words(names, trials),
     met = function(printed, metrics) return met(printed, metrics, trials) end,
   }
 end

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local intervals = dofile(here .. "../intervals.lua")
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local M = {}
@@ -62,10 +63,20 @@ local function comparisons(results, chosen, random)
 end
 
 local function second_table(results, chosen, found)
-  local rows = {}
+  local rows, base = {}, pooled(results, chosen[protocol.base], "ndcg")
+  local cells = intervals.cells("bootstrap over queries", function(row, name)
+    return #chosen[row[1]] * ((name == "change" or name == "p") and 2 or 1)
+  end)
   for i, each in ipairs(found) do
     local folds, first = chosen[each.name], each.p ~= each.p
-    local function at(k) return mr.stats.mean(pooled(results, folds, "ndcg@" .. k)) end
+    local function at(k)
+      local values = pooled(results, folds, "ndcg@" .. k)
+      cells:note(i, "nDCG@" .. k, intervals.over_lists(values))
+      return mr.stats.mean(values)
+    end
+    local own = pooled(results, folds, "ndcg")
+    cells:note(i, "nDCG", intervals.over_lists(own))
+    cells:note(i, "change", not first and intervals.over_lists{ own, base } or nil)
     rows[i] = { each.name, listed(column(folds, "rate")), listed(column(folds, "epoch")), listed(column(folds, "trained_on")), each.mean,
       #folds > 1 and mr.stats.summary(column(folds, "ndcg")).sd or nil, at(2), at(4), at(6), each.p_random,
       not first and each.change or nil, not first and each.p or nil, each.n, each.skipped }
@@ -74,7 +85,7 @@ local function second_table(results, chosen, found)
     "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
     mark = { nDCG = "max", ["nDCG@2"] = "max", ["nDCG@4"] = "max", ["nDCG@6"] = "max", p = 0.05, ["p, random"] = 0.05 },
     formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", ["nDCG@2"] = "%.4f", ["nDCG@4"] = "%.4f", ["nDCG@6"] = "%.4f",
-      ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }
+      ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }, cells
 end
 
 -- A sentence that compares training query by query with batches, for each objective.
@@ -125,14 +136,17 @@ function M.view(args, runs, name)
   end
   local random = random_values(runs, set)
   local function line(title, folds)
-    return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end }
+    return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end,
+      ends = function(metric) return intervals.over_lists(pooled(results, folds, metric)) end, runs = #folds }
   end
   local found = comparisons(results, chosen, random.ndcg)
   local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(chosen))
+  local second, cells = second_table(results, chosen, found)
   return {
     lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
-    table = second_table(results, chosen, found), about = "what was chosen, nDCG, and its change against MseNetBatched",
+    random_ends = function(metric) return intervals.over_lists(random[metric]) end, by = "bootstrap over queries",
+    table = second, cells = cells, about = "what was chosen, nDCG, and its change against MseNetBatched",
     met = function() return "" end,
     text = text, finding = finding,
   }

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
-local figure = dofile(here .. "../thesis/figure.lua")
+local figure, intervals = dofile(here .. "../thesis/figure.lua"), dofile(here .. "../intervals.lua")
 
 local args = runs.args({
   seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
@@ -34,9 +34,10 @@ local function models_of(o)
     for _, model in ipairs(runs.models(args, o)) do
       local key = ("%d %s"):format(model.split, model.by)
       if not at[key] then
-        at[key], found[#found + 1] = { split = model.split, by = model.by, epoch = model.epoch, all = {} }, key
+        at[key], found[#found + 1] = { split = model.split, by = model.by, epoch = model.epoch, all = {}, users = {} }, key
       end
       table.insert(at[key].all, model.scores)
+      table.insert(at[key].users, model.users)
     end
   end
   for i, key in ipairs(found) do
@@ -50,6 +51,28 @@ local function models_of(o)
     end
   end
   return found
+end
+
+-- Values of every user by a metric, the mean over seeds.
+local function of_users(model, metric)
+  local sums = {}
+  for _, users in ipairs(model.users) do
+    for u, value in ipairs(users(metric)) do sums[u] = (sums[u] or 0) + value / #model.users end
+  end
+  return sums
+end
+
+-- Intervals of all models. A difference takes the published number as given.
+local cells = intervals.cells("bootstrap over users", function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
+local function note(r, model, less)
+  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
+    local title, ends = runs.title_of[metric], intervals.over_lists(of_users(model, metric))
+    cells:note(r, title, ends)
+    if less and ends then
+      local printed = model.scores[metric] - less[metric]
+      cells:note(r, title .. ", less published", { ends[1] - printed, ends[2] - printed })
+    end
+  end
 end
 
 -- One line of the table, and whether nDCG and all metrics are close.
@@ -66,7 +89,7 @@ local function line_of(o, model)
   local near = {}
   for _, metric in ipairs(of and compared_by or {}) do near[#near + 1] = is_near(of[metric]) and runs.title_of[metric] or nil end
   line[#line + 1] = not of and "" or #near > 0 and table.concat(near, ", ") or "none"
-  return line, of and { kind = o.kind, loss = o.loss, less = of, all = is_near(largest) }
+  return line, of and { kind = o.kind, loss = o.loss, less = of, all = is_near(largest) }, of
 end
 
 local function each_run(visit)
@@ -84,7 +107,9 @@ end
 local lines, compared = {}, {}
 each_run(function(o)
   for _, model in ipairs(models_of(o)) do
-    lines[#lines + 1], compared[#compared + 1] = line_of(o, model)
+    local line, near, less = line_of(o, model)
+    lines[#lines + 1], compared[#compared + 1] = line, near
+    note(#lines, model, less)
   end
 end)
 
@@ -107,7 +132,7 @@ local function losses_compared()
   for _, each in ipairs(compared) do
     local name = ("%s %s"):format(each.kind == "lambda" and "LambdaRank" or each.kind, runs.title_of[each.loss])
     if not at[name] then
-      at[name] = { name = name }
+      at[name] = { name = name, by = #runs.own_metrics(each.loss) }
       found[#found + 1] = at[name]
     end
     table.insert(at[name], each)
@@ -129,11 +154,15 @@ local function median_of(of_loss, metric)
   return figure.median(values)
 end
 
+-- A run has a model for each metric that chose its epoch.
+local models_of_run = {}
+
 -- How near the models of each loss are: a line of the second table.
 local function lines_by_loss()
   local found = {}
   for i, of_loss in ipairs(losses_compared()) do
     local line, all = { of_loss.name, #of_loss }, 0
+    models_of_run[of_loss.name] = of_loss.by
     for _, metric in ipairs(compared_by) do table.move({ near_by(of_loss, metric), median_of(of_loss, metric) }, 1, 2, #line + 1, line) end
     for _, each in ipairs(of_loss) do all = all + (each.all and 1 or 0) end
     line[#line + 1], found[i] = all, line
@@ -200,8 +229,9 @@ median near 0 says more than a single difference.
 ]]):format(close) .. explanation()
 end
 text = text .. runs.missing(args)
-local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }) }
-if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss())) end
+local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells) }
+if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss(),
+  intervals.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end))) end
 local section = runs.finish(figure, args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0

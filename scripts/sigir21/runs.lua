@@ -250,6 +250,7 @@ end
 ---@field by string            the loss's own metric that chose the epoch
 ---@field epoch integer
 ---@field scores table<string, number>  test means by metric at that epoch
+---@field users fun(metric: string): number[]  values of every test user at that epoch
 
 ---The models of a loss at one learning rate, one for each split and each of the loss's own metrics.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
@@ -262,6 +263,8 @@ function M.models(args, o)
     for _, by in ipairs(M.own_metrics(o.loss)) do
       local model = { split = split, by = by, epoch = math.tointeger(columns:column("runs", "epoch by " .. by)[i]), scores = {},
         chosen_by = columns:column("runs", "chosen by " .. by)[i] }
+      local number = columns:column("runs", "number")[i]
+      function model.users(metric) return results:per_list(number, ("%s, epoch by %s"):format(metric, by)):totable() end
       for _, metric in ipairs(M.metrics) do
         model.scores[metric] = columns:column("runs", ("%s, epoch by %s"):format(metric, by))[i]
       end

@@ -4,14 +4,18 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local intervals = dofile(here .. "../intervals.lua")
 
 local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
 local set, results = runs.set(args, "movielens"), runs.of(args, "movielens", args.seed)
 
 local rows, wins, cells = {}, 0, 0
+local about = intervals.cells("bootstrap over users", function(_, column) return set.folds * (column:find ", change$" and 2 or 1) end)
+local column_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP(0.95)" }
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(runs.bounds) do
     local own = {}
+    local function by_list(loss, metric) return scores.by_list({ results }, { nsr = nsr, loss = loss, bound = bound }, metric) end
     local function mean(loss, metric)
       return mr.stats.mean(scores.lists(results, { nsr = nsr, loss = loss, bound = bound }, metric))
     end
@@ -21,9 +25,16 @@ for _, nsr in ipairs(set.values) do
       for _, measured in ipairs(runs.losses) do
         local found = mean(loss, runs.metric_of[measured])
         row[#row + 1] = loss == measured and ("%.4f"):format(found) or ("%.4f (%+.4f)"):format(found, found - own[measured])
+        local metric = runs.metric_of[measured]
+        about:note(#rows + 1, column_of[measured], intervals.over_lists(by_list(loss, metric)))
+        if loss ~= measured then
+          about:note(#rows + 1, column_of[measured] .. ", change",
+            intervals.over_lists{ by_list(loss, metric), by_list(measured, metric) })
+        end
         if loss ~= measured then cells, wins = cells + 1, wins + (found > own[measured] and 1 or 0) end
       end
       row[#row + 1] = mean(loss, "rr")
+      about:note(#rows + 1, "RR", intervals.over_lists(by_list(loss, "rr")))
       rows[#rows + 1] = row
     end
   end
@@ -32,5 +43,5 @@ return figure.finish(args, nil, ([[
 The table has the test metrics of models that were trained on one of the losses, in brackets how far they are above the models that were
 trained on the metric's own loss. In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
 same bound.]]):format(wins, cells),
-  mr.table{ columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, rows = rows,
-    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } })
+  figure.named("", mr.table{ columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, rows = rows,
+    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about))

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local better = dofile(here .. "better.lua")
 
 local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
@@ -34,15 +34,25 @@ for _, names in ipairs(changes) do
   formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
+local folds = {}  -- by the title of the data set
+local cells = intervals.cells("bootstrap over users or queries", function(row, column)
+  return folds[row[1]] * (column == "mean" and 1 or 2)
+end)
 for _, study in ipairs(better.studies(args)) do
   for _, loss in ipairs(runs.losses) do
     for _, form in ipairs(better.forms) do
       for _, beta in ipairs(better.betas) do
         local bound, all, where = better.bound(form, beta), { study.results }, { loss = loss }
-        local mean = mr.stats.mean(scores.by_list(all, { loss = loss, bound = bound }, "own"))
+        local values = scores.by_list(all, { loss = loss, bound = bound }, "own")
+        local mean = mr.stats.mean(values)
+        folds[study.set.title] = study.set.folds
+        cells:note(#rows + 1, "mean", intervals.over_lists(values))
         local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean, "", "", "", "" }
         for i, other in ipairs{ better.bound(form, 0), "none" } do
-          if other ~= bound then table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) }) end
+          if other ~= bound then
+            table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) })
+            cells:note(#rows + 1, changes[i][1], intervals.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
+          end
         end
         rows[#rows + 1] = row
       end
@@ -67,5 +77,5 @@ return figure.finish(args, fig, ([[
 The table has the test metric of the matching loss by the beta of the ranker that is the reference of the bound; the figure has its
 smoothed distribution functions. Changes are paired by user or query, with p-values of permutation tests after Holm's correction over each
 column. Of the changes %s; of those %s. All models have seed %d.]]):format(
-  words[1], words[2], args.seed), mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
-    within = { "data", "setting", "loss" } })
+  words[1], words[2], args.seed), figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
+    within = { "data", "setting", "loss" } }, cells))

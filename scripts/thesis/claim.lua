@@ -6,7 +6,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 
 local args = runs.args({
   sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
@@ -34,6 +34,8 @@ end
 ---@field found table      from scores.compare
 ---@field p number         corrected
 ---@field runs string      in how many runs it is better
+---@field ends table       of the mean, its mean and the change
+---@field count integer    of folds and seeds
 
 -- Compares the claimed bound with every other one, for each loss and setting of a data set; p-values are corrected by
 -- Holm over all of them.
@@ -44,9 +46,11 @@ local function comparisons(set, all)
       local where = { [set.setting] = value, loss = loss }
       for _, other in ipairs(runs.published) do
         local each = scores.compare(all, where, args.bound, other)
+        local a, b = scores.by_list(all, scores.with(where, args.bound), "own"), scores.by_list(all, scores.with(where, other), "own")
         ps[#ps + 1] = each.p
         found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
-          found = each, runs = runs_better(all, where, other) }
+          found = each, runs = runs_better(all, where, other), count = set.folds * #all,
+          ends = { mean = intervals.over_lists(a), ["its mean"] = intervals.over_lists(b), change = intervals.over_lists{ a, b } } }
       end
     end
   end
@@ -86,7 +90,12 @@ local function twins(set, all)
   return most
 end
 
-local rows, lines, counts, same = {}, {}, {}, {}
+local rows, lines, counts, same, counted = {}, {}, {}, {}, {}
+-- A mean is over a run for each fold and seed, a comparison over two; a verdict is on the claimed bound and five others.
+local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
+local cells = intervals.cells("bootstrap over users or queries", function(row, column)
+  return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2)
+end)
 for _, name in ipairs(args.sets) do
   local set, all = runs.set(args, name), {}
   for i, seed in ipairs(args.seeds) do all[i] = runs.of(args, name, seed) end
@@ -95,6 +104,8 @@ for _, name in ipairs(args.sets) do
     local a = each.found
     rows[#rows + 1] = { each.head[1], each.head[2], each.head[3], each.other, a.mean, a.other_mean, a.change, a.p, each.p, a.d, a.wins,
       each.runs, a.n }
+    for column, ends in pairs(each.ends) do cells:note(#rows, column, ends) end
+    counted[each.head[1]] = each.count
   end
   for _, line in ipairs(verdicts(found)) do
     lines[#lines + 1] = line
@@ -113,12 +124,14 @@ gradient; the largest differences between their scores are: %s.]]):format(args.b
   #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0, table.concat(same, ", "))
 local section = figure.finish(args, nil, text,
   figure.named("The claim", mr.table{ rows = lines,
-    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse", "the claim" } }),
+    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse", "the claim" } },
+    verdict_cells),
   figure.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
     rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g", d = "%+.2f",
-      wins = "%.3f" }, mark = { ["p, Holm"] = protocol.level } }))
+      wins = "%.3f" },
+    mark = { ["p, Holm"] = protocol.level } }, cells))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
 significantly worse than one of them in %s.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil

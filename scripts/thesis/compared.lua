@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 
 local M = { runs = runs }
 
@@ -24,17 +24,15 @@ local function row_of(results, o, set, value, loss, bound)
   local own = scores.lists(results, where, "own")
   local all, printed = counted(own, o.empty), o.published and o.published(loss, bound, value)
   local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))  -- a user's folds are one value
-  local interval = mr.stats.bootstrap(users)
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
-    ends = { mean = { interval.low, interval.high } },
+    ends = { mean = intervals.over_lists(users) },
     ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd, difference = printed and all.mean - printed,
     lists = all.n, skipped = counted(own, "skip").skipped }
   if bound ~= "none" then
     local against = scores.compare({ results }, at, bound, "none")
     row.change, row.p, row.d, row.n = against.change, against.p, against.d, against.n
-    local pairs_of = mr.stats.bootstrap{ scores.by_list({ results }, where, "own"),
+    row.ends.change = intervals.over_lists{ scores.by_list({ results }, where, "own"),
       scores.by_list({ results }, scores.with(at, "none"), "own") }
-    row.ends.change = { pairs_of.low, pairs_of.high }
   end
   return row
 end
@@ -117,6 +115,19 @@ local function as_table(set, rows, with_printed)
     within = { keys[1], "loss" } }
 end
 
+-- A mean is over a run for each fold, a change over two.
+local change = { change = true, p = true, ["p, Holm"] = true, d = true }
+local function cells_of(set, rows)
+  local cells = intervals.cells("bootstrap over " .. (set.setting == "nsr" and "users" or "queries"), function(_, column)
+    return column == "published" and 0 or set.folds * (change[column] and 2 or 1)
+  end)
+  for r, row in ipairs(rows) do
+    cells:note(r, "mean", row.ends.mean)
+    cells:note(r, "change", row.ends.change)
+  end
+  return cells
+end
+
 ---The table of a data set with one seed. Made-up data are not compared with printed numbers.
 ---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
@@ -133,11 +144,9 @@ Models are trained with seed %d on %d %s, for %d epochs of Adam at the learning 
 chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds", set.epochs,
     args.recipe == "published" and "TEST" or "validation")
   local first, all = findings(set, rows)
-  local section = figure.finish(args, nil, all .. "\n\n" .. how, as_table(set, rows, o.published ~= nil))
+  local section = figure.finish(args, nil, all .. "\n\n" .. how,
+    figure.named("", as_table(set, rows, o.published ~= nil), cells_of(set, rows)))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
-  local ends = { mean = {}, change = {} }
-  for r, row in ipairs(rows) do ends.mean[r], ends.change[r] = row.ends.mean, row.ends.change end
-  section.intervals = { ends }
   return section
 end
 

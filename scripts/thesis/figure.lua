@@ -228,29 +228,30 @@ end
 ---A number with its verb: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----A table with a caption, for M.finish; needed where a section has several tables.
+---A table for M.finish with a caption ("" for the only table of a section), and what is known of its cells.
 ---@param caption string
 ---@param one mr.Table
+---@param cells? scripts.Cells  ../intervals.lua
 ---@return table
-function M.named(caption, one) return { caption = caption, table = one } end
+function M.named(caption, one, cells) return { caption = caption, table = one, cells = cells } end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Tables and their captions; "" for a table without a caption.
+-- Tables, their captions ("" for a table without a caption), and what is known of their cells.
 local function apart(given)
-  local tables, captions = {}, {}
+  local tables, captions, cells = {}, {}, {}
   for i, each in ipairs(given) do
-    captions[i] = rawget(each, "caption") or ""
-    tables[i] = captions[i] ~= "" and each.table or each
+    local named = rawget(each, "table")
+    tables[i], captions[i], cells[i] = named or each, named and each.caption or "", named and each.cells or {}
   end
-  return tables, captions
+  return tables, captions, cells
 end
 
 ---Prints tables (plain or of M.named) and caption, saves the figure if there is one, and shows it if asked. Returns
 ---them for the report.
----@return { figure: string?, text: string, tables: mr.Table[], captions: string[] }
+---@return { figure: string?, text: string, tables: mr.Table[], captions: string[], cells: scripts.Cells[] }
 function M.finish(args, fig, caption, ...)
-  local tables, captions = apart{ ... }
+  local tables, captions, cells = apart{ ... }
   if rawget(args, "made_up") then
     caption = made_up .. "\n" .. caption
   end
@@ -265,7 +266,8 @@ function M.finish(args, fig, caption, ...)
     print("Saved as " .. args.out)
     if args.show then fig:show() end
   end
-  return { figure = fig and args.out, text = caption, tables = tables, captions = captions, studies = rawget(args, "studies") }
+  return { figure = fig and args.out, text = caption, tables = tables, captions = captions, cells = cells,
+    studies = rawget(args, "studies") }
 end
 
 return M

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local intervals = dofile(here .. "../intervals.lua")
 
 local M = {}
 
@@ -19,10 +20,11 @@ end
 local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
-    columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr", value = nsr }
+    columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr", value = nsr,
+      folds = movielens.folds }
   end
   columns[#columns + 1] = { title = ("%s, label %d"):format(runs.set(args, "mq2008").title, args.label),
-    results = runs.of(args, "mq2008", 1), setting = "label", value = args.label }
+    results = runs.of(args, "mq2008", 1), setting = "label", value = args.label, folds = runs.set(args, "mq2008").folds }
   return columns
 end
 
@@ -74,15 +76,29 @@ local function grid(columns, draw)
   return panels
 end
 
-local function finish(args, panels, caption, columns, lines, formats)
+local function finish(args, panels, caption, columns, lines, formats, cells)
   panels.title = figure.title(args)
-  return figure.finish(args, mr.plot.facets(panels), caption, mr.table{ columns = columns, rows = lines, formats = formats })
+  return figure.finish(args, mr.plot.facets(panels), caption,
+    figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells))
+end
+
+-- The cells of a table of these data: `single` says which columns are of the runs of one bound, not of two.
+local function cells_of(by, columns, single)
+  local folds = {}
+  for _, column in ipairs(columns) do folds[column.title] = column.folds end
+  return intervals.cells(by, function(row, column) return folds[row[1]] * (single(column) and 1 or 2) end)
+end
+
+-- The interval of the change of a mean by a bound.
+local function change_ends(column, loss, bound)
+  return intervals.over_lists{ by_list(column, loss, bound), by_list(column, loss, "none") }
 end
 
 ---Figure 5.1: nDCG@k against k; rows are losses.
 function M.curves(number)
   local args = args_of(number)
   local columns, lines = columns_of(args), {}
+  local cells = cells_of("Student's t over folds", columns, function() return true end)
   local panels = { columns = #columns, width = 250 * #columns, height = 620 }
   for _, loss in ipairs(runs.losses) do
     for _, column in ipairs(columns) do
@@ -92,6 +108,10 @@ function M.curves(number)
         for k = 1, runs.deepest do x[k], y[k] = k, mean(scores.folds(column.results, where(column, loss, bound), "ndcg@" .. k)) end
         series[i] = { name = bound, x = x, y = y, color = i == 1 and 7 or i - 1 }
         lines[#lines + 1] = { column.title, runs.title_of[loss], bound, y[1], y[5], y[10], y[50] }
+        for _, k in ipairs{ 1, 5, 10, 50 } do
+          local name = "ndcg@" .. k
+          cells:note(#lines, "nDCG@" .. k, intervals.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
+        end
         if bound ~= "distribution" then lo, hi = math.min(lo, table.unpack(y)), math.max(hi, table.unpack(y)) end
       end
       panels[#panels + 1] = mr.plot.lines{ series = series, title = loss == "ndcg" and column.title or nil, xlabel = "k", xlog = true,
@@ -108,7 +128,7 @@ below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unb
       table.concat(ends, "; "),
       args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
-    { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" })
+    { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells)
 end
 
 -- Ranges of the score that a plot shades: those in which fewer lists have so low a score under `a` than under `b`.
@@ -124,11 +144,13 @@ end
 function M.distributions(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
+  local cells = cells_of("bootstrap over users or queries", columns, function(head) return head:find "10 %%" or head:find "^median" end)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = lists(column, loss, "none"), lists(column, loss, bound)
     local a, b, found = sorted(bounded), sorted(free), mr.stats.ecdf_compare(bounded, free)
     lines[#lines + 1] = { column.title, bound, quantile(b, 0.1), quantile(a, 0.1), quantile(b, 0.5), quantile(a, 0.5),
       mean(bounded) - mean(free), found.ks, #a, found.skipped[1] }
+    cells:note(#lines, "change of mean", change_ends(column, loss, bound))
     return mr.plot.ecdf{ series = { { name = "unbounded", values = b, color = 7 }, { name = "bounded", values = a, color = 1 } },
       shade = shaded(bounded, free), title = title, xlabel = name, ylabel = bound, xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
   end)
@@ -140,7 +162,7 @@ change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, functio
       count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
     { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists", "skipped" }, lines,
     { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f", ["change of mean"] = "%+.4f",
-      ["largest distance"] = "%.3f" })
+      ["largest distance"] = "%.3f" }, cells)
 end
 
 -- The least and the largest value of column `c`, and text with the standard deviations of the change under
@@ -175,10 +197,12 @@ end
 function M.instances(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
+  local cells = cells_of("bootstrap over users or queries", columns, function() return false end)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = by_list(column, loss, "none"), by_list(column, loss, bound)
     local spread, effect = mr.stats.summary(differences(bounded, free)), mr.stats.effect_size(bounded, free)
     lines[#lines + 1] = { column.title, bound, correlation(free, bounded), spread.mean, spread.sd, effect.wins, effect.losses, spread.n }
+    cells:note(#lines, "change", change_ends(column, loss, bound))
     return mr.plot.scatter{ x = free, y = bounded, size = 0.25, diagonal = true, title = title, xlabel = name .. ", unbounded",
       ylabel = bound }
   end)
@@ -189,7 +213,7 @@ The figure has the %s of every user (mean over the folds) or query under a bound
 bound is better. Correlations are from %.3f to %.3f. The standard deviations of the change under expectation-max bounding are:
 %s%s.]]):format(name, low, high, spreads, args.made_up and "" or " (in the thesis it grows with the NSR)"),
     { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
-    { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" })
+    { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells)
 end
 
 -- Text with the fit and its interval at the point nearest to `at`. Adds 1 in `sides` for the side of 0 on which the
@@ -232,7 +256,8 @@ point by point. Of its own fit the thesis says only that it is "a kernel density
 outermost 2 %% of points on either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth
 percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
       sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
-    { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {})
+    { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {},
+    cells_of("of the local linear fit, by users or queries", columns, function(head) return head == "few" or head == "many" end))
 end
 
 return M

@@ -4,7 +4,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } }, { without = { "recipe", "samples" } })
@@ -14,6 +14,8 @@ local most = levels[#levels]
 -- A row for each loss, bound and test NSR has the mean for every training NSR, and the change from training at the
 -- test's NSR to training at the largest one.
 local rows, better, worse, ps = {}, 0, 0, {}
+local folds = runs.set(args, "movielens").folds
+local cells = intervals.cells("bootstrap over users", function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)
 for _, loss in ipairs(runs.losses) do
   for _, bound in ipairs(thinning.bounds) do
     for _, tested in ipairs(levels) do
@@ -21,11 +23,13 @@ for _, loss in ipairs(runs.losses) do
       for i, trained in ipairs(levels) do
         of[i] = scores.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
         row[#row + 1] = mr.stats.mean(of[i])
+        cells:note(#rows + 1, "trained at " .. trained, intervals.over_lists(of[i]))
       end
       if tested < most then
         local test = protocol.compare(of[#levels], of[tested])
         row[#levels + 4], row[#levels + 5] = test.change, test.p
         ps[#rows + 1] = test.p
+        cells:note(#rows + 1, "change", intervals.over_lists{ of[#levels], of[tested] })
       end
       rows[#rows + 1] = row
     end
@@ -46,4 +50,6 @@ table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
 The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
 the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(most, better,
-    worse, compared), mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } })
+    worse, compared),
+  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } },
+    cells))

@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local descent = dofile(here .. "descent.lua")
 
 local args = runs.args(figure.options("optimisers", {
@@ -48,7 +48,8 @@ local function cells_of(name)
   local results, best, tuned = descent.study(args, name)
   for _, loss in ipairs(runs.losses) do
     for _, bound in ipairs(runs.published) do
-      local cell = { loss = loss, bound = bound, mean = {}, change = {}, p = {}, rate = {}, epoch = {}, near = {}, tried = {}, edge = {} }
+      local cell = { loss = loss, bound = bound, mean = {}, change = {}, p = {}, rate = {}, epoch = {}, near = {}, tried = {}, edge = {},
+        ends = {} }
       local values = {}
       for _, optimiser in ipairs(descent.optimisers) do
         local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
@@ -59,10 +60,14 @@ local function cells_of(name)
         if bound ~= "none" then
           local against = scores.compare({ results }, { loss = loss, optimiser = optimiser }, bound, "none")
           cell.change[optimiser], cell.p[optimiser] = against.change, against.p
+          cell.ends["change, " .. title[optimiser]] = intervals.over_lists{ values[optimiser],
+            scores.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own") }
         end
       end
       local test = protocol.compare(values.sgd, values.adam)
       cell.difference, cell.between = test.change, test.p
+      cell.ends["SGD - Adam"] = intervals.over_lists{ values.sgd, values.adam }
+      for optimiser, name_of in pairs(title) do cell.ends[name_of] = intervals.over_lists(values[optimiser]) end
       found[#found + 1] = cell
     end
   end
@@ -85,7 +90,14 @@ end
 
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
+local folds = {}  -- by the title of the data set
+local about = intervals.cells("bootstrap over users or queries", function(row, column)
+  return folds[row[1]] * ((column == "Adam" or column == "SGD") and 1 or 2)
+end)
+
 local function note(set, cell)
+  folds[set.title] = set.folds
+  for column, ends in pairs(cell.ends) do about:note(#rows + 1, column, ends) end
   rows[#rows + 1] = { set.title, runs.title_of[cell.loss], cell.bound, cell.mean.adam, cell.mean.sgd, cell.difference, cell.between,
     cell.change.adam, cell.change.sgd, cell.p.adam, cell.p.sgd }
   local line = { set.title, runs.title_of[cell.loss], cell.bound }
@@ -159,5 +171,6 @@ the change that a bound makes under each; p-values are of permutation tests pair
 of a data set. The second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come
 within 0.01 of it there, and the mean of the best epochs.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(sentences, "\n\n"),
-  figure.named("Test metric of the matching loss", results_table),
-  figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning }))
+  figure.named("Test metric of the matching loss", results_table, about),
+  figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
+    intervals.cells(nil, function(row, column) return column:find "^epoch" and folds[row[1]] or nil end)))

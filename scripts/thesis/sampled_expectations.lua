@@ -6,7 +6,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local drawn = dofile(here .. "drawn.lua")
 
 local args = runs.args({
@@ -43,6 +43,10 @@ local function errors(shapes, metric, samples)
 end
 
 local rows, ps = {}, {}
+local folds = {}  -- by the title of the data set
+local cells = intervals.cells("bootstrap over users or queries", function(row, column)
+  return column:find " error$" and 0 or folds[row[1]] * (column == "mean" and 1 or 2)
+end)
 local largest = {}
 for _, name in ipairs(args.sets) do
   local set, study = runs.set(args, name), drawn.study(args, name)
@@ -54,7 +58,8 @@ for _, name in ipairs(args.sets) do
       for _, samples in ipairs(drawn.samples(args)) do
         local row = { set.title, runs.title_of[loss], bound, samples == 0 and "exact" or samples }
         local values = samples == 0 and exact or lists(samples)
-        row[7] = mr.stats.mean(values)
+        row[7], folds[set.title] = mr.stats.mean(values), set.folds
+        cells:note(#rows + 1, "mean", intervals.over_lists(values))
         if samples > 0 then
           row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)
           local test, interval = protocol.compare(values, exact), mr.stats.bootstrap{ values, exact }
@@ -94,4 +99,4 @@ local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%
   p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }
 return figure.finish(args, nil, text,
-  mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } })
+  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))

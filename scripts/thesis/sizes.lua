@@ -4,6 +4,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
+local intervals = dofile(here .. "../intervals.lua")
 
 local args = runs.args({ set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
   { without = { "samples" } })
@@ -43,4 +44,5 @@ end
 return figure.finish(args, nil, ([[
 The table has each loss's own metric on validation by the size of the model, the mean over settings and %d %s.
 
-%s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")), means)
+%s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")),
+  figure.named("", means, intervals.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values))))

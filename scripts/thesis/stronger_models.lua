@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } }, { without = { "samples" } })
@@ -15,19 +15,27 @@ local names, bounds = stronger.names, stronger.bounds
 -- A row for each loss and model has the mean without a bound, its change against the thesis' network, and the change by
 -- each bound.
 local rows, ps = {}, {}
+local epochs, folds = stronger.extent(args)
+local cells = intervals.cells("bootstrap over queries", function(_, column) return folds * (column == "no bound" and 1 or 2) end)
 local function note(row, test)
   row[#row + 1] = test.change
   row[#row + 1] = test.p
   ps[#ps + 1] = test.p
 end
 for _, loss in ipairs(runs.losses) do
-  local usual = mr.stats.mean(scores.by_list({ results }, { model = "46", loss = loss, bound = "none" }, "own"))
+  local of_46 = scores.by_list({ results }, { model = "46", loss = loss, bound = "none" }, "own")
+  local usual = mr.stats.mean(of_46)
   for _, name in ipairs(names) do
     local where = { model = name, loss = loss }
     local plain = scores.by_list({ results }, { model = name, loss = loss, bound = "none" }, "own")
     local row = { runs.title_of[loss], name, best[name .. " " .. loss].rate, mr.stats.mean(plain),
       mr.stats.mean(plain) - usual }
-    for i = 2, #bounds do note(row, scores.compare({ results }, where, bounds[i], "none")) end
+    cells:note(#rows + 1, "no bound", intervals.over_lists(plain))
+    cells:note(#rows + 1, "against 46", name ~= "46" and intervals.over_lists{ plain, of_46 } or nil)
+    for i = 2, #bounds do
+      note(row, scores.compare({ results }, where, bounds[i], "none"))
+      cells:note(#rows + 1, bounds[i], intervals.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
+    end
     rows[#rows + 1] = row
   end
 end
@@ -48,6 +56,5 @@ local text = ([[
 The table has the test metric of the matching loss without a bound, and the change by each bound, paired by query; p-values are of
 permutation tests after Holm's correction over the table. A bound is significantly better than none in %d of %d cases, and worse in %d.
 Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
-local epochs, folds = stronger.extent(args)
 return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds", epochs),
-  mr.table{ columns = heads, rows = rows, formats = formats, mark = mark })
+  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local persistence = dofile(here .. "persistence.lua")
 
 local args = runs.args{
@@ -26,10 +26,12 @@ local function cells_of(name)
         local cell, at = { value = value, loss = loss, bound = bound }, { [set.setting] = value, loss = loss }
         for _, metric in ipairs(metrics) do
           local lists = scores.lists(results, scores.with(at, bound), metric)
-          cell[metric] = { mean = mr.stats.mean(lists) }
+          local function by_list(under) return scores.by_list({ results }, scores.with(at, under), metric) end
+          cell[metric] = { mean = mr.stats.mean(lists), ends = intervals.over_lists(by_list(bound)) }
           if bound ~= "none" then
             local against = scores.compare({ results }, at, bound, "none", metric)
             cell[metric].change = against.change
+            cell[metric].change_ends = intervals.over_lists{ by_list(bound), by_list "none" }
             ps[metric][#cells + 1] = against.p
           end
         end
@@ -45,6 +47,8 @@ end
 
 local function table_of(set, cells)
   local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
+  local about = intervals.cells("bootstrap over " .. (set.setting == "nsr" and "users" or "queries"),
+    function(_, column) return set.folds * (column:find "^n" and 1 or 2) end)
   for _, metric in ipairs(metrics) do
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
     table.move(names, 1, 3, #heads + 1, heads)
@@ -55,9 +59,11 @@ local function table_of(set, cells)
     lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
     for m, metric in ipairs(metrics) do
       lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
+      about:note(i, title[metric], cell[metric].ends)
+      about:note(i, "change, " .. title[metric], cell[metric].change_ends)
     end
   end
-  return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }
+  return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }, about
 end
 
 -- Ranks of values; equal values have the mean of their ranks.
@@ -112,9 +118,11 @@ local function same_epoch(results)
 end
 
 local tables, lines, parts = {}, {}, {}
+local counted = {}  -- runs of a loss by the title of the data set
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
   tables[i] = figure.named(set.title, table_of(set, cells))
+  counted[set.title] = set.folds * #set.values * #runs.bounds
   for _, loss in ipairs(runs.losses) do
     for _, metric in ipairs(metrics) do
       lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric], table.unpack(agreement(cells, loss, metric)) }
@@ -135,7 +143,7 @@ the runs all three persistences choose the same epoch.]]):format(
 end
 tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
   columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse", "significant as at 0.95",
-    "opposite to 0.95" } })
+    "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end))
 local text = [[
 The first tables have the test nRBP at three persistences, by loss, bound and setting; changes are against no bound, paired by user or
 query, p-values of permutation tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at

@@ -9,7 +9,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local cutoffs = dofile(here .. "cutoffs.lua")
+local cutoffs, intervals = dofile(here .. "cutoffs.lua"), dofile(here .. "../intervals.lua")
 
 local args = runs.args(figure.options("why_curves_differ", {
   seed = { default = 1, help = "seed of splits, negatives and models" },
@@ -42,6 +42,7 @@ for _, name in ipairs{ "movielens", "mq2008" } do
   for _, value in ipairs(name == "mq2008" and not args.smoke and cutoffs.labels or set.values) do
     local where, title = { [set.setting] = value }, ("%s, %s"):format(set.title, runs.setting_text(set, value))
     local case = measured(study, where, "")
+    case.runs = #scores.trials(study, where)
     case.name, case.title, case.thinned = name, title, name == "movielens" and measured(study, where, "thinned ") or nil
     cases[#cases + 1] = case
   end
@@ -199,6 +200,13 @@ for i, each in ipairs(made) do
 end
 panels[#panels + 1] = panel("f. made rankers", made_lines)
 
+-- Runs are those of the fold's models of a data set.
+local counted = {}
+for _, case in ipairs(cases) do counted[case.title] = case.runs end
+local function cells_of(key)
+  return intervals.cells(nil, function(row, column) return column:find "^random" and 0 or counted[row[key]] end)
+end
+
 -- The findings in words.
 local a, b = apart[first], apart[other]
 local text = ([[
@@ -221,5 +229,7 @@ does fall on %s, is the trained ranker's doing: it is surer at its top ranks tha
 %% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(other.title,
   first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
 return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
-  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes),
-  figure.named("Lists by their number of relevant rows", strata_table), figure.named("Rankers and shapes exchanged", exchange))
+  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1)),
+  figure.named("Lists by their number of relevant rows", strata_table, cells_of(1)),
+  figure.named("Rankers and shapes exchanged", exchange,
+    intervals.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$" or row[2]] end)))

@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local protocol = runs.protocol
+local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local silence = dofile(here .. "silence.lua")
 
 local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
@@ -27,6 +27,9 @@ end
 
 -- The first table has the results and the share of lists without a gradient.
 local rows, ps = {}, {}
+local cells = intervals.cells("bootstrap over users; of shares, Student's t over folds", function(_, column)
+  return set.folds * ((column == "change" or column == "p, Holm") and 2 or 1)
+end)
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(silence.bounds) do
     local folds = mr.stats.summary(scores.folds(study, { nsr = nsr, bound = bound }, "own"))
@@ -36,6 +39,19 @@ for _, nsr in ipairs(set.values) do
       local against = scores.compare({ study }, { nsr = nsr }, bound, "none")
       row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
     end
+    local values = scores.by_list({ study }, { nsr = nsr, bound = bound }, "own")
+    cells:note(#rows + 1, "nDCG", intervals.over_lists(values))
+    cells:note(#rows + 1, "change", bound ~= "none"
+      and intervals.over_lists{ values, scores.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
+    local starts = {}
+    for t, trial in ipairs(scores.trials(study, { nsr = nsr, bound = bound })) do
+      local shares = study:reports(trial.number).silent.values
+      for name, at in pairs{ ["silent at start"] = 1, ["after 1"] = 2, ["at the end"] = #shares } do
+        starts[name] = starts[name] or {}
+        starts[name][t] = shares[at]
+      end
+    end
+    for name, of_folds in pairs(starts) do cells:note(#rows + 1, name, intervals.over_runs(of_folds)) end
     rows[#rows + 1] = row
   end
 end
@@ -86,5 +102,5 @@ Holm's correction over the table. The upper panels and the second table
 show where lists start on their distribution function, with all scores alike: the probability that a random ranking is no better. There
 nDCG starts at its foot, AP and nRBP near the middle. The lower panels show what follows: most lists have no gradient under the
 thesis' bound, later also those at its top, while nearly all have one under the logarithm and the logit.]],
-  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning),
-  figure.named("Where lists start on the distribution function of a metric", places))
+  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells),
+  figure.named("Where lists start on the distribution function of a metric", places, intervals.cells(nil, 0)))

@@ -24,14 +24,81 @@ local function study(folder)
     end }
 end
 
+-- The lines of a section by column: runs and fingerprint of its data.
+local function lines_of(section)
+  section.title, section.made_by = "t", "c"
+  local found = {}
+  for _, line in ipairs(results_file.lines(section)) do found[line[4]] = { runs = line[8], data = line[10], table = line[2] } end
+  return found
+end
+
+-- A study of one trial that uses these queries with a role.
+local function study_of(folder, name, queries, more)
+  return mr.sweep{ name = name, store = folder .. "/roles.db", workers = 0, metric = "value", space = { start = mr.range(1, 1) },
+    run = function()
+      local model = mr.models.linear{ inputs = 2, seed = 1 }
+      local o = { model = model, loss = mr.losses.ndcg{}, train = queries, epochs = 1, progress = false }
+      for key, value in pairs(more or {}) do o[key] = value end
+      mr.fit(o)
+      return { value = 1 }
+    end }
+end
+
 describe("a results file", function()
+  it("has the number of runs behind each cell, and none where the section does not say", function()
+    sweeps.in_folder(function(folder)
+      local one = mr.table{ columns = { "loss", "mean", "change", "printed" }, rows = { { "AP", 0.5, 0.25, 0.4 } } }
+      local function with(runs) return lines_of{ tables = { one }, studies = { study(folder) }, cells = { { runs = runs } } } end
+      local found = with(function(row, column)
+        equal(row[1], "AP")
+        return column == "printed" and 0 or column == "change" and 10 or 5
+      end)
+      equal({ found.mean.runs, found.change.runs, found.printed.runs }, { 5, 10, 0 })
+      equal({ with(3).mean.runs, with("all").mean.runs, with(nil).mean.runs }, { 3, 2, "" })
+      local used = { runs = 0, numerics = "", data = {}, date = "" }
+      equal(lines_of({ tables = { one }, used = used }).mean.runs, 0)
+    end)
+  end)
+
+  it("has the fingerprint of all data of a study that has no test data, and of the test data of others", function()
+    sweeps.in_folder(function(folder)
+      local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
+      local function queries(seed) return mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = seed } end
+      local function print_of(...) return lines_of({ tables = { one }, studies = { ... } }).mean.data end
+      local trained, other = study_of(folder, "a", queries(1)), study_of(folder, "b", queries(2))
+      local tested = study_of(folder, "c", queries(2), { test = queries(1) })
+      check(print_of(trained):find "^%x+$" and #print_of(trained) == 16, print_of(trained))
+      check(print_of(trained) ~= print_of(other), "other data")
+      equal(print_of(tested), print_of(trained))
+      check(print_of(tested, other) ~= print_of(tested), "each study counts")
+    end)
+  end)
+
+  it("says by what intervals are, and pages how many runs are behind the numbers of a table", function()
+    local one = mr.table{ columns = { "loss", "mean", "change" }, rows = { { "AP", 0.5, 0.25 } } }
+    local section = { title = "t", tables = { one, one }, captions = { "one", "" }, made_by = "c",
+      used = { runs = 20, numerics = "", data = {}, date = "" } }
+    section.cells = { { by = "bootstrap over users", intervals = { mean = { { 0.25, 0.75 } } },
+      runs = function(_, column) return column == "mean" and 5 or 10 end }, {} }
+    local lines = results_file.lines(section)
+    equal({ lines[1][2], lines[1][6], lines[3][2] }, { "one [intervals: bootstrap over users]", "0.25", "loss" })
+    local cells = {}
+    for i = 1, 2 do
+      cells[i] = {}
+      for c, name in ipairs(results_file.columns) do cells[i][name] = lines[i][c] end
+    end
+    local page = results_file.page_section("x.csv", cells)
+    check(page:find("Training runs behind a number: 5 or 10.", 1, true), page)
+  end)
+
   it("has a line for each cell, with where it comes from", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
         rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
           { 3, "AP", "0.81 (0.79 to 0.83)", "-0.5" } } }
       local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1",
-        studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua", intervals = { { none = { { 0.4, 0.6 } } } } }
+        studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua",
+        cells = { { intervals = { none = { { 0.4, 0.6 } } }, runs = "all" } } }
       local lines = { name = "thesis", sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
       equal(results_file.write_all(folder, { lines }), 1)
       check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")

@@ -253,7 +253,7 @@ it("Table 5.1: intervals are bootstraps of users, of a change by pairs", functio
     local free, mixed = {}, {}
     for user = 1, 12 do free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user) end
     local mean, change = mr.stats.bootstrap(free), mr.stats.bootstrap{ mixed, free }
-    local ends = section.intervals[1]
+    local ends = section.cells[1].intervals
     near(ends.mean[rows["AP none"].at], { mean.low, mean.high }, 1e-6)
     near(ends.change[rows["AP expectation_max"].at], { change.low, change.high }, 1e-6)
   end)
@@ -269,7 +269,7 @@ it("Table 5.1: lists without relevant rows count as 0 where asked; beside made-u
     local users = { [13] = 0 }
     for user = 1, 12 do users[user] = 0.25 + user / 64 end
     local interval = mr.stats.bootstrap(users)
-    near(section.intervals[1].mean[rows["AP none"].at], { interval.low, interval.high }, 1e-6)
+    near(section.cells[1].intervals.mean[rows["AP none"].at], { interval.low, interval.high }, 1e-6)
   end)
 end)
 
