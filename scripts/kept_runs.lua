@@ -101,7 +101,7 @@ local function found_in_store(args, name)
   local ok, found = pcall(mr.results, args.store, name_of(args, name))
   if ok then return found end
   local why = tostring(found)
-  if not why:find("no study in", 1, true) and not why:find "is not there$" then
+  if not why:find("unknown study in", 1, true) and not why:find "is not there$" then
     error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
   end
 end

@@ -96,7 +96,7 @@ void lua::now_running(lua_State* L) noexcept {
 
 int lua::raise_interrupted(lua_State* L) {
   cpu::take_interrupt();
-  // from the second press on it is raised again after each catch, until nothing runs
+  // From the second Ctrl-C on, a script that catches the error gets it again, until no script runs.
   pending = raises > 1;
   lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");

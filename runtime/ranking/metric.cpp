@@ -178,7 +178,7 @@ std::shared_ptr<const MetricDefinition> MetricRegistry::find(const std::string& 
 
 Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
-  if (definition == nullptr) throw ArgumentError("metric", "no metric '" + text + "'");
+  if (definition == nullptr) throw ArgumentError("metric", "unknown metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
   // error messages use the name as the script wrote it
   Metric metric{definition, definition->name + rest};

@@ -1,5 +1,5 @@
--- The scripts of S. Seguí's lecture, for a report (../sections.lua): path, title, the words that tell one run of a
--- script from another, and which options it takes beside --smoke: "kept" those of kept_runs.lua, "data" --data alone,
+-- The scripts of S. Seguí's lecture, for a report (../sections.lua): path, title, the options of the command
+-- line that a run of it has, and which options it takes beside --smoke: "kept" those of kept_runs.lua, "data" --data alone,
 -- "none" (its numbers need no data).
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 

@@ -1,5 +1,5 @@
--- The scripts of Tang et al. (2023), for a report (../sections.lua): path, title, and the words that tell one run of a
--- script from another.
+-- The scripts of Tang et al. (2023), for a report (../sections.lua): path, title, and the options of the command
+-- line that a run of it has.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

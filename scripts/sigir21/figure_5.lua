@@ -8,7 +8,8 @@ local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
--- Text with the fit at a place and its interval, and the side of 0 on which the interval lies.
+-- Returns a text with the value and the interval of a fitted curve at x = `place`, and the interval's side of 0: 1
+-- (above), -1 (below) or 0 (contains 0).
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
   for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end

@@ -126,13 +126,13 @@ end
 function M.unknown(what, name, known)
   table.sort(known)
   if what:find "^option of " and math.type(name) == "integer" then
-    M.fail("no %s '%d'; there are: %s. Value %d of the table has no name: write name = value", what, name,
+    M.fail("unknown %s: '%d'. There are: %s. Value %d of the table has no name: write name = value", what, name,
       table.concat(known, ", "), name)
   end
   local other = M.other_name((what:gsub("^field of ", "")), name)
-  if other then M.fail("no %s '%s'; write %s", what, tostring(name), other) end
+  if other then M.fail("unknown %s: '%s'; write %s", what, tostring(name), other) end
   local near = M.nearest(name, known)
-  M.fail("no %s '%s'%s; there are: %s", what, tostring(name), near and (", did you mean '%s'?"):format(near) or "",
+  M.fail("unknown %s: '%s'%s There are: %s", what, tostring(name), near and (", did you mean '%s'?"):format(near) or ".",
     table.concat(known, ", "))
 end
 

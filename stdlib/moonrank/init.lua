@@ -67,7 +67,7 @@ return setmetatable(M, {
     local load_it = loaders[name]
     if not load_it then
       local instead = instead_of(name)
-      if instead then check.fail("no field of moonrank '%s'; write %s", name, instead) end
+      if instead then check.fail("unknown field of moonrank: '%s'; write %s", name, instead) end
       check.unknown("field of moonrank", name, self.names())
     end
     local value = load_it()

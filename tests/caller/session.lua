@@ -108,7 +108,7 @@ end
 
 -- Words that an error says are expected.
 local function learn(into, said)
-  local expected = said:match "there are: (.*)" or said:match "expected (.*)" or said:match "known: (.*)"
+  local expected = said:match "There are: (.*)" or said:match "expected (.*)" or said:match "known: (.*)"
   if not expected then return end
   for word in expected:gmatch "[%w_@%.%-]+" do
     if #into < 60 then into[#into + 1] = word end

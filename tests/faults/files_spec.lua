@@ -18,7 +18,7 @@ local reasons <const> = {
   descriptors = { "Too many open files", "cannot be opened", "unable to open" },
   full = { "No space left on device", "database or disk is full", "disk I/O error" },
   read_only = { "Read%-only file system", "cannot be written" },
-  vanished = { "No such file or directory", "no data" },
+  vanished = { "No such file or directory", "not found" },
 }
 
 local function says(text, all)

@@ -8,7 +8,7 @@ local tensors = require "moonrank.tensor"
 local M = {}
 
 local youngest, oldest = 2, 80
-local at_once = 256  -- number of faces drawn together
+local at_once = 256  -- number of faces rendered in one batch
 local largest_side, most_numbers = 4096, 1 << 31  -- 2^31 float32 numbers are 8 GiB
 
 -- A smooth step from 0 to 1 at `middle`, about 4 `width` wide.

@@ -175,7 +175,7 @@ local function refuse_name(text)
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
   local ours = registry:base(small) and small or word and registry:base(word) and word .. "@" .. k
   local is_metric = ours and check.attempt(registry.parse, registry, ours)
-  if is_metric then check.fail("no metric '%s'; write '%s'", text, ours) end
+  if is_metric then check.fail("unknown metric: '%s'; write '%s'", text, ours) end
   check.unknown("metric", name, registry:names())
 end
 

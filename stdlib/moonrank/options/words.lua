@@ -107,9 +107,9 @@ function M.unknown(declaration, where, name)
   for i, row in ipairs(declaration.rows) do
     known[i] = row[1]
     local advice = type(name) == "string" and row.also and row.also[name]
-    if advice then check.fail("no option of %s '%s'. %s", where, name, advice) end
+    if advice then check.fail("unknown option of %s: '%s'. %s", where, name, advice) end
     for _, other in ipairs(row.also or {}) do
-      if other == name then check.fail("no option of %s '%s': it is called '%s' here", where, name, row[1]) end
+      if other == name then check.fail("unknown option of %s: '%s'. It is called '%s' here", where, name, row[1]) end
     end
   end
   check.unknown("option of " .. where, name, known)

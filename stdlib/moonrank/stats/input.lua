@@ -51,7 +51,7 @@ function M.numbers(where, name, x)
   return x
 end
 
----Returns the names of columns, sorted.
+---Returns the names of a table's columns, sorted. Raises an error if a name is not a text.
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
 function M.column_names(where, option, columns)

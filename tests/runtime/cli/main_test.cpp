@@ -106,7 +106,7 @@ TEST_CASE("an error in a script is status 1: one line, and where the script was"
   CHECK(ran.status == 1);
   CHECK(ran.out.empty());
   CHECK_THAT(ran.err,
-             StartsWith("moonrank: ") && Contains("s.lua:3: no option of mr.tensor 'dtyp', did you mean 'dtype'?"));
+             StartsWith("moonrank: ") && Contains("s.lua:3: unknown option of mr.tensor: 'dtyp', did you mean 'dtype'?"));
   CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
                           Contains("s.lua:6: in main chunk\n"));
   CHECK_THAT(ran.err, !Contains("[C]"));

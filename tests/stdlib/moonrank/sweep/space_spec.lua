@@ -151,7 +151,7 @@ describe("mistakes", function()
       { { a = mr.range(1, 2), b = mr.when("a", 1, {}) }, "space.b", "mr.when" },
       { { a = mr.range(1, 2), mr.when("a", 3, { b = mr.range(1, 2) }) }, "3", "range(1, 2)" },
       { { a = mr.range(1, 2), mr.when("c", 1, { b = mr.range(1, 2) }) }, "mr.when", "'c'" },
-      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "1", "uniform(1, 2)", "conditions" },
+      { { a = mr.uniform(1, 2), mr.when("a", 1, { b = mr.range(1, 2) }) }, "uniform(1, 2)", "choice" },
       { { a = mr.range(1, 2), mr.when("a", 1, { b = 3 }) }, "1", "number" },
       { { a = mr.range(1, 2), mr.when("a", 1, { a = mr.range(1, 2) }) }, "space.a" },
       { { a = mr.range(1, 2), when, mr.when("a", { 1, 2 }, { b = mr.range(1, 2) }) }, "space.b" },

@@ -41,7 +41,7 @@ it("a copy is a store, made while a sweep writes, on which a sweep goes on", fun
     check(done >= 3 and done < 200, done .. " trials")
     equal((sweeps.run(folder, "sweep.lua", ("--store more/copy.db --trials %d"):format(done + 5))), 0)
     equal(mr.results(folder .. "/more/copy.db"):counts(), { done = done + 5 })
-    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db") end, "db", "there")
+    raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/more/copy.db") end, "db", "copy.db")
     raises(function() mr.results(folder .. "/r.db"):copy(folder .. "/err/copy.db") end, "err")
     raises(function() mr.results(folder .. "/r.db"):copy "" end, "results:copy", "path")
     equal(sweeps.capture(("find %s -name '*.part-*'"):format(folder)), "")
