@@ -105,8 +105,8 @@ TEST_CASE("an error in a script is status 1: one line, and where the script was"
   const Ran ran = run({script.path()});
   CHECK(ran.status == 1);
   CHECK(ran.out.empty());
-  CHECK_THAT(ran.err,
-             StartsWith("moonrank: ") && Contains("s.lua:3: unknown option of mr.tensor: 'dtyp', did you mean 'dtype'?"));
+  CHECK_THAT(ran.err, StartsWith("moonrank: ") &&
+                          Contains("s.lua:3: unknown option of mr.tensor: 'dtyp', did you mean 'dtype'?"));
   CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
                           Contains("s.lua:6: in main chunk\n"));
   CHECK_THAT(ran.err, !Contains("[C]"));
@@ -212,7 +212,8 @@ TEST_CASE("the standard library is in the program, and a folder can take precede
   const mr::test::TemporaryFolder folder;
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}, "", folder.path().string()).out == "2.0\n");
   std::filesystem::create_directories(folder.path() / "moonrank" / "system");
-  std::ofstream(folder.path() / "moonrank" / "system" / "about.lua") << "return { text = function() return 'mine' end }";
+  std::ofstream(folder.path() / "moonrank" / "system" / "about.lua")
+      << "return { text = function() return 'mine' end }";
   const mr::test::ScopedVariable stdlib("MOONRANK_STDLIB", folder.path().string());
   CHECK(run({"--version"}).out == "mine\n");
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}).out == "2.0\n");
