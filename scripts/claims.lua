@@ -114,7 +114,10 @@ local head = [[
 # Results
 
 `moonrank scripts/all.lua --results docs/results` makes the CSV files here, the pages that show them, this page, and the
-statements of the project's README. The sentences are in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
+statements of the project's README. Four files were made by the command in their last column instead: objectives
+`seeds` and `seeds_mslr`, sigir21 `citeulike_published_listwise_rr` and grid `grid_mq2008`. A script alone prints its
+tables and an explanation of their columns; intervals and numbers of runs are in the files and pages. The sentences are
+in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
 [What numerics versions differ in](notes/numerics.md).
 
 %s
@@ -139,8 +142,12 @@ statements of the project's README. The sentences are in `claims.lua`. `tests/sc
   `lambdamart`, which has 0 although it trains.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that name.
 
+A column "p, Holm" is corrected, and a column "p" beside it is not. In a table without "p, Holm" p is corrected, over the
+table, its column or its data set, as the script says below its tables.
+
 No interval is given for:
 
+- the grid, whose cells have the mean change and its significance alone, and whose `runs` is that of all cells;
 - printed numbers and differences from them in the thesis, counts, settings, epochs and rates;
 - p-values, effect sizes, shares of wins, correlations, standard deviations, quantiles and the largest of several values;
 - closed forms, worked numbers and shapes of lists, which have no distribution (thesis `figure_1_1`, `figure_3_*`, `tables_2`,

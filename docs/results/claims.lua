@@ -54,13 +54,16 @@ end
 return {
   measured = measured,
 
-  { document = "thesis", file = movielens, text = function(t)
+  { document = "thesis", file = movielens, text = function(t, must)
     local ours, printed = t.all("; nDCG; none$", "mean"), t.all("; nDCG; none$", "published")
     local differences = t.all("", "difference")
+    must(least(differences) > 0, "our numbers are above the printed ones")
+    must(largest(differences) < 0.02, "the printed levels of MovieLens are nearly met")
     return ([[
-On MovieLens we meet the printed levels: nDCG without a bound is %.3f, %.3f and %.3f at an NSR (negative sampling ratio) of 1, 2
-and 3, against %.3f, %.3f and %.3f in the thesis. The %d printed numbers of Table 5.1 differ from ours by %.3f in the mean.]]):format(
-      ours[1], ours[2], ours[3], printed[1], printed[2], printed[3], #differences, mean_size(differences))
+On MovieLens the printed levels are nearly met: nDCG without a bound is %.3f, %.3f and %.3f at an NSR (negative sampling ratio) of 1,
+2 and 3, against %.3f, %.3f and %.3f in the thesis. All %d numbers of Table 5.1 are above the printed ones, by %.3f in the mean and at
+most %.3f.]]):format(ours[1], ours[2], ours[3], printed[1], printed[2], printed[3], #differences, mean_size(differences),
+      largest(differences))
   end },
   { document = "thesis", file = movielens, text = function(t, must)
     local changes, ps = {}, {}
@@ -119,9 +122,10 @@ published bounds in %d of %d cells (loss and NSR) on MovieLens, and in %s of %d 
 %.4f to %.4f of AP and %.4f to %.4f of nRBP against no bound.]]):format(on_movielens, of, none(on_mq2008), of_mq2008, least(changes "nDCG"),
       largest(changes "nDCG"), least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
   end },
-  { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t)
+  { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t, must)
     local changes = t.all("", "change")
-    local better, _, count = significant(changes, t.all("", "p, Holm"))
+    local better, worse, count = significant(changes, t.all("", "p, Holm"))
+    must(better > 0 and worse == 0, "training with more negatives is better")
     return ([[
 Training with more negatives than the test has is significantly better in %d of %d cases on MovieLens, by up to %.3f.]]):format(
       better, count, largest(changes))
@@ -196,10 +200,10 @@ Under one protocol and with one seed %d of %d comparisons with MseNet %s signifi
     local low, high = t.interval(row, "change")
     must(low > 0, "ApproxNDCGBatched is ahead on these queries")
     return ([[
-That difference is not significant over seeds. Over %d seeds (numerics version 2026-11d) it goes from %+.4f to %+.4f, and p is below
-0.05 for %s. The mean over seeds is %+.4f (%.4f to %.4f, 95 %% interval over seeds), and its test over queries has p = %.2g without a
-correction. So ApproxNDCGBatched is ahead on these test queries, and it is not shown that it is on others.]]):format(t(row, "seeds"),
-      t(row, "least change"), t(row, "largest change"), t(row, "p < 0.05"), t(row, "change"), low, high, t(row, p))
+Seed 1 is an extreme case. Over %d seeds (numerics version 2026-11d) the difference goes from %+.4f to %+.4f, and p without a correction
+is below 0.05 for %s. The mean over seeds is %+.4f (95 %% interval over seeds: %.4f to %.4f), so ApproxNDCGBatched is ahead on these test
+queries. That it is ahead on others is not shown: the test over queries has p = %.2g.]]):format(t(row, "seeds"), t(row, "least change"),
+      t(row, "largest change"), t(row, "p < 0.05"), t(row, "change"), low, high, t(row, p))
   end },
   { document = "objectives", file = "objectives/table_1_code.csv", text = function(t, must)
     local where = "MSLR slice: nDCG with labels + 1, precision and mean average precision"

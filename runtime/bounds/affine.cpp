@@ -33,8 +33,7 @@ const std::vector<AffineBound>& affine_bounds() {
        .source = "Westerborg 2022, Eq. 3.1; min by Eqs. 3.2 to 3.4 (3.2 divided by the ideal DCG)",
        .text =
            R"(Every list's values fill [0, 1]; a list weighs 1 / (max - min). At one ratio of relevant and other rows only the nRBP loss
-is much re-weighted, by 1 / (P (N - P)): there it helps on MovieLens, and not on MQ2008 or CiteULike-a (scripts/thesis/table_5_1.lua,
-scripts/thesis/claim.lua).)"},
+is much re-weighted, by 1 / (P (N - P)). scripts/thesis/table_5_1.lua and claim.lua compare losses under this bound.)"},
       {.name = "expectation",
        .needs = AffineBound::mean,
        .line =
