@@ -151,7 +151,8 @@ local function check_settings(args, o)
   local found, now = found_in_store(args, o.name), studies.settings_text(o.settings)
   if not found or found.study.settings == now then return end
   error(core.exit(1, ("--force: %s has runs of '%s' with %s, and now it is %s. Pass the options of the kept runs, or "
-    .. "another store (--store)"):format(args.store, found.name, lines_without(found.study.settings, now), lines_without(now, found.study.settings))), 0)
+    .. "another store (--store)"):format(args.store, found.name, lines_without(found.study.settings, now),
+      lines_without(now, found.study.settings))), 0)
 end
 
 ---A study in the store, of made-up data under a name that says so. What is missing is run, or with --kept an error.

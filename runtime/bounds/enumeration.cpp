@@ -198,7 +198,8 @@ std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
       const int64_t m = before + i, top = std::min(half, most + i * before);
       for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // multiplies the polynomial by 1 - q^m
       const double share = static_cast<double>(i) / static_cast<double>(m);
-      for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);  // times (i / m) / (1 - q^i)
+      // divides the polynomial by 1 - q^i; the factor i / m keeps the sum of the coefficients at 1
+      for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);
     }
     most += rows[grade] * before;
     before += rows[grade];

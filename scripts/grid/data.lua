@@ -1,4 +1,5 @@
--- The five settings of the grid: data, and the model that ranks them. Grades are as the data have them.
+-- The five settings of the grid: data, and the model that ranks them. Grades of queries are
+-- unchanged, and ratings are made binary (protocol.lua).
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"

@@ -1,5 +1,4 @@
--- Decisions of the scripts of S. Seguí's lecture, each with its slide, or with our reason where the
--- slides do not say.
+-- Decisions of our scripts for S. Seguí's lecture, each with its slide, or with our reason where the slides do not say.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 

@@ -55,7 +55,7 @@ local articles = { integer = "an integer", number = "a number", string = "a text
 -- Raises an error if fields of a declaration do not fit its type.
 local function check_fields(name, d)
   local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
-  if not d.type then refuse "has neither a default nor a type" end
+  if not d.type then refuse "has neither a default nor a type. Declare one of them" end
   if not articles[d.type] then refuse("has a default of type %s, which a command line cannot have", d.type) end
   if d.default ~= nil and not fits(d.default, d.type) then
     refuse("has a default of type %s, expected %s", kind_of(d.default), d.type)

@@ -130,14 +130,13 @@ local function check_given(scores, lists)
   if not check.is_tensor(scores) then
     local meta = type(scores) == "table" and getmetatable(scores)
     local model = meta and check.field(scores, "parameters") and meta.__call
-    check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s", model and "model" or meta and rawget(meta, "__name")
-      or type(scores), model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
+    check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s",
+      model and "model" or check.kind(scores), model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
   end
   if check.is_lists(lists) then return end
-  local meta = type(lists) == "table" and getmetatable(lists)
   local fold = type(lists) == "table" and check.field(lists, "train")
   local has = type(lists) == "table" and check.field(lists, "lists")
-  check.fail("mr.evaluate: lists is a %s, expected lists%s", meta and rawget(meta, "__name") or type(lists),
+  check.fail("mr.evaluate: lists is a %s, expected lists%s", check.kind(lists),
     fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
 end
 

@@ -88,7 +88,8 @@ function M.cosine(options)
   return schedule("cosine", o, function(at, plan)
     local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
     if at.low == 0 and whole < plan.steps then
-      check.fail("%s: low is 0, but training continues after the schedule's epochs. Pass low above 0", where)
+      check.fail("%s: low (the last factor of the learning rate) is 0, but training is longer than epochs. Pass low above 0, "
+        .. "or leave out epochs", where)
     end
     return { factor = function(step)
       if step > whole then return at.low end

@@ -133,7 +133,7 @@ end
 ---Raises an error if trials of a study used other data than the script has now, or have no record
 ---of their data.
 ---@param store mr.sweep.Store
----@param study table                its row
+---@param study table                the study's row in the store
 ---@param context mr.sweep.Context
 ---@param job fun(number: integer): mr.sweep.Job
 function M.check(store, study, context, job)
