@@ -1,4 +1,5 @@
-// Sums and extremes along dimensions, sums of rows, and inner products. Sums, except these, use double accumulators.
+// Sums and extremes along dimensions, sums of rows, and inner products. Sums along dimensions and of rows use double
+// accumulators, and inner products use the type of the tensor.
 #pragma once
 
 #include <cstdint>

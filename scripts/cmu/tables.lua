@@ -1,4 +1,5 @@
--- Tables 2 and 3: rows of printed numbers and ours by family, and the findings in words.
+-- Tables 2 and 3 of Li & Wu: the printed numbers and ours by family of systems (regression, ranking, classification), and
+-- the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")

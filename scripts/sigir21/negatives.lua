@@ -53,7 +53,8 @@ local function with_negatives(part, nsr, items, relevant, count, next_number)
     name = part.name }
 end
 
----Train and test of a fold of relevant rows only, with nsr negatives for each row, of `items` items.
+---Draws `nsr` negatives out of `items` items for each row of train and test of a fold that has relevant rows only.
+---`valid` is returned unchanged.
 ---@param fold { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 ---@return { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 function M.drawn(fold, nsr, items, seed)

@@ -1,5 +1,6 @@
--- Which learning rate suits which loss under which bound, and are losses still different when each has its own? Every smooth loss under every
--- bound, RankNet and LambdaRank under those that are slopes; both the rate and the epoch are chosen on validation by the loss's own metric.
+-- Which learning rate suits which loss under which bound, and are losses still different when each has its own rate?
+-- Every smooth loss under every bound; RankNet and LambdaRank under bounds that only multiply the loss of a list.
+-- The rate and the epoch are chosen on validation by the loss's own metric.
 -- Data: ml-latest-small, relevant = rated 4 or more, users with 25 relevant or more; five folds by user, one negative per relevant item.
 -- Model: matrix factorisation, 32 factors, U(-0.01, 0.01), Adam, 32 users per batch. A trial is one loss, bound, rate and fold, in a store:
 -- a run that was stopped continues, `moonrank results results/learning_rates.db` shows how far it is.

@@ -1,6 +1,6 @@
 -- The training runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound
 -- and alternatives. A run reports the share of training lists without a gradient, at the start and after every epoch,
--- and where lists start on the distribution.
+-- and the share of random rankings that are not better than each list's first one.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")

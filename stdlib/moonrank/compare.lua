@@ -198,7 +198,7 @@ local function metrics_of(o, systems, names, first)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, which needs an evaluation of all rows of the lists, not the scores of '%s'",
+        check.fail("%s: '%s' is under a bound, so every system must be an evaluation of all rows (mr.evaluate), but '%s' has scores",
           where, each.name, name)
       end
     end

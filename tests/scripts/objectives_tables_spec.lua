@@ -306,8 +306,9 @@ it("blanks: one epoch over made-up queries of 120 documents and 136 features is 
     end,
     table_paper = function(paper)
       rawset(paper, "view", function()
-        return { lines = function() return { { title = "made", cell = function() return 0.25 end } } end,
-          random = function() return 0.5 end }
+        local function no_ends() end
+        return { lines = function() return { { title = "made", runs = 1, cell = function() return 0.25 end, ends = no_ends } } end,
+          random = function() return 0.5 end, random_ends = no_ends }
       end)
     end })
   rawset(mr.data, "synthetic", synthetic)

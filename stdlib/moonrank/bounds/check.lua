@@ -164,8 +164,8 @@ local function check_alone(s, report)
   end
 end
 
--- Checks lists on which no ordering can matter. The bound gives 0 for them. A script's function is also called with them,
--- although training never does that, because a division by zero in it shows.
+-- Checks lists on which no ordering can matter: a bound must give value and slope 0 for them. A script's function is also
+-- called directly with them, which training never does, so that a division by zero in it shows.
 local function check_degenerate(s, report)
   local sizes, score = s.degenerate, {}
   for l, size in ipairs(sizes) do score[l] = size.p > 0 and 1 or 0 end

@@ -20,6 +20,7 @@ end
 
 ---Returns a line that says how many trials a table leaves out because of their states; nil if none.
 ---@param results mr.Results
+---@param where string  name of the function in errors
 ---@param wanted? table<string, any>   only trials with these values
 ---@param states? string[]             states of the trials that are shown (default: done)
 function M.note(results, where, wanted, states)

@@ -74,7 +74,7 @@ local function inside(manner, t, above, names)
   return text
 end
 
--- Writes a data fingerprint of the present tensors of a model or a baseline.
+-- Returns the fingerprint of the current tensors of a model or a baseline as text, or "" if it has none.
 local function parameters_text(value)
   local names, tensors = {}, {}
   local named = check.field(value, "_tensors")
