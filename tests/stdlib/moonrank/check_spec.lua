@@ -1,7 +1,8 @@
 -- The wording of mistakes in options, and whose line they name.
+local mr = require "moonrank"
 local test = require "moonrank.test"
 local options = require "moonrank.check"
-local describe, it, equal, raises = test.describe, test.it, test.equal, test.raises
+local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 
 local known = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 
@@ -78,10 +79,19 @@ describe("a class", function()
 
   it("has methods, getters and its own fields", function() equal({ p.x, p:double(), p.size }, { 4, 8, 5 }) end)
   it("offers the nearest field or method", function()
-    local folds = require("moonrank").data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
+    local folds = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
     for name, near in pairs{ trian = "train", evalute = "evaluate", fingerprnt = "fingerprint" } do
       raises(function() return folds[1][name] end, "mr.Fold", name, near)
     end
   end)
   it("has no other fields", function() raises(function() return p.y end, "Point", "'y'") end)
+end)
+
+-- Advice on other libraries' names once took a minute here.
+it("unknown names of any length are refused at once", function()
+  local long, began = ("x"):rep(10000000), os.clock()
+  for _, of in ipairs{ mr, mr.losses, mr.ones(2) } do
+    check(not pcall(function() return of[long]() end))
+  end
+  check(os.clock() - began < 10, "seconds: " .. os.clock() - began)
 end)
