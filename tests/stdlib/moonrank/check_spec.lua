@@ -20,7 +20,6 @@ end)
 
 describe("options", function()
   it("named seed are integers, in all functions alike", function()
-    local mr = require "moonrank"
     local queries, faces = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }, mr.data.drawn_faces{ count = 20, size = 8 }
     local ratings = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4)
     local takers = {
