@@ -11,7 +11,7 @@ local M = {}
 -- without what intervals are by, and may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}
-  local function is_in(cell, name) return not name or cell.table:gsub(" ?%[intervals: [^%]]*%]$", "") == name end
+  local function is_in(cell, name) return not name or cell.caption == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
     for _, cell in ipairs(cells) do
@@ -176,8 +176,7 @@ local function lines_on_files(folder)
       local cells, count, by, known = results_file.read(folder .. "/" .. path), 0, {}, {}
       for _, cell in ipairs(cells) do
         count = count + (cell.low ~= "" and 1 or 0)
-        local own = cell.table:match "%[intervals: ([^%]]*)%]$"
-        if own and not known[own] then by[#by + 1], known[own] = own, true end
+        if cell.by and not known[cell.by] then by[#by + 1], known[cell.by] = cell.by, true end
       end
       lines[#lines + 1] = ("| [%s](%s) | %d | %d | %s | %s |\n"):format(path, path, #cells, count,
         count > 0 and table.concat(by, "; ") or "", results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")

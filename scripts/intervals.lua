@@ -1,4 +1,4 @@
--- What a results file says of a table's cells beside their values: how many training runs are behind each, and the ends of intervals of 95 %.
+-- The intervals of 95 % and the numbers of training runs that a results file has beside the values of a table's cells.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -17,14 +17,21 @@ function M.over_lists(x)
   return ends(found.low, found.high)
 end
 
+---Mean and standard deviation of numbers, and half the length of the mean's interval by Student's t, which is NaN for
+---fewer than two numbers.
+---@param values number[]
+function M.distribution(values)
+  local found = mr.stats.summary(values)
+  found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
+  return found
+end
+
 ---Student's interval of a mean over folds or seeds.
 ---@param values number[]
 ---@return number[]?
 function M.over_runs(values)
-  local found = mr.stats.summary(values)
-  if found.n < 2 then return nil end
-  local half = core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n)
-  return ends(found.mean - half, found.mean + half)
+  local found = M.distribution(values)
+  return ends(found.mean - found.half, found.mean + found.half)
 end
 
 ---@class scripts.Cells

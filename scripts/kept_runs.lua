@@ -137,22 +137,13 @@ local function whole(args, o)
   return found
 end
 
--- Lines of a text that another text does not have, with commas between them.
-local function lines_without(text, other)
-  local known, lines = {}, {}
-  for line in other:gmatch "[^\n]+" do known[line] = true end
-  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = not known[line] and core.safe_text(line) or nil end
-  return table.concat(lines, ", ")
-end
-
 -- Refuses --force for kept runs with other settings, because the script would print their results as those of the
 -- settings that were asked for.
 local function check_settings(args, o)
   local found, now = found_in_store(args, o.name), studies.settings_text(o.settings)
   if not found or found.study.settings == now then return end
-  error(core.exit(1, ("--force: %s has runs of '%s' with %s, and now it is %s. Pass the options of the kept runs, or "
-    .. "another store (--store)"):format(args.store, found.name, lines_without(found.study.settings, now),
-      lines_without(now, found.study.settings))), 0)
+  error(core.exit(1, ("--force: %s has runs of '%s' with other settings:\n  %s\nPass the options of the kept runs, or another "
+    .. "store (--store)"):format(args.store, found.name, core.safe_text(studies.difference(found.study.settings, now), true))), 0)
 end
 
 ---A study in the store, of made-up data under a name that says so. What is missing is run, or with --kept an error.

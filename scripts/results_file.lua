@@ -116,6 +116,15 @@ local function runs_behind(from, cells, row, column)
   return runs or from.runs == 0 and 0 or ""
 end
 
+-- The name of a table in a file: its caption, with what its intervals are by.
+local function with_by(caption, by) return ("%s%s[intervals: %s]"):format(caption, caption == "" and "" or " ", by) end
+
+-- The two parts of such a name; the second is nil if the table has no intervals.
+local function without_by(name)
+  local caption, by = name:match "^(.-) ?%[intervals: ([^%]]*)%]$"
+  return caption or name, by
+end
+
 ---The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
 ---Tables without captions are called by their first column where there are several.
 ---@param section report.Section  as sections.run returns it; `cells[t]` (intervals.lua) has what is said of the cells of table t
@@ -129,7 +138,7 @@ function M.lines(section)
     if caption == "" and #tables > 1 then caption = one.columns[1] end
     local about = section.cells and section.cells[t] or {}
     local intervals = about.intervals or {}
-    if about.by then caption = ("%s%s[intervals: %s]"):format(caption, caption == "" and "" or " ", about.by) end
+    if about.by then caption = with_by(caption, about.by) end
     local function add(r, column, value, low, high)
       lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
         high and written(high) or "", runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date, section.made_by }
@@ -194,7 +203,7 @@ local function field_at(text, at)
   return table.concat(parts), at + 1
 end
 
----The cells of a results file, in their order, with the columns as names; numbers are numbers.
+---The cells of a results file, in their order, with the columns as names; numbers are numbers. `caption` and `by` are the parts of `table`.
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
@@ -212,6 +221,7 @@ function M.read(path)
     local cell = {}
     for c, name in ipairs(M.columns) do cell[name] = text_of_csv(cells[i][c]) end
     for _, name in ipairs{ "value", "low", "high", "runs" } do cell[name] = tonumber(cell[name]) or cell[name] end
+    cell.caption, cell.by = without_by(cell.table)
     cells[i - 1] = cell
   end
   cells[#cells] = nil

@@ -81,7 +81,7 @@ class Walk {
     return now;
   }
 
-  /// What the count-th row of a level adds at rank r.
+  /// The term that the count-th row of a level adds at rank r.
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
     return (increase_.base + increase_.gain[level]) * add_.d[r];

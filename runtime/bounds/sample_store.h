@@ -11,7 +11,7 @@
 
 namespace mr {
 
-/// What to do about a distribution that another process is drawing: wait for it, or leave it.
+/// Whether to wait for a distribution that another process is drawing, or to do without it.
 enum class Busy : int8_t { wait, leave };
 
 /// Reads the distribution if it is kept. Otherwise draws and keeps it, together with those of `also` that use the same

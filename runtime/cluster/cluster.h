@@ -29,7 +29,7 @@ struct Joined {
   int local_rank, local_size;  // rank and number of processes on the same machine
 };
 
-/// What the connected processes do together, until they end.
+/// The purpose for which processes are connected, until they end: trials of a sweep, or one training.
 enum class Purpose { trials, training };
 
 /// Connects all processes; each of them must call it. Later calls return the same result. Throws std::runtime_error

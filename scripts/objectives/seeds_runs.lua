@@ -38,13 +38,7 @@ function M.study(set, o)
   }
 end
 
----Mean and standard deviation of numbers, and half the length of the mean's 95 % interval, by Student's t.
----@param x number[]
-function M.distribution(x)
-  local found = mr.stats.summary(x)
-  found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
-  return found
-end
+M.distribution = dofile(here .. "../intervals.lua").distribution
 
 ---The first epoch at which two curves differ by more than `least`, or at which one of them has ended; nil if there is
 ---no such epoch.

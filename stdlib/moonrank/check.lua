@@ -98,10 +98,8 @@ end
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
-local longest_name = 100  -- characters; a longer name is no misspelling, and to fold it takes long
-
 -- Returns a name in lower case, without underscores and without "loss" at its end.
-local function folded(name) return (name:lower():gsub("_", ""):gsub("(.)loss$", "%1")) end
+local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
 ---Returns what to write instead of a name that other libraries or beginners in Lua use; nil if there
 ---is no advice.
@@ -115,7 +113,6 @@ function M.other_name(place, name)
   if type(name) == "number" then return others["[]"] end
   if type(name) ~= "string" or not name:match "^[%w_]+$" then return others["[...]"] end
   if others[name] then return others[name] end
-  if #name > longest_name then return nil end
   local wanted = folded(name)
   for each, text in next, others do
     if folded(each) == wanted then return text end

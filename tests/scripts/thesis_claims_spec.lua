@@ -10,7 +10,7 @@ local made = dofile "tests/support/made_studies.lua"
 local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of, made.by_key, made.set
 local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
--- What the others are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of twelve
+-- How far other bounds are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of twelve
 -- users; with nRBP one is above it and one equal to it.
 local below = {
   ndcg = { none = "gain", minmax = "gain", expectation = "gain", expectation_max = "gain", distribution = "gain" },

@@ -1,5 +1,5 @@
 -- Studies of the thesis' questions beside its tables (thinning.lua, drawn.lua, silence.lua, stronger.lua, better.lua,
--- persistence.lua, descent.lua) with a stub in place of each training: what a run is trained with, which number chooses, and
+-- persistence.lua, descent.lua) with a made-up result in place of each training: what a run is trained with, which number chooses, and
 -- what is kept. Answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
@@ -45,7 +45,7 @@ local function with_store(body)
   end)
 end
 
--- The result of a training that a stub gives back.
+-- The made-up result of a training.
 local function trained(own, valid)
   return { best = { epoch = 1, metrics = { [own] = valid } }, test = { mean = { [own] = 0.25 } },
     scores = { [own] = mr.tensor({ 0.25 }, { dtype = "float64" }) } }

@@ -1,4 +1,4 @@
--- What mr.fit writes to the terminal while it trains: a progress line, and the epoch from which a training resumes.
+-- The progress line that mr.fit writes to the terminal while it trains, and the epoch from which a training resumes.
 local core = require "moonrank.core"
 local progress = require "moonrank.system.progress"
 

@@ -74,8 +74,12 @@ function M.fingerprint(study)
   return core.sha256(table.concat(parts, "\0"))
 end
 
--- The lines that only one of two texts has.
-local function difference(was, now)
+---Returns the lines that only one of two texts has, after "then:" or "now:".
+---@param was string
+---@param now string
+---@return string
+---Example: `require("moonrank.sweep.study").difference("lr = 1\nk = 2", "lr = 3\nk = 2"):gsub("\n *", "; ")   --> then: lr = 1; now:  lr = 3, 1`
+function M.difference(was, now)
   local out = {}
   local function add(head, text, other)
     other = "\n" .. other .. "\n"
@@ -107,7 +111,7 @@ local function changes(was, now)
   for _, field in ipairs(compared) do
     local a, b = tostring(was[field] or "none"), tostring(now[field] or "none")
     if a ~= b and not (field == "settings" and a == now.formerly().settings) then
-      parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, difference(a, b)), field
+      parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, M.difference(a, b)), field
     end
   end
   if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
