@@ -7,11 +7,11 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 local M = {}
 
 -- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.interval` the
--- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` is the caption
--- without what intervals are by, and may be left out where row and column say enough.
+-- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` is the caption,
+-- and may be left out where row and column say enough.
 local function reader(path, cells)
   local t = {}
-  local function is_in(cell, name) return not name or cell.caption == name end
+  local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
     for _, cell in ipairs(cells) do
@@ -133,7 +133,7 @@ in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
 %s
 ## What a file says beside a value
 
-- `low` and `high` are the ends of an interval of 95 %%, and the table's name says what it is by. A bootstrap over users, queries or pairs
+- `low` and `high` are the ends of an interval of 95 %%, and `interval` says what it is by. A bootstrap over users, queries or pairs
   takes the trained models as given. Student's t over folds, seeds or both takes these runs as independent of each other, though folds
   share training data, and the data set as given.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or another setting do not count. A change
@@ -173,13 +173,10 @@ local function lines_on_files(folder)
   for _, name in ipairs(documents.names) do
     for _, file in ipairs(results_file.files(folder, name)) do
       local path = name .. "/" .. file
-      local cells, count, by, known = results_file.read(folder .. "/" .. path), 0, {}, {}
-      for _, cell in ipairs(cells) do
-        count = count + (cell.low ~= "" and 1 or 0)
-        if cell.by and not known[cell.by] then by[#by + 1], known[cell.by] = cell.by, true end
-      end
+      local cells, count = results_file.read(folder .. "/" .. path), 0
+      for _, cell in ipairs(cells) do count = count + (cell.low ~= "" and 1 or 0) end
       lines[#lines + 1] = ("| [%s](%s) | %d | %d | %s | %s |\n"):format(path, path, #cells, count,
-        count > 0 and table.concat(by, "; ") or "", results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")
+        table.concat(results_file.intervals(cells), "; "), results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")
     end
   end
   return table.concat(lines)

@@ -36,13 +36,13 @@ end
 
 ---@class scripts.Cells
 ---@field runs? integer|"all"|fun(row: any[], column: string): integer?  training runs behind a cell; "all": every run of the section
----@field by? string  what intervals are of: "bootstrap over users"
+---@field by? string|fun(row: any[], column: string): string  what a cell's interval is by: "bootstrap over users"
 ---@field intervals table<string, table<integer, number[]>>  by column and number of the row
 local Cells = {}
 Cells.__index = Cells
 
 ---The cells of one table.
----@param by? string
+---@param by? string|fun(row: any[], column: string): string
 ---@param runs? integer|"all"|fun(row: any[], column: string): integer?
 ---@return scripts.Cells
 function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals = {} }, Cells) end

@@ -1,7 +1,7 @@
 -- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
--- Columns: the section's title, the table's caption (with what intervals are by), the row and the column of the cell, its value, the ends of
--- its interval where the script computes one (of 95 %, unless the table says otherwise), how many training runs are behind the value ("" where
--- the script does not say), the numerics version of the section's runs, the fingerprint of their data, the day of the last run, and the command.
+-- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the script
+-- computes one and what this interval is by (of 95 %, unless that says otherwise), how many training runs are behind the value ("" where the
+-- script does not say), the numerics version of the section's runs, the fingerprint of their data, the day of the last run, and the command.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -10,7 +10,8 @@ local documents = dofile(here .. "documents.lua")
 
 local M = {}
 
-M.columns = { "section", "table", "row", "column", "value", "low", "high", "runs", "numerics", "data", "date", "command" }
+M.columns = { "section", "table", "row", "column", "value", "low", "high", "interval", "runs", "numerics", "data", "date",
+  "command" }
 
 local number = "([-+]?[%d.]+)"
 local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$", "^" .. number .. " %(([-+][%d.]+)%)$"
@@ -108,21 +109,17 @@ local function ends_after(columns, c)
   if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
 end
 
--- How many training runs are behind a cell. Where no run was made, these are none.
-local function runs_behind(from, cells, row, column)
-  local runs = cells.runs
-  if type(runs) == "function" then runs = runs(row, column) end
-  if runs == "all" then runs = from.runs end
-  return runs or from.runs == 0 and 0 or ""
+-- What a script says of a cell, as it is or by row and column.
+local function said_of(what, row, column)
+  if type(what) == "function" then return what(row, column) end
+  return what
 end
 
--- The name of a table in a file: its caption, with what its intervals are by.
-local function with_by(caption, by) return ("%s%s[intervals: %s]"):format(caption, caption == "" and "" or " ", by) end
-
--- The two parts of such a name; the second is nil if the table has no intervals.
-local function without_by(name)
-  local caption, by = name:match "^(.-) ?%[intervals: ([^%]]*)%]$"
-  return caption or name, by
+-- How many training runs are behind a cell. Where no run was made, these are none.
+local function runs_behind(from, cells, row, column)
+  local runs = said_of(cells.runs, row, column)
+  if runs == "all" then runs = from.runs end
+  return runs or from.runs == 0 and 0 or ""
 end
 
 ---The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
@@ -138,10 +135,10 @@ function M.lines(section)
     if caption == "" and #tables > 1 then caption = one.columns[1] end
     local about = section.cells and section.cells[t] or {}
     local intervals = about.intervals or {}
-    if about.by then caption = with_by(caption, about.by) end
     local function add(r, column, value, low, high)
+      local by = low and said_of(about.by, one.rows[r], column) or ""
       lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
-        high and written(high) or "", runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date, section.made_by }
+        high and written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date, section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
@@ -203,7 +200,7 @@ local function field_at(text, at)
   return table.concat(parts), at + 1
 end
 
----The cells of a results file, in their order, with the columns as names; numbers are numbers. `caption` and `by` are the parts of `table`.
+---The cells of a results file, in their order, with the columns as names; numbers are numbers.
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
@@ -221,7 +218,6 @@ function M.read(path)
     local cell = {}
     for c, name in ipairs(M.columns) do cell[name] = text_of_csv(cells[i][c]) end
     for _, name in ipairs{ "value", "low", "high", "runs" } do cell[name] = tonumber(cell[name]) or cell[name] end
-    cell.caption, cell.by = without_by(cell.table)
     cells[i - 1] = cell
   end
   cells[#cells] = nil
@@ -281,29 +277,42 @@ function M.behind(cells)
   return found[1] and table.concat(found, " or ")
 end
 
+---What the intervals of cells are by, each once.
+---@param cells table<string, any>[]
+---@return string[]
+function M.intervals(cells)
+  local found, seen = {}, {}
+  for _, cell in ipairs(cells) do
+    local by = cell.interval
+    if by ~= "" and not seen[by] then found[#found + 1], seen[by] = by, true end
+  end
+  return found
+end
+
+-- One table of a page, with its caption and what holds for its numbers.
+local function page_table(cells)
+  local parts, by, runs = {}, table.concat(M.intervals(cells), "; "), M.behind(cells)
+  if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
+  if by ~= "" then parts[#parts + 1] = ("Intervals: %s.\n"):format(by) end
+  if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
+  parts[#parts + 1] = as_table(cells)
+  return table.concat(parts, "\n")
+end
+
 ---A section of a page, in Markdown, from the cells of a results file.
 ---@param path string  of the file, from the page
 ---@param cells table<string, any>[]  of `read`
 ---@return string
 function M.page_section(path, cells)
   local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
-  local parts, caption, of_table = { head:format(cells[1].section, cells[1].command, origin(cells[1]), path, path) }, nil, {}
-  local function flush()
-    if #of_table == 0 then return end
-    if caption ~= "" then parts[#parts + 1] = caption .. ":\n" end
-    local runs = M.behind(of_table)
-    if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
-    parts[#parts + 1] = as_table(of_table)
-    of_table = {}
-  end
-  for _, cell in ipairs(cells) do
-    if cell.table ~= caption then
-      flush()
-      caption = cell.table
-    end
+  local parts, of_table = { head:format(cells[1].section, cells[1].command, origin(cells[1]), path, path) }, {}
+  for i, cell in ipairs(cells) do
     of_table[#of_table + 1] = cell
+    local next_cell = cells[i + 1]
+    if not next_cell or next_cell.table ~= cell.table then
+      parts[#parts + 1], of_table = page_table(of_table), {}
+    end
   end
-  flush()
   return table.concat(parts, "\n")
 end
 

@@ -110,7 +110,7 @@ function M.make(number)
   local args = faces.args({}, { features = number == 3 })
   local results, of_table = faces.results(args), published["table_" .. number]
   local rows, lines = {}, {}
-  local by = args.seeds > 1 and "Student's t over seeds" or "by score: bootstrap over test pairs, some of which share an image"
+  local by = args.seeds > 1 and "Student's t over seeds" or "bootstrap over test pairs, some of which share an image"
   local cells = intervals.cells(by, function(_, column) return column == "printed" and 0 or args.seeds end)
   for _, system in ipairs(faces.systems.of(args.table_3)) do
     local row = measured(args, results, system)

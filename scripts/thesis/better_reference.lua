@@ -34,9 +34,9 @@ for _, names in ipairs(changes) do
   formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
-local folds = {}  -- by the title of the data set
-local cells = intervals.cells("bootstrap over users or queries", function(row, column)
-  return folds[row[1]] * (column == "mean" and 1 or 2)
+local sets = {}  -- by title
+local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
+  return sets[row[1]].folds * (column == "mean" and 1 or 2)
 end)
 for _, study in ipairs(better.studies(args)) do
   for _, loss in ipairs(runs.losses) do
@@ -45,7 +45,7 @@ for _, study in ipairs(better.studies(args)) do
         local bound, all, where = better.bound(form, beta), { study.results }, { loss = loss }
         local values = scores.by_list(all, { loss = loss, bound = bound }, "own")
         local mean = mr.stats.mean(values)
-        folds[study.set.title] = study.set.folds
+        sets[study.set.title] = study.set
         cells:note(#rows + 1, "mean", intervals.over_lists(values))
         local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean, "", "", "", "" }
         for i, other in ipairs{ better.bound(form, 0), "none" } do

@@ -90,14 +90,15 @@ local function twins(set, all)
   return most
 end
 
-local rows, lines, counts, same, counted = {}, {}, {}, {}, {}
+local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
 -- A mean is over a run for each fold and seed, a comparison over two; a verdict is on the claimed bound and five others.
 local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
-local cells = intervals.cells("bootstrap over users or queries", function(row, column)
+local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
   return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2)
 end)
 for _, name in ipairs(args.sets) do
   local set, all = runs.set(args, name), {}
+  sets[set.title] = set
   for i, seed in ipairs(args.seeds) do all[i] = runs.of(args, name, seed) end
   local found = comparisons(set, all)
   for _, each in ipairs(found) do

@@ -15,7 +15,7 @@ local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", d
 local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
 -- The unit that values are paired by: user or query.
-local function unit_of(set) return set.setting == "nsr" and "user" or "query" end
+local function unit_of(set) return runs.lists_of(set) == "users" and "user" or "query" end
 
 -- A row of the table as values by column. The row of a bound also has its comparison with no bound.
 local function row_of(results, o, set, value, loss, bound)
@@ -103,7 +103,7 @@ local function as_table(set, rows, with_printed)
     table.insert(keys, 6, "published")
     table.insert(keys, 7, "difference")
   end
-  local heads = { value = set.setting == "nsr" and "NSR" or set.setting, n = unit_of(set) == "user" and "users" or "queries" }
+  local heads = { value = set.setting == "nsr" and "NSR" or set.setting, n = runs.lists_of(set) }
   local lines, shown = {}, {}
   for r, row in ipairs(rows) do
     lines[r] = {}
@@ -118,7 +118,7 @@ end
 -- A mean is over a run for each fold, a change over two.
 local change = { change = true, p = true, ["p, Holm"] = true, d = true }
 local function cells_of(set, rows)
-  local cells = intervals.cells("bootstrap over " .. (set.setting == "nsr" and "users" or "queries"), function(_, column)
+  local cells = intervals.cells("bootstrap over " .. runs.lists_of(set), function(_, column)
     return column == "published" and 0 or set.folds * (change[column] and 2 or 1)
   end)
   for r, row in ipairs(rows) do

@@ -21,10 +21,10 @@ local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
     columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr", value = nsr,
-      folds = movielens.folds }
+      set = movielens }
   end
   columns[#columns + 1] = { title = ("%s, label %d"):format(runs.set(args, "mq2008").title, args.label),
-    results = runs.of(args, "mq2008", 1), setting = "label", value = args.label, folds = runs.set(args, "mq2008").folds }
+    results = runs.of(args, "mq2008", 1), setting = "label", value = args.label, set = runs.set(args, "mq2008") }
   return columns
 end
 
@@ -82,11 +82,12 @@ local function finish(args, panels, caption, columns, lines, formats, cells)
     figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells))
 end
 
--- The cells of a table of these data: `single` says which columns are of the runs of one bound, not of two.
+-- The cells of a table of these data. In `by`, "%s" is users or queries. `single` says which columns are of the runs of one bound, not two.
 local function cells_of(by, columns, single)
-  local folds = {}
-  for _, column in ipairs(columns) do folds[column.title] = column.folds end
-  return intervals.cells(by, function(row, column) return folds[row[1]] * (single(column) and 1 or 2) end)
+  local sets = {}
+  for _, column in ipairs(columns) do sets[column.title] = column.set end
+  return intervals.cells(function(row) return by:format(runs.lists_of(sets[row[1]])) end,
+    function(row, column) return sets[row[1]].folds * (single(column) and 1 or 2) end)
 end
 
 -- The interval of the change of a mean by a bound.
@@ -144,7 +145,7 @@ end
 function M.distributions(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
-  local cells = cells_of("bootstrap over users or queries", columns, function(head) return head:find "10 %%" or head:find "^median" end)
+  local cells = cells_of("bootstrap over %s", columns, function(head) return head:find "10 %%" or head:find "^median" end)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = lists(column, loss, "none"), lists(column, loss, bound)
     local a, b, found = sorted(bounded), sorted(free), mr.stats.ecdf_compare(bounded, free)
@@ -197,7 +198,7 @@ end
 function M.instances(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
-  local cells = cells_of("bootstrap over users or queries", columns, function() return false end)
+  local cells = cells_of("bootstrap over %s", columns, function() return false end)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = by_list(column, loss, "none"), by_list(column, loss, bound)
     local spread, effect = mr.stats.summary(differences(bounded, free)), mr.stats.effect_size(bounded, free)
@@ -257,7 +258,7 @@ outermost 2 %% of points on either side. The table has the fit where users have 
 percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
       sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
     { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {},
-    cells_of("of the local linear fit, by users or queries", columns, function(head) return head == "few" or head == "many" end))
+    cells_of("local linear fit over %s", columns, function(head) return head == "few" or head == "many" end))
 end
 
 return M

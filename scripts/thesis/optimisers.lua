@@ -90,13 +90,13 @@ end
 
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
-local folds = {}  -- by the title of the data set
-local about = intervals.cells("bootstrap over users or queries", function(row, column)
-  return folds[row[1]] * ((column == "Adam" or column == "SGD") and 1 or 2)
+local sets = {}  -- by title
+local about = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
+  return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2)
 end)
 
 local function note(set, cell)
-  folds[set.title] = set.folds
+  sets[set.title] = set
   for column, ends in pairs(cell.ends) do about:note(#rows + 1, column, ends) end
   rows[#rows + 1] = { set.title, runs.title_of[cell.loss], cell.bound, cell.mean.adam, cell.mean.sgd, cell.difference, cell.between,
     cell.change.adam, cell.change.sgd, cell.p.adam, cell.p.sgd }
@@ -173,4 +173,4 @@ within 0.01 of it there, and the mean of the best epochs.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(sentences, "\n\n"),
   figure.named("Test metric of the matching loss", results_table, about),
   figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
-    intervals.cells(nil, function(row, column) return column:find "^epoch" and folds[row[1]] or nil end)))
+    intervals.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end)))

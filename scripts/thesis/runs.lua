@@ -60,6 +60,11 @@ function M.setting_text(set, value)
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
+---What the lists of a data set are of: "users" or "queries".
+---@param set thesis.Data
+---@return string
+function M.lists_of(set) return set.setting == "nsr" and "users" or "queries" end
+
 -- The result by protocol.outcome, with means and scores by all metrics, and the numbers of rows and
 -- relevant rows of every list.
 local function result_of(run, test, number, own)

@@ -43,9 +43,9 @@ local function errors(shapes, metric, samples)
 end
 
 local rows, ps = {}, {}
-local folds = {}  -- by the title of the data set
-local cells = intervals.cells("bootstrap over users or queries", function(row, column)
-  return column:find " error$" and 0 or folds[row[1]] * (column == "mean" and 1 or 2)
+local sets = {}  -- by title
+local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
+  return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2)
 end)
 local largest = {}
 for _, name in ipairs(args.sets) do
@@ -58,7 +58,7 @@ for _, name in ipairs(args.sets) do
       for _, samples in ipairs(drawn.samples(args)) do
         local row = { set.title, runs.title_of[loss], bound, samples == 0 and "exact" or samples }
         local values = samples == 0 and exact or lists(samples)
-        row[7], folds[set.title] = mr.stats.mean(values), set.folds
+        row[7], sets[set.title] = mr.stats.mean(values), set
         cells:note(#rows + 1, "mean", intervals.over_lists(values))
         if samples > 0 then
           row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)

@@ -47,7 +47,7 @@ end
 
 local function table_of(set, cells)
   local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
-  local about = intervals.cells("bootstrap over " .. (set.setting == "nsr" and "users" or "queries"),
+  local about = intervals.cells("bootstrap over " .. runs.lists_of(set),
     function(_, column) return set.folds * (column:find "^n" and 1 or 2) end)
   for _, metric in ipairs(metrics) do
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }

@@ -27,7 +27,9 @@ end
 
 -- The first table has the results and the share of lists without a gradient.
 local rows, ps = {}, {}
-local cells = intervals.cells("bootstrap over users; of shares, Student's t over folds", function(_, column)
+local cells = intervals.cells(function(_, column)
+  return (column == "nDCG" or column == "change") and "bootstrap over users" or "Student's t over folds"
+end, function(_, column)
   return set.folds * ((column == "change" or column == "p, Holm") and 2 or 1)
 end)
 for _, nsr in ipairs(set.values) do

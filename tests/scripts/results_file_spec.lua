@@ -28,7 +28,7 @@ end
 local function lines_of(section)
   section.title, section.made_by = "t", "c"
   local found = {}
-  for _, line in ipairs(results_file.lines(section)) do found[line[4]] = { runs = line[8], data = line[10], table = line[2] } end
+  for _, line in ipairs(results_file.lines(section)) do found[line[4]] = { runs = line[9], data = line[11] } end
   return found
 end
 
@@ -74,21 +74,35 @@ describe("a results file", function()
     end)
   end)
 
-  it("says by what intervals are, and pages how many runs are behind the numbers of a table", function()
-    local one = mr.table{ columns = { "loss", "mean", "change" }, rows = { { "AP", 0.5, 0.25 } } }
+  it("says by what each interval is, and pages say so once for a table, with the runs behind its numbers", function()
+    local one = mr.table{ columns = { "data", "mean", "change" }, rows = { { "A", 0.5, 0.25 }, { "B", 0.5, "0.1 (0.0 to 0.2)" } } }
     local section = { title = "t", tables = { one, one }, captions = { "one", "" }, made_by = "c",
       used = { runs = 20, numerics = "", data = {}, date = "" } }
-    section.cells = { { by = "bootstrap over users", intervals = { mean = { { 0.25, 0.75 } } },
+    section.cells = { { intervals = { mean = { { 0.25, 0.75 }, { 0.1, 0.9 } } },
+      by = function(row) return row[1] == "A" and "bootstrap over users" or "bootstrap over queries" end,
       runs = function(_, column) return column == "mean" and 5 or 10 end }, {} }
     local lines = results_file.lines(section)
-    equal({ lines[1][2], lines[1][6], lines[3][2] }, { "one [intervals: bootstrap over users]", "0.25", "loss" })
+    local function at(i, ...)
+      local found = {}
+      for n, name in ipairs{ ... } do
+        for c, other in ipairs(results_file.columns) do found[n] = other == name and lines[i][c] or found[n] end
+      end
+      return found
+    end
+    equal(at(1, "table", "low", "high", "interval"), { "one", "0.25", "0.75", "bootstrap over users" })
+    equal(at(2, "column", "low", "interval"), { "change", "", "" })  -- it has no interval
+    equal(at(4, "column", "low", "interval"), { "change", "0", "bootstrap over queries" })
+    equal(at(5, "table", "interval"), { "data", "" })
+    equal(at(8, "low", "interval"), { "0", "" })  -- the script does not say
     local cells = {}
-    for i = 1, 2 do
+    for i, line in ipairs(lines) do
       cells[i] = {}
-      for c, name in ipairs(results_file.columns) do cells[i][name] = lines[i][c] end
+      for c, name in ipairs(results_file.columns) do cells[i][name] = line[c] end
     end
     local page = results_file.page_section("x.csv", cells)
     check(page:find("Training runs behind a number: 5 or 10.", 1, true), page)
+    local _, times = page:gsub("Intervals: bootstrap over users; bootstrap over queries%.\n", "")
+    equal(times, 1)
   end)
 
   it("has a line for each cell, with where it comes from", function()
