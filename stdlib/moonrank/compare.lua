@@ -1,4 +1,5 @@
--- Comparisons of systems, list by list: means, their intervals, and tests of differences.
+-- mr.compare: compares ranking systems (runs or models) on the same lists. It computes mean metrics with bootstrap
+-- intervals, and tests the differences for significance.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -44,7 +45,8 @@ local compare_options = declare("mr.CompareOptions", {
 
 local function nearest_option(name) return check.nearest(name, check.names(compare_options.by_name)) end
 
--- The options, and the systems by name, which are all other fields and those of the option `systems`.
+-- Splits the argument of mr.compare into its options and its systems. A field that is not an option is a system. The
+-- option `systems` holds further systems by name.
 local function divided(options)
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
   local known, systems = {}, {}
@@ -67,10 +69,12 @@ end
 
 local function read(path)
   local data = require "moonrank.data"
-  return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path) or data.trec_run(path)
+  return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path)
+    or data.trec_run(path)
 end
 
--- A system as scores of named lists, or as an evaluation with the fingerprint of its data, if it is known.
+-- Converts a system of mr.compare to scores of named lists or to an evaluation. An evaluation comes with the
+-- fingerprint of its data, if the fingerprint is known.
 local function system_of(name, value, o)
   if type(value) == "string" then return { scores = read(value) } end
   if scored.is(value) then return { scores = value } end
@@ -95,14 +99,15 @@ local function system_of(name, value, o)
     .. "evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
 end
 
--- A text that says which rows an evaluation ranked, with `counted` also how many items were left out.
+-- Returns a text that says which rows an evaluation ranked. With `counted`, the text also says how many items were left
+-- out.
 local function ranked(evaluation, counted)
   local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
--- Raises an error if two evaluations ranked different things or have different users, because their lists are not
--- pairs.
+-- Raises an error if two evaluations ranked different candidate rows or different users. A paired test needs the same
+-- lists in both evaluations.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
@@ -122,7 +127,8 @@ local function check_lists(names, a, b)
   end
 end
 
--- Raises an error if evaluations differ in their data, or in the data of `o.qrels`. Returns the first evaluated system.
+-- Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the name of the first
+-- system that is an evaluation.
 local function check_data(systems, names, o)
   local first
   for _, name in ipairs(names) do
@@ -152,7 +158,7 @@ local function check_data(systems, names, o)
   return first
 end
 
--- The metric of an evaluation by its name or its table, such as {"ndcg", bound = "minmax"}.
+-- Returns the metric of an evaluation by its name, or by a table such as {"ndcg", bound = "minmax"}.
 local function metric_in(evaluation, name, system)
   local text = name
   if type(name) ~= "string" then text = evaluate.metrics_of{ name }[1].name end
@@ -163,23 +169,25 @@ local function metric_in(evaluation, name, system)
   check.fail("%s: the evaluation of system '%s' has no metric '%s'", where, system, tostring(name))
 end
 
--- Raises an error if two systems were evaluated under different conventions, or if the options have another convention.
+-- Raises an error if two systems were evaluated under different conventions of a metric (gain, ties, empty lists), or
+-- if an option of mr.compare asks for another convention.
 local function check_convention(o, metric, own, name, first)
   if not evaluate.same_metric(own, metric) then
-    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate both with "
-      .. "the same options", where, first, name, own.name, first, conventions.line{ metric }, name, conventions.line{ own })
+    check.fail("%s: '%s' and '%s' were evaluated under different conventions of '%s'. '%s': %s. '%s': %s. Evaluate "
+      .. "both with the same options", where, first, name, own.name, first, conventions.line{ metric }, name,
+      conventions.line{ own })
   end
   for _, option in ipairs{ "gain", "ties", "empty", "relevant" } do
     local had = own.options[option]
     if o[option] ~= nil and had ~= nil and had ~= o[option] then
-      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out", where,
-        option, tostring(o[option]), name, conventions.line{ own }, option)
+      check.fail("%s: %s is %s, but '%s' was evaluated under %s. Evaluate it with this %s, or leave the option out",
+        where, option, tostring(o[option]), name, conventions.line{ own }, option)
     end
   end
 end
 
--- The metrics of the comparison. If there are evaluations, scores are measured by the metrics of the first one, and all
--- evaluations must have the same options.
+-- Returns the metrics by which systems are compared. Systems given as scores are measured by the metrics of the first
+-- evaluation, if there is one. All evaluations must have equal metric options.
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then
@@ -198,20 +206,21 @@ local function metrics_of(o, systems, names, first)
   for _, name in ipairs(names) do
     for _, each in ipairs(systems[name].scores and metrics or {}) do
       if first and evaluate.is_bounded(each) then
-        check.fail("%s: '%s' is under a bound, so every system must be an evaluation of all rows (mr.evaluate), but '%s' has scores",
-          where, each.name, name)
+        check.fail("%s: '%s' is under a bound, so every system must be an evaluation of all rows (mr.evaluate), but "
+          .. "'%s' has scores", where, each.name, name)
       end
     end
   end
   return metrics
 end
 
--- The name of a system in messages.
+-- Returns a system's name for error messages. The name of its scores follows in parentheses, if the scores have one.
 local function called(name, scores)
   return ("'%s'%s"):format(name, scores.name ~= "scores" and (" (%s)"):format(scores.name) or "")
 end
 
--- The compared queries, and notes about the others.
+-- Returns the ids of the compared queries. It also returns notes on the judged queries that a run lacks, and on a run's
+-- queries without judgments.
 local function queries_of(o, systems, names, judgments)
   local runs, notes = {}, {}
   for _, name in ipairs(names) do
@@ -226,17 +235,19 @@ local function queries_of(o, systems, names, judgments)
   return retrieved.queries(runs, judgments, o.missing), notes
 end
 
--- The evaluation of a run. A run without any relevant document is probably of other data.
+-- Returns the evaluation of a system's run. Raises an error if the run retrieved no relevant document in any query,
+-- because the run is then probably of another data set.
 local function evaluated(o, name, run, judgments, queries, metrics)
   local found, relevant = retrieved.evaluate(where, called(name, run), run, judgments, queries, metrics, o)
   if relevant == 0 then
-    check.fail("%s: %s has judged documents, but no relevant one in any of the %d queries. Check that it is of this data and "
-      .. "part", where, called(name, run), #queries)
+    check.fail("%s: %s has judged documents, but no relevant one in any of the %d queries. Check that it is of this "
+      .. "data and part", where, called(name, run), #queries)
   end
   return found
 end
 
--- Raises an error if an evaluation did not rank the rows of qrels, because scores cannot be compared with it then.
+-- Raises an error if an evaluation ranked other rows than those of qrels. Systems given as scores are measured on the
+-- rows of qrels, so the two cannot be compared.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -246,12 +257,13 @@ local function check_beside(o, system, name)
   local lists = rawget(e, "_lists")
   local judged = dataset.is(o.qrels) and o.qrels.lists or o.qrels
   if lists and check.is_lists(judged) and fingerprint.combined(lists) ~= fingerprint.combined(judged) then
-    check.fail("%s: '%s' was evaluated on other lists than qrels. Pass the lists that it was evaluated on as qrels", where,
-      name)
+    check.fail("%s: '%s' was evaluated on other lists than qrels. Pass the lists that it was evaluated on as qrels",
+      where, name)
   end
 end
 
--- Values of the compared lists by metric and system, notes, and names of the lists.
+-- Returns the values of the compared lists by metric and system, the notes on left-out queries, and the names of the
+-- lists.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -259,7 +271,9 @@ local function values_of(o, systems, names, metrics, first)
   local e = first and systems[first].evaluation
   if only_evaluations then
     for _, name in ipairs(names) do
-      for _, metric in ipairs(metrics) do values[metric.name][name] = evaluate.exact(systems[name].evaluation, metric.name) end
+      for _, metric in ipairs(metrics) do
+        values[metric.name][name] = evaluate.exact(systems[name].evaluation, metric.name)
+      end
     end
     return values, {}, evaluate.units(e)
   end
@@ -294,9 +308,10 @@ local function values_of(o, systems, names, metrics, first)
   return values, notes, queries
 end
 
--- The results of one run of every system.
+-- Measures run number `fold` of every system. Returns the metrics, the values of the lists, and the notes of this run.
 local function measured(o, given, names, fold)
-  local own, systems = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o }), {}
+  local own = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o })
+  local systems = {}
   for _, name in ipairs(names) do
     systems[name] = system_of(name, folds.is_list(given[name]) and given[name][fold] or given[name], own)
   end
@@ -308,7 +323,8 @@ local function measured(o, given, names, fold)
     about = folds.about(systems, names), lists = e and rawget(e, "_lists") or nil }
 end
 
--- Tests every two systems and corrects the p-values together. A better system gets the letter of the worse one.
+-- Tests every two systems on one metric by a permutation test, and corrects the p-values of all pairs by Holm's method.
+-- A significantly better system gets the letter of the worse one.
 local function test(comparison, metric, o)
   local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
   local made = {}
@@ -334,24 +350,27 @@ local function test(comparison, metric, o)
   end
 end
 
----Compares systems list by list. It returns their means with bootstrap percentile intervals. For
----each metric, a paired permutation test compares every two systems, with Holm's correction for the
----number of pairs. A letter names a system that this one is significantly better than.
+---Compares systems list by list. It returns their mean metrics with bootstrap percentile intervals.
+---For each metric, a paired permutation test compares every two systems, with Holm's correction for
+---the number of pairs. Letters beside a system's mean name the systems that are significantly
+---worse.
 ---
----Every other name in the table is a system: the path of a run file or of a .csv of scores, the
----result of their readers, a run of mr.fit, an evaluation, scores of the rows of qrels (a tensor),
----or a model that scores them. A system may also be a list of these, one for each fold or seed, in
----the same order for all systems.
+---A field of the table that is not an option is a system: the path of a TREC run file or of a .csv
+---of scores, the result of mr.data.trec_run or mr.data.scores, a run of mr.fit, an evaluation,
+---scores of the rows of qrels (a tensor), or a model that scores the rows. A system may also be a
+---list with one run for each fold or seed, in the same order for all systems.
 ---
 ---If runs of mr.fit or evaluations are given, files and scores are measured under the same
----conventions (gain, ties, empty lists, cutoff). Runs of different conventions are an error.
----Otherwise the conventions are those of trec_eval, or those in the options. A line below the table
----(`notes`) states them, and how many queries a file lacks or has beyond the judged ones. A file
----without a judged query, or without a relevant document in any judged query, is an error.
+---conventions (gain, ties, empty lists, cutoff) as these runs. Runs with different conventions are
+---an error. If only files and scores are given, the conventions are those of trec_eval or of the
+---options. A line below the table (`notes`) states the conventions, and how many judged queries a
+---file lacks. A file without a judged query, or without a relevant document in any judged query, is
+---an error.
 ---
 ---Lists are matched by user or by query id. A user or query with several lists, in one run or in
----several, counts once, with the mean of its values, and a line says so. An interrupted training
----has no evaluation on test; its system is marked and has no values in the tables.
+---several, counts once, with the mean of its values, and a line below the table says so. An
+---interrupted training has no evaluation on test data. The table marks its system and has no values
+---for it.
 ---@param options mr.CompareOptions
 ---@return mr.Comparison
 ---Example:
@@ -360,7 +379,8 @@ end
 ---for i = 1, 12 do lists[i] = {1, 0, 0} end
 ---local judged, good, bad = mr.lists(lists), {}, {}
 ---for i = 1, 36 do good[i], bad[i] = -i, i end
----mr.compare{ours = mr.tensor(good), theirs = mr.tensor(bad), qrels = judged, metrics = {"map"}}.cells.ap.ours.better_than   --> b
+---local found = mr.compare{ours = mr.tensor(good), theirs = mr.tensor(bad), qrels = judged, metrics = {"map"}}
+---found.cells.ap.ours.better_than   --> b
 ---```
 function M.compare(options)
   local o, given = divided(options)
@@ -382,8 +402,8 @@ function M.compare(options)
   local values, notes, units = folds.combined(measurements, names)
   local metrics = measurements[1].metrics
   table.move(words, 1, #words, #notes + 1, notes)
-  local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values, cells = {}, pairs = {},
-    notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count }
+  local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values,
+    cells = {}, pairs = {}, notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}

@@ -1,4 +1,4 @@
--- mr.profile: measures the time of operations, of their derivatives and of phases, while a function of a script runs.
+-- mr.profile: runs a function and measures the time of its operations, of their derivatives and of training phases.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
@@ -38,7 +38,7 @@ local function by_time(a, b)
   return (rawget(a, "operation") or a.phase) < (rawget(b, "operation") or b.phase)
 end
 
--- Returns the rows of operations and of phases from the core's measurements.
+-- Converts the profiler's raw measurements to a table with the rows of operations, the rows of phases, and the totals.
 local function account(profiler)
   local found = profiler:account()
   local total = found.elapsed * 1000
@@ -50,20 +50,28 @@ local function account(profiler)
       phases[#phases + 1] = record("phase", { phase = each.name, calls = each.calls, ms = ms, share = share(ms) })
       other = other - ms
     else
-      rows[#rows + 1] = record("operation", { operation = each.kind == "backward" and each.name .. " backward" or each.name,
-        calls = each.calls, ms = ms, share = share(ms), total_ms = each.total * 1000, bytes = each.bytes })
+      rows[#rows + 1] = record("operation", {
+        operation = each.kind == "backward" and each.name .. " backward" or each.name,
+        calls = each.calls,
+        ms = ms,
+        share = share(ms),
+        total_ms = each.total * 1000,
+        bytes = each.bytes,
+      })
     end
   end
-  if #phases > 0 then phases[#phases + 1] = record("phase", { phase = "other", calls = 0, ms = other, share = share(other) }) end
+  if #phases > 0 then
+    phases[#phases + 1] = record("phase", { phase = "other", calls = 0, ms = other, share = share(other) })
+  end
   table.sort(rows, by_time)
   table.sort(phases, by_time)
-  return { rows = rows, phases = phases, total_ms = total, outside_ms = total - found.in_operations * 1000, synchronized = found.waited,
-    events = found.events, left_out = found.left_out }
+  return { rows = rows, phases = phases, total_ms = total, outside_ms = total - found.in_operations * 1000,
+    synchronized = found.waited, events = found.events, left_out = found.left_out }
 end
 
 local columns = { "operation", "calls", "ms", "share", "total_ms", "bytes" }
 
----Returns a table with a row per operation, by time.
+---Returns a table with a row per operation. The operation with the longest time comes first.
 ---@return mr.Table
 function Profile:table()
   local rows = {}
@@ -80,7 +88,7 @@ local function json_objects(records)
   return "[" .. table.concat(parts, ",\n") .. "]"
 end
 
----Returns the profile as JSON: rows, phases, and the total times.
+---Returns the profile as JSON: the rows of operations, the phases, and the total times.
 ---@return string
 function Profile:to_json()
   local whole = frame.to_json{ total_ms = self.total_ms, outside_ms = self.outside_ms, synchronized = self.synchronized,
@@ -90,25 +98,28 @@ end
 
 tables.add_exports(Profile)
 
----Writes a trace in Chrome's tracing format, which chrome://tracing and ui.perfetto.dev open. It
----has a bar for each operation and phase along the time axis. Of a long profile it has only the
----first events; `left_out` and the file say how many are missing.
+---Writes a trace in Chrome's tracing format, which chrome://tracing and ui.perfetto.dev open. The
+---trace has a bar for each operation and phase along the time axis. The trace of a long profile has
+---only the first events; `left_out` and the file say how many events are missing.
 ---@param path string
 function Profile:save_trace(path)
-  if type(path) ~= "string" or path == "" then check.fail("profile:save_trace: path is %s, expected the name of a file", tostring(path)) end
+  if type(path) ~= "string" or path == "" then
+    check.fail("profile:save_trace: path is %s, expected the name of a file", tostring(path))
+  end
   self._profiler:save_trace(path)
 end
 
 local formats = { ms = "%.2f", ["share %"] = "%.1f", ["with inner ms"] = "%.2f", MiB = "%.2f" }
 
--- Returns the first rows as text, then the sum of the other rows, and the total.
+-- Returns the text of the operations' table: the first rows, the sum of the rows that are not printed, and the total.
 local function operations_text(self)
   local cells, rest = {}, { n = 0, calls = 0, ms = 0, bytes = 0 }
   for i, row in ipairs(self.rows) do
     if i <= self._lines then
       cells[i] = { row.operation, row.calls, row.ms, 100 * row.share, row.total_ms, row.bytes / 0x1p20 }
     else
-      rest.n, rest.calls, rest.ms, rest.bytes = rest.n + 1, rest.calls + row.calls, rest.ms + row.ms, rest.bytes + row.bytes
+      rest.n, rest.calls = rest.n + 1, rest.calls + row.calls
+      rest.ms, rest.bytes = rest.ms + row.ms, rest.bytes + row.bytes
     end
   end
   local function share(ms) return self.total_ms > 0 and 100 * ms / self.total_ms or 0 end
@@ -124,7 +135,9 @@ end
 
 local function phases_text(self)
   local cells = {}
-  for i, row in ipairs(self.phases) do cells[i] = { row.phase, row.calls > 0 and row.calls or nil, row.ms, 100 * row.share } end
+  for i, row in ipairs(self.phases) do
+    cells[i] = { row.phase, row.calls > 0 and row.calls or nil, row.ms, 100 * row.share }
+  end
   return tostring(tables.new{ columns = { "phase", "calls", "ms", "share %" }, rows = cells,
     formats = { ms = formats.ms, ["share %"] = formats["share %"] } })
 end
@@ -133,8 +146,8 @@ function Profile:__tostring()
   local parts = { operations_text(self) }
   if #self.phases > 0 then parts[#parts + 1] = "\n" .. phases_text(self) end
   if self.synchronized then
-    parts[#parts + 1] = "The profile waited for the GPU before and after each operation. Times are those of the GPU's work,\n"
-      .. "not of launches, and add up to more than a run without a profile takes."
+    parts[#parts + 1] = "The profile waited for the GPU before and after each operation. Times are those of the GPU's "
+      .. "work,\nnot of launches, and add up to more than a run without a profile takes."
   end
   if self.left_out > 0 then
     parts[#parts + 1] = ("The trace has the first %d of %d events."):format(self.events, self.events + self.left_out)
@@ -142,7 +155,7 @@ function Profile:__tostring()
   return table.concat(parts, "\n")
 end
 
--- Runs f and measures it, except while it has yielded.
+-- Runs f as a coroutine and measures its time. The time in which f has yielded to its caller does not count.
 local function run(profiler, f)
   local body = coroutine.create(f)
   local function go_on(...)
@@ -157,7 +170,7 @@ local function run(profiler, f)
   end
   local results = go_on()
   if results[1] then return results end
-  local closed, message = coroutine.close(body)  -- a variable that is closed in f may raise another error
+  local closed, message = coroutine.close(body)  -- close() runs f's <close> variables, which may raise another error
   return { false, closed and results[2] or message, n = 2 }
 end
 
@@ -170,19 +183,20 @@ local profile_options = declare("mr.ProfileOptions", {
 })
 
 ---Runs a function and prints where its time went. Each operation of the compiled core, on tensors,
----data or files, has a line: number of calls, milliseconds, share of the total, and the memory that
----tensors took in it. `NAME backward` is its derivative. The longest comes first; then the time
----outside of operations (Lua and its library), and the total. `ms` excludes operations within an
----operation, and `with inner ms` includes them: `backward` calls derivatives.
+---data or files, has a line: number of calls, milliseconds, share of the total, and the memory of
+---the tensors that the operation allocated. `NAME backward` is the derivative of an operation. The
+---longest operation comes first; then the time outside of operations (Lua and its library), and the
+---total. `ms` excludes operations that an operation calls, and `with inner ms` includes them.
 ---
----Phases follow: batches (made of a dataset), forward (models and losses), bounds, backward, step
----(of the optimizer), evaluation, and other. Each excludes phases within it. If tensors are on the
----GPU, the profile waits for each operation, so that times are those of its work. Epochs are then
----not replayed from a recording; the profile says so. Numerical results do not change.
+---A table of phases follows: batches (made of a dataset), forward (models and losses), bounds,
+---backward, step (of the optimizer), evaluation, and other. A phase excludes the phases within it.
+---If tensors are on the GPU, the profile waits for each operation, so that times are those of the
+---GPU's work. Epochs are then not replayed from a recording, and the profile says so. Numerical
+---results do not change.
 ---
----Errors of the function are raised unchanged, after the profile has ended. Profiles may be nested;
----a profile pauses while its function has yielded. Worker processes of sweeps are not measured.
----`workers = 0` runs trials in this process, and a trial may have its own profile.
+---Errors of the function are raised unchanged, after the profile has ended. Profiles may be nested.
+---A profile pauses while its function has yielded. Worker processes of sweeps are not measured.
+---`workers = 0` runs the trials of a sweep in this process, and a trial may have its own profile.
 ---@param f fun(): any
 ---@param options? mr.ProfileOptions
 ---@return mr.Profile
@@ -199,7 +213,7 @@ function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
   check.runs("mr.profile", f)
   local profiler = core.profiler(o.events)
-  if o.trace then profiler:save_trace(o.trace) end  -- reports a path that cannot be written before f runs
+  if o.trace then profiler:save_trace(o.trace) end  -- raises an error for an unwritable path before f runs
   local results = run(profiler, f)
   if not results[1] then
     if o.trace then pcall(profiler.save_trace, profiler, o.trace) end

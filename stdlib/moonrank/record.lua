@@ -1,4 +1,4 @@
--- Records: results that are tables with a name, such as paired_t{n = 3, p = 0.25}. They print their fields.
+-- Records: result tables with a name, such as paired_t{n = 3, p = 0.25}. A record prints as its name and its fields.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local tables = require "moonrank.table"
@@ -9,19 +9,22 @@ local M = {}
 local Record = check.exact_all("mr.Record:", {})
 local classes = {}
 
-local most = 6  -- largest number of entries of a list that are printed
+local most = 6  -- largest number of a list's entries that a record prints
 
 local function shown(value)
   local kind = type(value)
   if kind == "number" then return math.type(value) == "float" and ("%.6g"):format(value) or tostring(value) end
   if kind == "string" then return core.safe_text(value) end
   if check.is_tensor(value) then
-    return value:numel() == 1 and shown(value:item()) or ("{%s} %s"):format(table.concat(value:shape(), ", "), value.dtype)
+    return value:numel() == 1 and shown(value:item())
+      or ("{%s} %s"):format(table.concat(value:shape(), ", "), value.dtype)
   end
   if check.is_lists(value) then
     return ("%d lists, %d rows"):format(value.count, value.rows)
   end
-  if kind ~= "table" or (getmetatable(value) or {}).__tostring then return core.safe_text((tostring(value):gsub("\n.*", " ..."))) end
+  if kind ~= "table" or (getmetatable(value) or {}).__tostring then
+    return core.safe_text((tostring(value):gsub("\n.*", " ...")))
+  end
   if #value == 0 and next(value) ~= nil then return "{" .. M.fields(value) .. "}" end
   local parts = {}
   for i = 1, math.min(#value, most) do parts[i] = shown(value[i]) end
@@ -29,7 +32,8 @@ local function shown(value)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
----Returns the fields of a table on one line, sorted by name. Names that begin with _ are left out.
+---Returns the fields of a table as text on one line, sorted by name. Names that begin with _ are
+---left out.
 ---@param fields table<string, any>
 ---@return string
 ---Example: `require("moonrank.record").fields{b = 0.5, a = {1, 2}}   --> a = {1, 2}, b = 0.5`
@@ -43,8 +47,8 @@ function M.fields(fields)
   return table.concat(parts, ", ")
 end
 
--- Returns fields with single values. A field of a nested table is called "params.lr". Names that begin with _ are left
--- out.
+-- Returns a record's fields without nested tables: field lr of the nested table params becomes "params.lr". Names that
+-- begin with _ are left out.
 local function flat(fields, before, into)
   for name, value in pairs(fields) do
     local text = before .. tostring(name)
@@ -57,8 +61,8 @@ local function flat(fields, before, into)
   return into
 end
 
----Returns a table with one row and a column per field. A field of a nested table is called "params.lr". Tensors and
----lists are shown by their sizes.
+---Returns a table with one row, and a column for each field of the record. A field of a nested
+---table is called "params.lr". Tensors and lists are shown by their sizes.
 ---@return mr.Table
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):table().columns[1]   --> mean`
 function Record:table()
@@ -70,8 +74,8 @@ end
 
 tables.add_exports(Record)
 
--- Returns the index function of a record with fixed fields. For a name that is not a field, it returns the method of
--- this name, or nil if the field may be absent; else it raises an error.
+-- Returns the __index function of a record with fixed fields. A name that is not a field gives the method of that name,
+-- nil for a name in `may_be_absent`, or else an error.
 local function fixed(what, may_be_absent)
   local absent = {}
   for _, each in ipairs(may_be_absent or {}) do absent[each] = true end
@@ -84,7 +88,8 @@ local function fixed(what, may_be_absent)
 end
 
 ---Makes a table a record and returns it. A record prints as its name and its fields, and has the
----exports of mr.Record. Without `index`, reading an unknown field is an error.
+---exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an unknown field is an
+---error.
 ---@param name string
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name

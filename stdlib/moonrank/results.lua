@@ -1,4 +1,4 @@
--- Results of a sweep, read from its store: tables, best trials, comparisons and figures.
+-- mr.results: reads the trials of a sweep from its store file. It makes tables, best trials, comparisons and figures.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
@@ -43,7 +43,8 @@ local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
----Opens the results of a study. Reading does not disturb a sweep that is running on the store.
+---Opens the results of a study (all trials of a sweep) in a store file. Reading does not disturb a
+---sweep that is writing to the store.
 ---@param path string
 ---@param name? string  default: the store's only study
 ---@return mr.Results
@@ -61,7 +62,8 @@ function M.results(path, name)
   return setmetatable({ path = path, name = name, study = study, _store = store, _data = {}, _warned = false }, Results)
 end
 
----Returns the trials in `states` (default: done) as columns.
+---Returns the trials in `states` (default: done) as columns: one array for each parameter, returned
+---number and other field.
 ---@param states? string[]
 ---@return mr.results.Columns
 function Results:columns(states)
@@ -71,9 +73,10 @@ function Results:columns(states)
   return self._data[key]
 end
 
----Reads the store again, for a sweep that is still running.
+---Reads the store again, to see new trials of a sweep that is still running.
 function Results:refresh()
-  if self._store:note() or stores.is_exclusive(self.path) then  -- the open file is a copy, which is older than the store
+  -- the open store is a copy of the file, made when it was opened, and may be outdated: open the file again
+  if self._store:note() or stores.is_exclusive(self.path) then
     local store = stores.open(self.path, "read")
     self._store:close()
     self._store = store
@@ -82,17 +85,19 @@ function Results:refresh()
   return self
 end
 
----Copies the store with all its studies as they are at one moment, also while a sweep writes it.
----The copy is a store on which a sweep can continue. It is written whole or not at all. An existing
----file is an error.
+---Copies the store with all its studies as they are at one moment, even while a sweep writes it. A
+---sweep can be continued on the copy. The copy is written completely or not at all. It is an error
+---if the file `path` exists.
 ---@param path string
 function Results:copy(path)
-  if type(path) ~= "string" or path == "" then check.fail("results:copy: path is %s, expected the name of a file", tostring(path)) end
+  if type(path) ~= "string" or path == "" then
+    check.fail("results:copy: path is %s, expected the name of a file", tostring(path))
+  end
   if core.file_exists(path) then check.fail("results:copy: %s exists already. Pass another path", path) end
   self._store:copy(path)
 end
 
----Returns the number of trials in each state.
+---Returns the number of the study's trials in each state, by the name of the state.
 ---@return table<string, integer>
 function Results:counts()
   local counts = {}
@@ -107,9 +112,9 @@ local trials_options = declare("mr.results.TrialsOptions", {
   { "columns", "string[]", shown = "all", help = "columns of the table" },
 }, where_options)
 
----Returns a table of all trials: state, parameters, value, other returned numbers, seconds, and why
----the trial failed. A number that a trial returned as NaN is nan; a number that it did not return
----is blank.
+---Returns a table with a row for each trial: state, parameters, value, other returned numbers,
+---seconds, and why the trial failed. A number that a trial returned as NaN is shown as nan. A
+---number that the trial did not return is blank.
 ---@param options? mr.results.TrialsOptions
 ---@return mr.Table
 function Results:trials(options)
@@ -122,7 +127,8 @@ function Results:trials(options)
     local seen = {}
     for _, more in ipairs{ data.params, { "value" }, data:numbers(), { "wall", "reason" } } do
       for _, name in ipairs(more) do
-        if not seen[name] then names[#names + 1] = name end  -- a returned number may have the name "value"
+        -- a returned number may be named "value" too, so add each name once
+        if not seen[name] then names[#names + 1] = name end
         seen[name] = true
       end
     end
@@ -147,10 +153,10 @@ local pivot_options = declare("mr.PivotOptions", {
   { "format", "string", help = 'format of the numbers, as "%.4f"' },
 }, value_options)
 
----Returns a table with a number per combination of parameters, from the completed trials. Lines
----below it say how many trials are left out, and whether cells have unequal numbers of trials. A
----cell in which a trial returned NaN is nan for every aggregate except "count", which counts the
----trial. A function as aggregate gets the NaN.
+---Returns a pivot table of the completed trials: one number per combination of parameters. Lines
+---below the table say how many trials are left out, and whether cells have unequal numbers of
+---trials. A cell in which a trial returned NaN is nan, except for the aggregate "count", which
+---counts that trial. A function as aggregate gets the NaN among its values.
 ---@param options mr.PivotOptions
 ---@return mr.Table
 function Results:pivot(options)
@@ -161,7 +167,7 @@ function Results:pivot(options)
   return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, note)
 end
 
--- A trial with its parameters and numbers.
+-- Returns the trial in one row of `data` as a record with its parameters and returned numbers.
 local function trial_at(data, row)
   local function value(name) return data:column("results", name)[row] end
   local trial = record("trial", { number = value "number", params = {}, numbers = {}, value = value "value" }, nil,
@@ -177,17 +183,19 @@ local best_options = declare("mr.results.BestOptions", {
     help = "name of the number by which trials are chosen" },
 }, direction_options, over_options, where_options)
 
----Returns the best trial. With parameters in `by` it returns a table with the best trial of each
----group and every number that the trial returned.
+---Returns the best trial. With parameters in `by`, it returns a table with the best trial of each
+---group of trials with equal values of these parameters, and every number that the trial returned.
 ---
----Trials are chosen on the study's metric or on `on`, in the direction of that number. With
----`on = "valid_ndcg"` the table shows the test value of the trial that validation chose. With
----`over = "fold"`, combinations of the other parameters are chosen by their mean over folds, and
----the table shows means. Trials of the same fold are averaged first, so that every fold counts
----once. Combinations completed on fewer folds than others are left out, and a line below says so.
+---Trials are chosen by the study's metric or by the number named in `on`, in the direction of that
+---number. With `on = "valid_ndcg"`, the table shows the test value of the trial that is best on
+---validation. With `over = "fold"`, combinations of the other parameters are chosen by their mean
+---over folds, and the table shows means. Trials of the same fold are averaged first, so that every
+---fold counts once. Combinations completed on fewer folds than other combinations are left out, and
+---a line below the table says so.
 ---
----A trial or combination whose number is NaN is never chosen; for combinations, a line below says
----how many. Other numbers of the chosen trial or combination that contain a NaN are shown as nan.
+---A trial or combination whose number is NaN is never chosen. For combinations, a line below the
+---table says how many have NaN. If another number of the chosen trial or combination contains a
+---NaN, it is shown as nan.
 ---@param by? string|string[]
 ---@param options? mr.results.BestOptions
 ---@return table|mr.Table
@@ -211,9 +219,9 @@ function Results:best(by, options)
   return conventions.below(self, made, data, rows, nil, left_out.note(self, "results:best", o.where))
 end
 
----Returns the values per list that a trial returned. The name "list" gives the numbers of the
----lists' users or queries, if the trial returned them or its values are those of mr.fit or an
----evaluation.
+---Returns a trial's values of a metric for each list. The name "list" gives the numbers of the
+---lists' users or queries. These numbers are known if the trial returned them, or if its values
+---come from mr.fit or an evaluation.
 ---@param number integer  number of the trial
 ---@param name? string    name of the metric (default: the study's)
 ---@return mr.Tensor
@@ -221,12 +229,14 @@ function Results:per_list(number, name)
   return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
 end
 
----Returns the numbers of the users or queries of a trial's lists; nil if the trial returned none.
+---Returns the number of the user or query of each list of a trial; nil if the trial did not return
+---these numbers.
 ---@param number integer
 ---@return number[]?
 function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 
----Returns the steps and values that a trial reported, by name.
+---Returns the values that a trial reported during training and the steps at which it reported them,
+---by name of the value.
 ---@param number integer
 ---@return table<string, { steps: integer[], values: number[] }>
 function Results:reports(number)
@@ -240,8 +250,9 @@ function Results:reports(number)
   return curves
 end
 
----Returns 1 if higher values of a column are better, and -1 if lower values are. The study's metric
----has the study's direction; other columns have the direction of their name.
+---Returns 1 if higher values of a column are better, and -1 if lower values are better. The study's
+---metric has the study's direction. For other columns, the direction follows from the column's
+---name.
 ---@param name string
 ---@param direction? string  required if the name's direction is not known
 ---@return integer
@@ -255,13 +266,15 @@ function Results:sign(name, direction)
     or metrics.usual_direction(name)
   check.choice("results", "direction", own or "maximize", directions)
   if not own then
-    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or direction = \"minimize\"", name)
+    check.fail("results: the direction of '%s' is not known. Pass direction = \"maximize\" or "
+      .. "direction = \"minimize\"", name)
   end
   if counts and not direction then self:_warn_direction(metric) end
   return own == "minimize" and -1 or 1
 end
 
--- Warns once if an older version of the program maximized a number of which lower values are better, e.g. "rmse".
+-- Warns once if the study maximizes a number of which lower values are better, e.g. "rmse". Older versions of the
+-- program did so.
 function Results:_warn_direction(metric)
   local usual = metrics.usual_direction(metric)
   if metrics.direction(metric) or usual ~= "minimize" or self.study.direction == usual or self._warned then return end
@@ -271,8 +284,9 @@ function Results:_warn_direction(metric)
     core.safe_text(metric)))
 end
 
----Returns the data that a trial used: the fingerprints of mr.fit's train, valid and test, and of
----other data that it read or evaluated. Trials of versions that did not record data return an empty list.
+---Returns the data sets that a trial used, with their fingerprints: train, valid and test data of
+---mr.fit, and other data that the trial read or evaluated. The list is empty for trials of old
+---program versions, which did not record data.
 ---@param number integer
 ---@return mr.data.Entry[]
 function Results:data(number)
@@ -280,7 +294,8 @@ function Results:data(number)
   return found and found.entries or {}
 end
 
----Returns rows of trials, the best first. Rows without a value are left out.
+---Sorts rows of trials by a number, the best first. Rows without a value of the number are left
+---out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
 ---@param value? string
@@ -299,8 +314,8 @@ function Results:order(data, rows, value, direction)
   return order
 end
 
----Returns the values that trials reported under a name, by trial number: {step =, value =} in
----order.
+---Returns the values that all trials reported under a name: for each trial's number, entries
+---{step =, value =} in the order of steps.
 ---@param name string
 ---@return table<integer, { step: integer, value: number }[]>
 function Results:reported(name) return self._store:reports(self.study, name) end
@@ -317,13 +332,13 @@ local compare_options = declare("mr.results.CompareOptions", {
 
 ---Tests every two values of a parameter against each other. Pairs are trials that agree in all
 ---other parameters, e.g. in fold and seed. Trials that agree in all parameters are averaged first,
----and a line below says so. If a trial returned NaN, its mean, the difference and p are nan;
----`where` can leave such trials out.
+---and a line below the table says so. If a trial returned NaN, the mean over its parameter value,
+---the difference and p are nan. The option `where` can leave such trials out.
 ---
 ---With `lists`, pairs are users or queries. A user or query in several trials or lists counts once,
----with its mean value. It is left out if the value is NaN. If trials return values that are not
----from mr.fit or an evaluation, several trials need the numbers of the users or queries: per_list =
----{ndcg = ..., list = ...}.
+---with the mean of its values. It is left out if the mean is NaN. If values per list are not from
+---mr.fit or an evaluation, trials must also return the numbers of the users or queries:
+---per_list = {ndcg = ..., list = ...}.
 ---
 ---With `over = "fold"`, pairs are folds. Each value of the parameter is represented by its best
 ---combination of the other parameters, chosen by the mean of the study's metric over folds.
@@ -343,23 +358,24 @@ local importance_options = declare("mr.ImportanceOptions", {
 }, value_options)
 
 ---Estimates how much each parameter, and each pair of parameters, matters: its share of the
----variance of a number over the space. The shares come from a forest of regression trees
+---variance of a number over the search space. The shares come from a forest of regression trees
 ---(functional analysis of variance, Hutter, Hoos and Leyton-Brown 2014).
 ---
----Combinations are weighted as the space has them: logarithmic parameters in the logarithm,
----integers and choices equally (choices that no trial had do not count). In a tree, means over all
----other parameters are exact. Shares are means over trees, and `sd` is their standard deviation. A
----conditional parameter has no effect where it does not apply. Pruned trials are left out, because
----their numbers are from fewer steps, unless `step` compares all trials at one step. It is an error
----if there are fewer than 10 trials or fewer than two per parameter, or if the number is the same
----in all trials.
+---Combinations of parameters are weighted as in the search space: logarithmic parameters by the
+---logarithm, integers and choices equally (choices that no trial had do not count). A tree's means
+---over all other parameters are exact. Shares are means over trees, and `sd` is their standard
+---deviation. A conditional parameter has no effect where it does not apply. Pruned trials are left
+---out, because their numbers are from fewer steps, unless `step` compares all trials at one step.
+---It is an error if there are fewer than 10 trials or fewer than two per parameter, or if the
+---number is the same in all trials.
 ---@param options? mr.ImportanceOptions
 ---@return mr.Importance
 function Results:importance(options)
   return require("moonrank.results.importance").make(self, importance_options:read("results:importance", options))
 end
 
----Draws a number against a parameter, over all values of the other parameters.
+---Draws a returned number against the values of one parameter, over all values of the other
+---parameters.
 ---@param name string
 ---@param options? mr.results.ValueOptions
 ---@return mr.Figure
@@ -375,7 +391,8 @@ local curves_options = declare("mr.results.CurvesOptions", {
     accept = left_out.are_states, expected = left_out.states_text },
 }, where_options)
 
----Draws what trials reported at each step: means for each value of a parameter, or the best trials.
+---Draws the values that trials reported at each step: means for each value of a parameter, or the
+---best trials one by one.
 ---@param options? mr.results.CurvesOptions
 ---@return mr.Figure
 function Results:curves(options)
@@ -386,17 +403,18 @@ local parallel_options = declare("mr.results.ParallelOptions", {
   { "trials", "integer", least = 1, shown = "all", help = "draw only this many of the completed trials, the best" },
 }, value_options, direction_options)
 
----Draws combinations in parallel coordinates. Each parameter has an axis with its own scale
----(logarithmic if the space is), and the number has one. Each completed trial is a line, coloured
----by the number, with the best tenth on top. Pruned and failed trials are lines without colour that
----end before the number. A line passes an axis at "none" if the parameter does not apply.
+---Draws combinations of parameters in parallel coordinates. Each parameter has an axis with its own
+---scale (logarithmic if the search space is), and the returned number has an axis. Each completed
+---trial is a line, coloured by its number, with the best tenth on top. Pruned and failed trials are
+---lines without colour that end before the number's axis. A line passes an axis at "none" if the
+---parameter does not apply to the trial.
 ---@param options? mr.results.ParallelOptions
 ---@return mr.Figure
 function Results:parallel(options)
   return require("moonrank.results.pictures").parallel(self, parallel_options:read("results:parallel", options))
 end
 
----Returns every trial, like `results:trials()`.
+---Returns a table of all trials, like `results:trials()`.
 ---@return mr.Table
 function Results:table() return self:trials() end
 
@@ -408,8 +426,8 @@ function Results:__tostring()
     .. (note and "\n(" .. note .. ")" or "")
 end
 
----Returns a text of the studies of a store, with their best trials and why others failed.
----`moonrank results store.db` prints it.
+---Returns a text about the studies in a store: their best trials, and why trials failed. The
+---command `moonrank results store.db` prints this text.
 ---@param path string
 ---@return string
 function M.text(path)

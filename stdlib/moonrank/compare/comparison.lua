@@ -1,4 +1,4 @@
--- The result of mr.compare: tables of systems by metrics, and their exports.
+-- The result of mr.compare: a table with a row per system and a column per metric, and its exports.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local tables = require "moonrank.table"
@@ -22,7 +22,7 @@ local Comparison = check.class("mr.Comparison")
 
 function M.new(fields) return setmetatable(fields, Comparison) end
 
--- Lines that say how many lists are left out by which metrics.
+-- Returns note lines such as "3 of 100 lists are left out by ndcg". A metric leaves out lists for which it is NaN.
 local function left_out(self)
   local metrics_by, numbers = {}, {}
   for _, metric in ipairs(self.metrics) do
@@ -32,12 +32,13 @@ local function left_out(self)
     if most > 0 then table.insert(metrics_by[most], metric.name) end
   end
   for i, number in ipairs(numbers) do
-    numbers[i] = ("%d of %d lists are left out by %s"):format(number, self.count, table.concat(metrics_by[number], ", "))
+    numbers[i] = ("%d of %d lists are left out by %s"):format(number, self.count,
+      table.concat(metrics_by[number], ", "))
   end
   return numbers
 end
 
--- The lines below every table.
+-- Returns the lines below every table of a comparison: the conventions of the metrics, and which lists are left out.
 local function notes_of(self)
   local notes = { conventions.line(self.metrics) }
   table.move(self.notes, 1, #self.notes, 2, notes)
@@ -45,13 +46,15 @@ local function notes_of(self)
   return table.move(out, 1, #out, #notes + 1, notes)
 end
 
--- The note that explains the intervals in brackets, and over how many runs means were taken.
+-- Returns the note that explains the intervals in brackets, and says over how many runs the means are taken.
 local function intervals_note(self)
   local runs = self.runs > 1 and ("; means of %d runs of each system"):format(self.runs) or ""
-  return ("[low, high]: %g %% interval of the mean (bootstrap over lists, percentiles)%s"):format(100 * self.level, runs)
+  return ("[low, high]: %g %% interval of the mean (bootstrap over lists, percentiles)%s"):format(100 * self.level,
+    runs)
 end
 
--- A table with a row for each system. `mark` makes the text of letters.
+-- Returns the table that a comparison prints, with a row for each system. `mark` formats the letters of the systems
+-- that are significantly worse.
 local function shown(self, mark)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
@@ -71,15 +74,16 @@ local function shown(self, mark)
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----Returns a table of everything by metric and system, with full precision.
+---Returns a table of the means, intervals and letters at full precision, with a row for each metric
+---and system.
 ---@return mr.Table
 function Comparison:table()
   local rows = {}
   for _, metric in ipairs(self.metrics) do
     for i, name in ipairs(self.systems) do
       local cell = self.cells[metric.name][name]
-      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than, cell.n,
-        next(self.interrupted) and 0 or nil }
+      rows[#rows + 1] = { metric.name, string.char(96 + i), name, cell.mean, cell.low, cell.high, cell.better_than,
+        cell.n, next(self.interrupted) and 0 or nil }
     end
     for _, name in ipairs(check.names(self.interrupted)) do
       rows[#rows + 1] = { metric.name, nil, name, nil, nil, nil, nil, nil, self.interrupted[name] }
@@ -92,7 +96,7 @@ function Comparison:table()
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----Returns a table of the tests of every two systems.
+---Returns a table of the significance tests, with a row for each metric and pair of systems.
 ---@return mr.Table
 function Comparison:tests()
   local rows = {}
@@ -103,16 +107,16 @@ function Comparison:tests()
     formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
----Returns a table in Markdown with a row per system and a column per metric.
+---Returns the comparison as a Markdown table, with a row per system and a column per metric.
 ---@return string
 function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end
 
----Returns a table in HTML with a row per system and a column per metric.
+---Returns the comparison as an HTML table, with a row per system and a column per metric.
 ---@return string
 function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
 
----Returns a table in LaTeX (packages: booktabs) with a row per system and a column per metric.
----Letters are superscripts.
+---Returns the comparison as a LaTeX table (package booktabs), with a row per system and a column
+---per metric. Letters of significantly worse systems are superscripts.
 ---@return string
 function Comparison:to_latex()
   local text = shown(self, function(letters) return "\u{E000}" .. letters .. "\u{E001}" end):to_latex()
@@ -121,7 +125,8 @@ end
 
 tables.add_exports(Comparison)
 
----Draws the means as bars with their intervals, metrics side by side.
+---Draws the mean of each system and metric as a bar with its interval. The bars of one metric stand
+---side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)

@@ -1,5 +1,5 @@
--- Several runs of each system, such as one for each fold: their number, and one value for each user or query over all
--- runs.
+-- Combines several runs of each system in mr.compare, such as one run for each fold. A user or query gets one value
+-- over all runs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -11,18 +11,20 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if the value is a plain table with entries: a list of runs, one for each fold.
+---Returns true if a system is given as a list of runs, one for each fold: a plain table with
+---entries.
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
----Returns how many runs each system has: the length of every list of runs, or 1 if none is a list.
+---Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a
+---list of runs. Systems with different numbers of runs are an error.
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
     local own = M.is_list(given[name]) and #given[name] or 1
     first, count = first or name, count or own
     if own ~= count then
-      check.fail("%s: '%s' has %d runs and '%s' has %d, expected as many of each system, such as one for each fold", where, first, count,
-        name, own)
+      check.fail("%s: '%s' has %d runs and '%s' has %d, expected as many of each system, such as one for each fold",
+        where, first, count, name, own)
     end
   end
   if M.is_list(o.qrels) and #o.qrels ~= count then
@@ -31,14 +33,14 @@ function M.count(o, given, names)
   return count or 0
 end
 
--- Names lists without names by their numbers, which needs the same lists in every fold.
+-- Names lists that have neither users nor ids by their positions. The lists must then be the same in every fold.
 local function name_lists(folds, names)
   for _, fold in ipairs(folds) do
     local lists, first = fold.lists, folds[1].lists
     if not fold.units then
       if fold ~= folds[1] and not (lists and first and fingerprint.combined(lists) == fingerprint.combined(first)) then
-        check.fail("%s: the lists of '%s' have neither users nor ids, so the lists of one query in several runs are not known. "
-          .. "Pass lists with ids: mr.lists{relevance = ..., ids = ...}", where, names[1])
+        check.fail("%s: the lists of '%s' have neither users nor ids, so the lists of one query in several runs are "
+          .. "not known. Pass lists with ids: mr.lists{relevance = ..., ids = ...}", where, names[1])
       end
       fold.units = {}
       for i = 1, #fold.values[fold.metrics[1].name][names[1]] do fold.units[i] = ("%d"):format(i) end
@@ -46,22 +48,26 @@ local function name_lists(folds, names)
   end
 end
 
--- Raises an error if two folds were measured by different metrics or under different conventions.
+-- Raises an error if two folds were measured by different metrics or under different conventions (gain, ties, empty
+-- lists).
 local function check_folds(folds, names)
-  local function words(metric) return metric and ("%s: %s"):format(metric.name, conventions.line{ metric }) or "no metric" end
+  local function words(metric)
+    return metric and ("%s: %s"):format(metric.name, conventions.line{ metric }) or "no metric"
+  end
   for f, fold in ipairs(folds) do
     for i = 1, math.max(#fold.metrics, #folds[1].metrics) do
       local metric, other = folds[1].metrics[i], fold.metrics[i]
       if not metric or not other or other.name ~= metric.name or not evaluate.same_metric(metric, other) then
-        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. Evaluate all "
-          .. "runs by the same metrics", where, f, names[1], words(metric), f, words(other))
+        check.fail("%s: runs 1 and %d of '%s' were evaluated under different conventions. Run 1: %s. Run %d: %s. "
+          .. "Evaluate all runs by the same metrics", where, f, names[1], words(metric), f, words(other))
       end
     end
   end
 end
 
----Lines that say which rows the evaluations ranked and which users and items training never saw. A line that holds
----for some evaluations only begins with their names.
+---Returns the note lines on evaluations: which rows they ranked, and which users and items were not
+---in the training data. A line that is true of only some evaluations begins with the names of their
+---systems.
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
   for _, name in ipairs(names) do
@@ -80,7 +86,7 @@ function M.about(systems, names)
   return lines
 end
 
--- The notes on the lists of all runs. A line that holds for some runs only begins with the run's number.
+-- Returns the notes of all runs. A note that is true of only some runs begins with the run's number.
 local function lines_of(folds)
   local runs_of, lines, said = {}, {}, {}
   for _, fold in ipairs(folds) do
@@ -96,8 +102,8 @@ local function lines_of(folds)
   return lines
 end
 
----Returns one value per user or query, metric and system, over all folds, and the notes of all
----folds.
+---Returns one value per user or query for each metric and system, averaged over all folds. It also
+---returns the notes of all folds, and the names of the users or queries.
 function M.combined(folds, names)
   check_folds(folds, names)
   name_lists(folds, names)
@@ -119,9 +125,9 @@ end
 
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
----Returns the names of systems without an interrupted run, because such a run is not evaluated on
----test. It also returns how many interrupted runs the other systems have, by name, and this as
----text.
+---Returns the names of systems without an interrupted run. A system with an interrupted run is not
+---compared, because that run was not evaluated on test data. It also returns the number of
+---interrupted runs by system, and messages that state these numbers.
 ---@param given table<string, any>
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)

@@ -1,6 +1,5 @@
--- Repeated measurements. A user or query of several folds, seeds or lists is one unit of a test, and its value is the
--- mean of its measurements. Tests assume independent pairs, and measurements of one user are not independent: counting
--- each of them would make p too small.
+-- Averages repeated measurements for significance tests. The values of a user or query from several folds, seeds or
+-- lists are averaged to one value. Tests assume independent pairs: if every measurement counted, p would be too small.
 local core = require "moonrank.core"
 
 local M = {}
@@ -15,8 +14,8 @@ local function no_sums(systems)
   return sums
 end
 
--- Adds a list's values to those of its unit, unless one of them is NaN, so that every system has the mean over the same
--- lists.
+-- Adds a list's values to the sums of its unit (user or query). A list for which any system has NaN is skipped, so that
+-- all systems are averaged over the same lists.
 local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do
     if part.values[name][list] ~= part.values[name][list] then return end
@@ -25,8 +24,9 @@ local function add(unit, part, systems, list)
   for _, name in ipairs(systems) do unit.sums[name] = unit.sums[name] + part.values[name][list] end
 end
 
----Returns one value per unit and system: the mean over the unit's lists in all parts, or NaN if
----none of them counts. Units are in the order of their first list.
+---Returns one value per unit (user or query) and system: the mean over the unit's lists in all
+---parts. A list with a NaN of any system does not count. The mean is NaN if no list of the unit
+---counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
 ---@return string[] units
 ---@return table<string, mr.Tensor> values  by system
@@ -52,8 +52,8 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Returns integers that stand for names, the same for a name everywhere. A name that is a
----written-out number stands for itself.
+---Maps names of users or queries to integers. A name gets the same integer in every call. A name
+---that is a written integer, such as "12", maps to its number.
 ---@return mr.Tensor  float64
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
@@ -65,9 +65,14 @@ function M.numbers(names)
   return core.tensor(numbers, "float64", "cpu")
 end
 
----Returns a line that says that measurements were averaged; nil if every unit was measured once.
+---Returns a line that says that lists of the same user or query were averaged. Returns nil if every
+---user or query has one list.
 ---@param lists integer  measurements
----Example: `require("moonrank.compare.repeated").note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first`
+---Example:
+---```lua
+---local note = require("moonrank.compare.repeated").note
+---note(50, 10)   --> 50 lists are of 10 users or queries: lists of the same one were averaged first
+---```
 function M.note(lists, units)
   if lists == units then return nil end
   return ("%d lists are of %d users or queries: lists of the same one were averaged first"):format(lists, units)

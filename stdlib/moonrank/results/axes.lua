@@ -1,4 +1,5 @@
--- The axis of a parameter or of a number of trials: its categories or its range, and whether it is logarithmic.
+-- Makes the axis of a parameter for figures and for the importance of parameters: its categories or its range, and
+-- whether it is logarithmic.
 local check = require "moonrank.check"
 local described = require "moonrank.sweep.described"
 
@@ -13,8 +14,8 @@ local M = {}
 ---@field log boolean
 ---@field step? integer
 
----Returns true if an axis of these numbers is logarithmic: all are positive, and the largest is at
----least `times` the smallest.
+---Returns true if an axis of these numbers should be logarithmic: all numbers are positive, and the
+---largest is at least `times` the smallest.
 ---@param times? number  default 100
 ---Example: `require("moonrank.results.axes").ratios{1, 20, 300}   --> true`
 function M.ratios(values, times)
@@ -45,7 +46,7 @@ local function numbers(axis, values, part)
   return axis
 end
 
----Returns the axis of a parameter over some trials; nil if no trial has the parameter.
+---Returns the axis of a parameter for the values in some trials; nil if no trial has the parameter.
 ---@param space string   the description of the study's space
 ---@return mr.results.Axis?
 function M.of(space, name, column, rows)

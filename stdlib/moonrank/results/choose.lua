@@ -1,19 +1,19 @@
--- The best combination of parameters if each was tried several times, e.g. on several folds. It is chosen by its mean.
+-- Chooses the best combination of parameters by its mean over repeated trials, e.g. over the trials of several folds.
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
 local mean = require("moonrank.results.pivot").aggregates.mean
 
 local M = {}
 
--- The mean of a column over rows; nil if a row has no number.
+-- Returns the mean of a column over rows; nil if a row has no number in that column.
 local function mean_of_rows(column, rows)
   local values = {}
   for _, row in ipairs(rows) do values[#values + 1] = column[row] end
   return #values == #rows and mean(values) or nil
 end
 
--- The mean of a column over a combination's cells; nil if a trial has no number. Each cell counts once, with the mean
--- of its trials.
+-- Returns the mean of a column over the cells of a parameter combination, such as its folds. The trials of a cell are
+-- averaged first. The result is nil if a trial has no number in the column.
 local function mean_of(column, combination)
   local values = {}
   for i, cell in ipairs(combination.cells) do
@@ -30,7 +30,7 @@ local function set_of(names)
   return set
 end
 
--- Groups of rows with equal values of some parameters.
+-- Groups rows that have equal values of the parameters in `names`.
 local function by_values(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
@@ -46,8 +46,9 @@ local function by_values(data, names, rows)
   return groups
 end
 
--- The combinations of parameters among some rows, the largest number of cells of a combination, and the number of
--- values of `over`. A combination has a cell for each value of `over` on which it was tried.
+-- Groups rows by combination of the parameters in `names`. A combination has a cell for each value of `over` (e.g.
+-- fold) on which it was tried. Also returns the largest number of cells of a combination, and the number of values of
+-- `over`.
 local function combinations(data, names, over, rows)
   local groups, most = by_values(data, names, rows), 0
   for _, group in ipairs(groups) do
@@ -57,7 +58,8 @@ local function combinations(data, names, over, rows)
   return groups, most, #by_values(data, over, rows)
 end
 
--- The combination with the best mean among those with the most cells. The first one wins a tie.
+-- Returns the combination with the best mean. Only combinations tried on the largest number of values of `over` (e.g.
+-- folds) are considered. The first combination wins a tie.
 local function best_of(data, others, over, rows, column, sign, said)
   local groups, most, all = combinations(data, others, over, rows)
   local best, best_mean
@@ -76,11 +78,11 @@ local function best_of(data, others, over, rows, column, sign, said)
   return best
 end
 
--- Parameters that are neither in `by` nor in `over`.
+-- Returns the parameters that are neither in `by` (one result for each value) nor in `over` (means over values).
 local function others_of(data, by, over)
   local known, others = set_of(by), {}
   for _, name in ipairs(over) do
-    data:column("results:best", name)  -- raises an error for an unknown name
+    data:column("results:best", name)  -- raises an error if no column has this name
     known[name] = true
   end
   for _, name in ipairs(data.params) do
@@ -98,12 +100,15 @@ end
 ---@field most? integer    most values of `over` that a combination has, if none has all
 ---@field all? integer     number of values of `over`, if no combination has all
 
----Returns the counts of choosing, at zero. The lines below a table report them.
+---Returns new counters, all 0, for choosing the best parameter combination: how many combinations
+---were considered, left out or NaN, and how many trials and cells they had. Lines below a table
+---report the counters.
 ---@return mr.results.Said
 function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, cells = 0 } end
 
----Returns the lines below a table of chosen combinations. They say which combinations were left
----out.
+---Returns the lines below a table of the best parameter combinations. They say how many
+---combinations were left out because they lack values of the parameters in `over`, or because their
+---mean is NaN.
 ---@param said mr.results.Said
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
@@ -112,8 +117,8 @@ function M.notes(said, over)
       said.combinations, names)
   end
   if said.most then
-    notes[#notes + 1] = ("no combination has all %d values of %s: combinations with %d are compared"):format(said.all, names,
-      said.most)
+    notes[#notes + 1] = ("no combination has all %d values of %s: combinations with %d are compared"):format(said.all,
+      names, said.most)
   end
   if said.nan > 0 then
     notes[#notes + 1] = ("%d of %d combinations are not chosen: their mean is NaN"):format(said.nan, said.combinations)
@@ -121,7 +126,9 @@ function M.notes(said, over)
   return notes
 end
 
----Returns the rows of the combination with the best mean, and adds to `said`.
+---Returns the rows of trials of the parameter combination with the best mean of column `on` over
+---the values of `over`. It adds the counts of combinations, cells and trials to the counters in
+---`said`.
 ---@param said mr.results.Said
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
@@ -158,7 +165,8 @@ function M.make(data, by, over, rows, on, sign)
   return make_table{ columns = heads, rows = lines, notes = notes }
 end
 
----Returns a table with the best trial of each group and every number that it returned.
+---Returns a table with the best trial of each group of trials with equal values of the parameters
+---in `by`, and every number that this trial returned.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some

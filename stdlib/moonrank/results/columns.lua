@@ -1,4 +1,5 @@
--- Trials of a study as columns: parameters, returned numbers, and other fields of the store.
+-- The trials of a study as columns: an array for each parameter, each returned number, and each other field in the
+-- store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -10,10 +11,11 @@ local M = {}
 ---@field count integer   of trials
 local Columns = check.class("mr.results.Columns")
 
-local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true, traceback = true,
-  wall = true, memory = true, device = true, version = true, started = true, ended = true }
+local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true,
+  traceback = true, wall = true, memory = true, device = true, version = true, started = true, ended = true }
 
--- Names and columns of parameters, and fields, of the trials whose parameters can be read.
+-- Decodes the parameters of trials. Returns the parameters' names, a column for each parameter, and the columns of
+-- other fields. Trials with unreadable parameters are left out, with a warning.
 local function readable(store, study, found)
   local names, columns, problems = core.json_columns(found.params)
   local good = {}
@@ -34,8 +36,8 @@ local function readable(store, study, found)
   return names, columns, fields
 end
 
----Returns the trials of a study in some states. Trials whose parameters cannot be read are left
----out, with a warning.
+---Loads the trials of a study that are in one of `states`, as columns. Trials whose stored
+---parameters cannot be read are left out, with a warning.
 ---@param store mr.sweep.Store
 ---@return mr.results.Columns
 function M.load(store, study, states)
@@ -45,10 +47,11 @@ function M.load(store, study, states)
     ORDER BY number]]):format(table.concat(marks, ", ")), study.id, table.unpack(states))
   local names, columns
   names, columns, found = readable(store, study, found)
-  local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states, _id = found.id,
-    _columns = { number = found.number, value = found.value, state = found.state }, _rows = false, _numbers = false }, Columns)
+  local self = setmetatable({ count = #found.id, params = names, _store = store, _study = study, _states = states,
+    _id = found.id, _columns = { number = found.number, value = found.value, state = found.state }, _rows = false,
+    _numbers = false }, Columns)
   for i, name in ipairs(names) do self._columns[name] = columns[i] end
-  if self.count == 0 then  -- names of the parameters, from trials in other states
+  if self.count == 0 then  -- no trial is in `states`: take the parameters' names from trials in all states
     self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t,
       json_each(CASE WHEN json_valid(t.params) THEN t.params ELSE '{}' END) p WHERE t.study = ?1
       ORDER BY p.key]], study.id).key
@@ -57,7 +60,7 @@ function M.load(store, study, states)
   return self
 end
 
--- The row of a trial by its id in the store.
+-- Returns a table that maps the id of a trial in the store to the trial's row in the columns.
 function Columns:_row_of()
   if not self._rows then
     self._rows = {}
@@ -66,7 +69,8 @@ function Columns:_row_of()
   return self._rows
 end
 
--- The columns `id` and `value` of a statement as a column of these trials.
+-- Runs an SQL query with the columns `id` (of a trial) and `value`. Returns the values as an array with one place per
+-- trial row.
 function Columns:_read(sql, ...)
   local found, row_of, column = self._store:columns(sql, self._study.id, ...), self:_row_of(), {}
   for i, id in ipairs(found.id) do
@@ -75,17 +79,18 @@ function Columns:_read(sql, ...)
   return column
 end
 
----Returns the names of the numbers that trials returned, sorted.
+---Returns the sorted names of all numbers that trials of the study returned, such as "ndcg@10".
 function Columns:numbers()
   if not self._numbers then
-    self._numbers = self._store:columns([[SELECT DISTINCT name FROM numbers WHERE trial IN (SELECT id FROM trials WHERE study = ?1)
+    self._numbers = self._store:columns(
+      [[SELECT DISTINCT name FROM numbers WHERE trial IN (SELECT id FROM trials WHERE study = ?1)
       ORDER BY name]], self._study.id).name
   end
   return self._numbers
 end
 
----Returns a column by name: a parameter, a number, or a field of trials such as "wall". Rows
----without a value are nil.
+---Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
+---The column is nil in rows of trials without a value.
 function Columns:column(where, name)
   if self._columns[name] then return self._columns[name] end
   local known, own = {}, metrics.our_name(name)
@@ -104,8 +109,8 @@ function Columns:column(where, name)
   return self._columns[name]
 end
 
----Returns a column as tables show it. A number that a trial returned as NaN, which SQLite stores as
----NULL, is NaN. A number that it did not return is nil. "value" is the study's metric.
+---Returns a column for a table. It has NaN where a trial returned NaN, which SQLite stores as NULL,
+---and nil where a trial did not return the number. The name "value" stands for the study's metric.
 function Columns:shown(where, name)
   local column, shown, numbers, is_number = self:column(where, name), {}, self:numbers(), false
   local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
@@ -122,18 +127,20 @@ function Columns:shown(where, name)
   return shown
 end
 
--- True if a value is among some values. Numbers are compared to nine digits, because a grid's 0.00099999999999 is
--- printed as 0.001.
+-- Returns true if `value` is one of the keys of `values`. Numbers are equal if nine digits agree, because a grid's
+-- 0.00099999999999 is printed as 0.001.
 local function is_one_of(value, values)
   if values[value] then return true end
   for other in pairs(type(value) == "number" and values or {}) do
-    local near = type(other) == "number" and math.abs(value - other) <= 1e-9 * math.max(math.abs(value), math.abs(other))
+    local near = type(other) == "number"
+      and math.abs(value - other) <= 1e-9 * math.max(math.abs(value), math.abs(other))
     if near then return true end
   end
   return false
 end
 
----Returns rows where columns have certain values: {loss = "ndcg", fold = {1, 2}}.
+---Returns the rows of trials that have the wanted values in the wanted columns, e.g.
+---{loss = "ndcg", fold = {1, 2}}.
 ---@param wanted? table<string, any>
 function Columns:rows(where, wanted)
   local rows, tests = {}, {}
@@ -159,8 +166,8 @@ local function before(a, b)
   return a < b
 end
 
----Groups rows by the values of some columns, in the order of these values. Rows that lack a value
----are left out.
+---Groups rows by the values of some columns. Groups are sorted by these values. A row that lacks a
+---value in one of the columns is left out.
 ---@return { key: any[], rows: integer[] }[]
 function Columns:groups(where, names, rows)
   local columns, root, groups = {}, {}, {}
@@ -177,7 +184,7 @@ function Columns:groups(where, names, rows)
       at = at[key[i]]
     end
     if at then
-      if not at[at] then  -- the table itself is a key that no value has
+      if not at[at] then  -- the table itself is the group's key in the table, because no parameter value equals it
         at[at] = { key = key, rows = {} }
         groups[#groups + 1] = at[at]
       end

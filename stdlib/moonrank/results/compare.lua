@@ -1,5 +1,5 @@
--- Comparisons of the values of one parameter. Trials that agree in all other parameters are pairs. Every two values are
--- tested, and the p-values are corrected.
+-- results:compare: compares the values of one parameter. Trials that agree in all other parameters form a pair. Every
+-- two values are tested, and the p-values are corrected for the number of tests.
 local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"
 local conventions = require "moonrank.results.conventions"
@@ -33,8 +33,8 @@ M.tests = {
   paired_t = function(a, b) return stats.paired_t(a, b).p end,
 }
 
--- Cells of rows, which agree in all other parameters. With `over`, cells of the best combination, which agree in these
--- parameters.
+-- Groups rows of trials into cells that agree in all parameters except `o.by`. With `over`, only rows of the best
+-- combination of the other parameters are used, and a cell agrees in the parameters of `over` (e.g. fold).
 local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
@@ -53,7 +53,7 @@ local function by_others(results, data, o, rows, said)
   return found
 end
 
--- The keys that two groups share, sorted.
+-- Returns the sorted keys of the cells that are in both groups.
 local function shared(a, b)
   local keys = {}
   for key in pairs(a) do
@@ -63,13 +63,13 @@ local function shared(a, b)
   return keys
 end
 
--- The mean of a cell's trials that returned the number; nil if none did.
+-- Returns the mean of a number over the trials of a cell; nil if no trial of the cell returned the number.
 local function value_of_cell(name, column, cell)
   local values = pivot.values_at("results:compare", name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
--- The values of two groups, cell by cell: the means of trials.
+-- Returns paired samples of two groups of trials: for each cell that is in both groups, the means of its trials.
 local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
@@ -79,7 +79,7 @@ local function pairs_of_trials(name, column, a, b)
   return x, y
 end
 
--- The fingerprints of a trial's test data; nil if they were not recorded.
+-- Returns the fingerprints of a trial's test data as one text; nil if the trial did not record its test data.
 local function test_data(results, number)
   local found = {}
   for _, each in ipairs(results:data(number)) do
@@ -89,8 +89,8 @@ local function test_data(results, number)
   return #found > 0 and table.concat(found, " ") or nil
 end
 
--- True if lists at the same position are of one user or query: the trials have the same test data, or they are a single
--- pair of cells with unknown data.
+-- Returns true if lists at equal positions belong to the same user or query in all trials. This is so if all trials
+-- have the same test data. It is assumed if the test data is unknown and only one pair of cells is compared.
 local function same_positions(results, numbers, cells)
   local first, unknown = nil, false
   for _, number in ipairs(numbers) do
@@ -101,27 +101,29 @@ local function same_positions(results, numbers, cells)
   return not unknown or cells == 2
 end
 
--- A trial's values per list with the numbers, or the positions, of their users or queries.
+-- Returns a trial's values per list. Each list is named by the number of its user or query, or by its position in the
+-- trial.
 local function part_of(results, number, metric, by_position)
   local values, ids = results:per_list(number, metric):totable(), not by_position and results:list_ids(number) or nil
   if ids and #ids ~= #values then
-    check.fail("results:compare: trial %d returned %d values per list and %d numbers of lists, expected as many", number,
-      #values, #ids)
+    check.fail("results:compare: trial %d returned %d values per list and %d numbers of lists, expected as many",
+      number, #values, #ids)
   end
   local units = {}
   for i = 1, #values do units[i] = ids and ("%.17g"):format(ids[i]) or ("%d"):format(i) end
   return { units = units, values = { values = values } }
 end
 
--- The values of each user or query, averaged over the trials of a cell and over the user's lists, and the number of
--- lists.
+-- Averages the values per list over the trials of a cell and over the lists of the same user or query. Returns the
+-- users or queries, their means, and the number of lists.
 local function units_of(results, numbers, metric, by_position)
   local parts = {}
   for i, number in ipairs(numbers) do parts[i] = part_of(results, number, metric, by_position) end
   return repeated.averaged(parts, { "values" })
 end
 
--- The values of two cells of trials of the same users or queries.
+-- Returns the values of two cells for the same users or queries, as pairs for a test. It is an error if the two cells
+-- have different users or queries.
 local function paired(results, p, q, metric, by_position)
   local units, x, lists = units_of(results, p, metric, by_position)
   local others, y = units_of(results, q, metric, by_position)
@@ -131,13 +133,14 @@ local function paired(results, p, q, metric, by_position)
     if place[others[i]] then values.b[place[others[i]]] = value end
   end
   if #others ~= #units or #values.b ~= #units then
-    check.fail("results:compare: trials %d and %d returned values of different users or queries (%d and %d)", p[1], q[1],
-      #units, #others)
+    check.fail("results:compare: trials %d and %d returned values of different users or queries (%d and %d)", p[1],
+      q[1], #units, #others)
   end
   return { units = units, values = values }, lists
 end
 
--- The values of two groups by user or query, as means over trials and lists, and a note if there were several lists.
+-- Returns the values of two groups of trials, paired by user or query. A value is a mean over trials and lists. A note
+-- says if users or queries have several lists.
 local function pairs_of_units(results, data, o, a, b)
   local keys, number = shared(a, b), data:column("results:compare", "number")
   local metric = o.value ~= "value" and o.value or nil
@@ -152,9 +155,9 @@ local function pairs_of_units(results, data, o, a, b)
     end
   end
   if not known and not same_positions(results, numbers, 2 * #keys) then
-    check.fail("results:compare: trials returned no numbers of their lists, so the lists of one user or query are not known. "
-      .. "Return the values per list of mr.fit or mr.evaluate unchanged, or per_list = {%s = ..., list = numbers}",
-      metric or "ndcg")
+    check.fail("results:compare: trials returned no numbers of their lists, so the lists of one user or query are not "
+      .. "known. Return the values per list of mr.fit or mr.evaluate unchanged, or per_list = {%s = ..., list = "
+      .. "numbers}", metric or "ndcg")
   end
   local parts, lists = {}, 0
   for i in ipairs(keys) do
@@ -166,7 +169,8 @@ local function pairs_of_units(results, data, o, a, b)
   return values.a:totable(), values.b:totable(), repeated.note(lists, #units)
 end
 
--- The p-value of a test. It is NaN if a trial has NaN. The tests leave out a user or query with NaN.
+-- Returns the p-value of a paired test. If pairs are trials, it is NaN when any trial has NaN. If pairs are lists
+-- (`lists`), the test leaves out users and queries with NaN.
 local function p_of(name, x, y, lists)
   if not lists and (pivot.has_nan(x) or pivot.has_nan(y)) then return 0 / 0 end
   return M.tests[name](x, y)
@@ -181,7 +185,8 @@ local function mean(values, lists)
   return sum / count
 end
 
----Returns the table of comparisons; `o` has by, value, test, correction, lists, over and where.
+---Returns the table of results:compare. `o` is a table with the options by, value, test,
+---correction, lists, over and where.
 ---@return mr.Table
 function M.make(results, o)
   local where = "results:compare"
@@ -215,8 +220,8 @@ function M.make(results, o)
       if note and note ~= notes[#notes] then notes[#notes + 1] = note end
       local a, b = groups[i].key[1], groups[j].key[1]
       if #x < 2 then
-        check.fail("%s: %s = %s and %s have %d pair of trials that agree in all other parameters, expected two or more", where,
-          o.by, tostring(a), tostring(b), #x)
+        check.fail("%s: %s = %s and %s have %d pair of trials that agree in all other parameters, expected two or more",
+          where, o.by, tostring(a), tostring(b), #x)
       end
       p[#p + 1] = p_of(o.test, x, y, o.lists)
       local first, second = mean(x, o.lists), mean(y, o.lists)

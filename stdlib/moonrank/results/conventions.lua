@@ -1,4 +1,5 @@
--- Notes below the tables of a study: how many users and items training never saw, and the conventions of the metrics.
+-- Makes the notes below the tables of a study: how many users and items were not in the training data, and the
+-- conventions of the metrics (gain, ties, cutoff).
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local forced = require "moonrank.sweep.forced"
@@ -8,22 +9,25 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The conventions in the store by number of the trial: a text for each name of a metric.
+-- Returns the conventions of metrics that the store has for each trial, by the trial's number: a text for each metric
+-- name.
 local function kept_of(results)
   local by_number = results._data.conventions
   if by_number then return by_number end
   by_number = {}
   for number, json in pairs(results._store:conventions(results.study)) do
     local ok, texts = check.attempt(frame.from_json, json)
-    if not ok then check.fail("%s: trial %d: the conventions of its metrics are not readable: %s", results.path, number, texts) end
+    if not ok then
+      check.fail("%s: trial %d: the conventions of its metrics are not readable: %s", results.path, number, texts)
+    end
     by_number[number] = texts
   end
   results._data.conventions = by_number
   return by_number
 end
 
--- The names under which the store may have the conventions of a column. The name of a metric without "valid_" or
--- "test_" is last. The column "value" is the study's metric.
+-- Returns the names under which the store may have the conventions of a column. The last one is the metric's name
+-- without "valid_" or "test_". The column "value" stands for the study's metric.
 local function names_of(results, column)
   local numbers = results:columns():numbers()
   if column == "value" then column = results.study.metric or #numbers == 1 and numbers[1] or column end
@@ -31,7 +35,7 @@ local function names_of(results, column)
   return { column, own, own:match "^valid_(.+)$" or own:match "^test_(.+)$" }
 end
 
--- The first of some names that has a text, and the text.
+-- Returns the first of some names under which `texts` has a text, and that text. `prefix` is put before each name.
 local function text_of(texts, names, prefix)
   for _, name in ipairs(names) do
     local text = texts[(prefix or "") .. name]
@@ -39,7 +43,8 @@ local function text_of(texts, names, prefix)
   end
 end
 
--- The columns with numbers of trials: names and values of each.
+-- Returns those of the columns that hold numbers returned by trials. For each it gives the values, and the names under
+-- which the store may have its conventions.
 local function shown_columns(results, data, columns)
   local is_number, shown = { value = true }, {}
   for _, name in ipairs(data:numbers()) do is_number[name] = true end
@@ -52,7 +57,8 @@ local function shown_columns(results, data, columns)
   return shown
 end
 
--- Adds the notes of a trial to those of the rows before. Each note is added once.
+-- Adds the notes of one trial to `said`, which collects the notes of all rows of a table. A note that `said` has
+-- already is not added again.
 local function add_row(said, texts, shown, row, is_done)
   local function once(key)
     local is_new = not said.keys[key]
@@ -69,7 +75,8 @@ local function add_row(said, texts, shown, row, is_done)
   end
 end
 
--- A line that names the numerics versions of these trials; nil if all trials have one version.
+-- Returns a line that names the numerics versions under which the trials ran (trials of one version are bit-identical
+-- when repeated). It is nil if all trials have the same version.
 local function numerics_line(results, numbers)
   local of_trial, counts, versions = results._store:numerics_of(results.study), {}, {}
   for _, number in ipairs(of_trial and numbers or {}) do
@@ -79,12 +86,13 @@ local function numerics_line(results, numbers)
   for i, version in ipairs(check.names(counts)) do
     versions[i] = ("%s (%d trial%s)"):format(version, counts[version], counts[version] == 1 and "" or "s")
   end
-  return #versions > 1 and ("trials of several numerics versions are mixed: %s"):format(table.concat(versions, ", ")) or nil
+  return #versions > 1 and ("trials of several numerics versions are mixed: %s"):format(table.concat(versions, ", "))
+    or nil
 end
 
----Returns the lines below a table of these columns. They say whether trials of several programs are
----mixed, how much of the lists training never saw, and the metrics' conventions, or that these are
----unknown.
+---Returns the note lines below a table with the given columns. They say whether trials of several
+---numerics versions are mixed, and how many users and items were not in the training data. They
+---also state the conventions of the metrics, or that the conventions are unknown.
 ---@param results mr.Results
 ---@param data mr.results.Columns
 ---@param rows integer[]      of the trials
@@ -106,8 +114,8 @@ function M.notes(results, data, rows, columns)
   return notes
 end
 
----Completes a table of some rows of trials: below it come `first`, its own notes and the lines of
----`notes`.
+---Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has
+---already, and the lines of this module's function `notes`. It returns the table.
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
@@ -122,7 +130,8 @@ function M.below(results, made, data, rows, columns, first)
   return made
 end
 
--- True if two metrics differ in an option that both have. Cutoffs are part of the names.
+-- Returns true if two metrics have different values of an option that both have. Cutoffs are not compared, because they
+-- are part of the metrics' names.
 local function differ(a, b)
   for _, option in ipairs{ "gain", "ties", "empty", "relevant", "denominator" } do
     local x, y = a.kept[option], b.kept[option]
@@ -131,7 +140,8 @@ local function differ(a, b)
   return false
 end
 
----Raises an error if two of these trials evaluated a column under different conventions.
+---Raises an error if two trials evaluated a column's metric under different conventions (gain,
+---ties, empty lists).
 ---@param results mr.Results
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil
@@ -140,9 +150,9 @@ function M.check(where, results, numbers, column)
     local name, text = text_of(by_number[number] or {}, names)
     local own = name and conventions.kept(name, text)
     if own and first and differ(own, first) then
-      check.fail("%s: trials %d and %d evaluated '%s' under different conventions. Trial %d: %s. Trial %d: %s. Compare trials with "
-        .. "the same options, by where = {...}", where, first_number, number, column, first_number, conventions.line{ first }, number,
-        conventions.line{ own })
+      check.fail("%s: trials %d and %d evaluated '%s' under different conventions. Trial %d: %s. Trial %d: %s. Compare "
+        .. "trials with the same options, by where = {...}", where, first_number, number, column, first_number,
+        conventions.line{ first }, number, conventions.line{ own })
     end
     if own and not first then first, first_number = own, number end
   end

@@ -1,6 +1,6 @@
--- Regression trees over cells of parameters, and the shares of parameters in the variance of a tree's function
--- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). A tree is constant on boxes of cells, so that
--- its means are sums over boxes.
+-- Regression trees over the parameters of trials, and each parameter's share in the variance of a tree's function
+-- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). A parameter's axis is divided into cells. A
+-- tree is constant on boxes of cells, so its means are sums over boxes.
 local M = {}
 
 ---@class mr.results.Dimension
@@ -23,10 +23,11 @@ local function whole_box(dimensions)
   return box
 end
 
--- The cells of a dimension that have trials of a node, and counts and sums by cell; nil if the dimension does not apply
--- to all trials of the node.
+-- Returns the cells of a dimension (parameter) that contain trials of a tree node, and the weight and sum of values in
+-- each cell. Returns nil if the parameter does not apply to all trials of the node.
 local function sums_of(grower, dimension, cells, nodes)
-  local counts, sums, weighted, weight, codes = grower.counts, grower.sums, grower.weighted, grower.weight, dimension.codes
+  local counts, sums, weighted = grower.counts, grower.sums, grower.weighted
+  local weight, codes = grower.weight, dimension.codes
   if dimension.ordered and #nodes < #cells then
     for i = 1, #nodes do counts[codes[nodes[i]]] = 0 end
   else
@@ -47,7 +48,8 @@ local function sums_of(grower, dimension, cells, nodes)
   return order, counts, sums
 end
 
--- Sorts cells that have trials by their order, or by their means if they have no order.
+-- Sorts the cells that contain trials. Cells of an ordered dimension keep the order of their numbers. Cells of an
+-- unordered dimension are sorted by the mean value of their trials.
 local function sort_cells(order, counts, sums, ordered)
   if ordered then return table.sort(order) end
   table.sort(order, function(a, b)
@@ -57,7 +59,8 @@ local function sort_cells(order, counts, sums, ordered)
   end)
 end
 
--- The best split of a dimension: the squares that it explains, and the number of occupied cells on the left.
+-- Returns the best split of a dimension: the sum of squares that it explains, and how many cells with trials go to the
+-- left. Both sides must have at least `leaf` trials.
 local function best_of(grower, counts, sums, order, total, sum)
   local left, left_sum, best, at = 0, 0.0, 0.0, nil
   for i = 1, #order - 1 do
@@ -71,8 +74,8 @@ local function best_of(grower, counts, sums, order, total, sum)
   return best, at
 end
 
--- The cells left of a split. With an order, empty cells between neighbours are halved. Without an order, empty cells go
--- to the side with more trials.
+-- Returns the set of cells that go to the left side of a split. In an ordered dimension, half of the empty cells at the
+-- split go to each side. In an unordered dimension, empty cells go to the side with more trials.
 local function left_cells(dimension, cells, order, at, counts, total)
   local left, set = 0, {}
   for i = 1, at do
@@ -88,9 +91,10 @@ local function left_cells(dimension, cells, order, at, counts, total)
   return set
 end
 
--- The split that explains most of a node's squares. The first one wins if splits differ by rounding only.
+-- Returns the split that explains the largest sum of squares of a node. Among splits that differ by rounding errors
+-- only, the first one is chosen.
 local function find_split(grower, nodes, box, total, sum)
-  local rounding = 1e-10 * total  -- numbers have mean square 1
+  local rounding = 1e-10 * total  -- gains below this are rounding errors, because the values have mean square 1
   local found = { explained = sum * sum / total + rounding }
   for j, dimension in ipairs(grower.dimensions) do
     local cells = box[j].cells
@@ -150,15 +154,16 @@ local function grow(grower, nodes, box)
   grow(grower, right, half(box, split.j, split.set, false))
 end
 
----Grows a regression tree. Its splits explain most of the squares, on parameters that apply to all
----trials of a node.
+---Grows a regression tree. Each split explains as much of the node's sum of squares as possible. A
+---node is split only on parameters that apply to all of its trials.
 ---@param dimensions mr.results.Dimension[]
 ---@param y number[]          by trial, with a mean square near 1
 ---@param weight integer[]    number of times that each trial counts
 ---@param leaf integer        least weight of a leaf
 ---@return mr.results.Leaf[]
 function M.tree(dimensions, y, weight, leaf)
-  local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {}, sums = {} }
+  local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {},
+    sums = {} }
   local nodes = {}
   for k = 1, #y do
     grower.weighted[k] = weight[k] * y[k]
@@ -168,7 +173,7 @@ function M.tree(dimensions, y, weight, leaf)
   return grower.leaves
 end
 
--- The share of some runs of cells in a dimension.
+-- Returns the total weight of the cells in some runs of consecutive cells of a dimension.
 local function share_of(weights, runs)
   local share = 0.0
   for r = 1, #runs, 2 do
@@ -177,8 +182,8 @@ local function share_of(weights, runs)
   return share
 end
 
--- The shares of leaves, by dimension and together, with centred values, and the mean and variance of the tree's
--- function.
+-- Returns the share of the parameter space that each leaf covers, along each dimension and in total, and the leaf's
+-- value minus the tree's mean. Also returns the mean and variance of the tree's function.
 local function measured(dimensions, leaves)
   local shares, mean, variance = {}, 0.0, 0.0
   for l, leaf in ipairs(leaves) do
@@ -195,11 +200,14 @@ local function measured(dimensions, leaves)
   return shares, mean, variance
 end
 
--- The mean square, over the cells of a dimension, of the mean over all others.
+-- Computes the variance due to dimension j alone. The tree's function is averaged over all other dimensions; the result
+-- is the mean square of this average over the cells of j.
 local function one_way(weights, leaves, shares, j)
   local steps, square, sum = {}, 0.0, 0.0
   for c = 1, #weights + 1 do steps[c] = 0.0 end
-  local function add(first, last, value) steps[first], steps[last + 1] = steps[first] + value, steps[last + 1] - value end
+  local function add(first, last, value)
+    steps[first], steps[last + 1] = steps[first] + value, steps[last + 1] - value
+  end
   for l, leaf in ipairs(leaves) do
     local share, runs = shares[l], leaf.runs[j]
     if runs then
@@ -216,8 +224,8 @@ local function one_way(weights, leaves, shares, j)
   return square
 end
 
--- Adds a value to all cells of two dimensions in some runs of each. The grid has differences in both directions, which
--- are summed later.
+-- Adds a value to the blocks of cells that two dimensions' runs (consecutive cells) span. The grid holds differences
+-- along both dimensions, so only the corners of a block change. Prefix sums give the cells' values later.
 local function add_block(grid, stride, a, b, value)
   for r = 1, #a, 2 do
     local first, last = (a[r] - 1) * stride, a[r + 1] * stride
@@ -229,7 +237,8 @@ local function add_block(grid, stride, a, b, value)
   end
 end
 
--- The mean square, over the cells of two dimensions, of the mean over all others.
+-- Computes the variance due to dimensions j and k together. The tree's function is averaged over all other dimensions;
+-- the result is the mean square of this average over the pairs of cells of j and k.
 local function two_way(dimensions, leaves, shares, j, k)
   local of_j, of_k = dimensions[j].weights, dimensions[k].weights
   local stride, grid, square = #of_k + 1, {}, 0.0
@@ -255,9 +264,9 @@ local function two_way(dimensions, leaves, shares, j, k)
   return square
 end
 
----Returns the variance of a tree's function over all combinations of cells, each weighted by its
----share. It also returns the parts of single dimensions, and the parts of pairs beyond their single
----dimensions.
+---Returns the mean and variance of a tree's function over all combinations of cells, each weighted
+---by its share of the space. It also returns the part of the variance due to each single dimension,
+---and the part due to each pair of dimensions beyond their single parts.
 ---@param dimensions mr.results.Dimension[]
 ---@param leaves mr.results.Leaf[]
 ---@return { mean: number, variance: number, single: number[], pair: table<integer, table<integer, number>> }
@@ -273,8 +282,9 @@ function M.variance(dimensions, leaves)
   end
   for j = 1, #dimensions do
     for k = j + 1, #dimensions do
-      local both = used[j] and used[k] and two_way(dimensions, leaves, shares, j, k) - found.single[j] - found.single[k] or 0.0
-      found.pair[j][k] = math.max(0.0, both)  -- below 0 only by rounding
+      local both = used[j] and used[k]
+        and two_way(dimensions, leaves, shares, j, k) - found.single[j] - found.single[k] or 0.0
+      found.pair[j][k] = math.max(0.0, both)  -- an interaction's variance is negative only by rounding errors
     end
   end
   return found

@@ -1,5 +1,6 @@
--- Importance of parameters: the shares of parameters and of pairs in the variance of a number over the space, by a
--- forest of regression trees (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014).
+-- Importance of parameters: the share of each parameter and of each pair in the variance of a returned number over the
+-- search space. The shares come from a forest of regression trees (functional analysis of variance: Hutter, Hoos and
+-- Leyton-Brown 2014).
 local core = require "moonrank.core"
 local axes = require "moonrank.results.axes"
 local check = require "moonrank.check"
@@ -10,10 +11,10 @@ local tables = require "moonrank.table"
 
 local M = {}
 
-local most_cells = 64     -- of an axis of numbers
+local most_cells = 64  -- largest number of cells into which an axis of numbers is divided
 local least_trials = 10
-local trials_each = 2     -- for each parameter
-local shown_pair = 0.005  -- smallest share of a pair that is printed
+local trials_each = 2  -- least number of trials for each parameter
+local shown_pair = 0.005  -- smallest share of a pair of parameters that is printed
 
 ---@class mr.Importance: mr.Exports
 ---@field metric string       name of the number
@@ -24,7 +25,7 @@ local shown_pair = 0.005  -- smallest share of a pair that is printed
 ---@field rest number         share of interactions of three and more parameters
 local Importance = check.class("mr.Importance")
 
--- Cells of equal shares, one for each level.
+-- Makes a cell for each level of a choice. All cells have the same share.
 local function level_cells(levels, key)
   local index, weights = {}, {}
   for c, level in ipairs(levels) do index[level], weights[c] = c, 1 / #levels end
@@ -44,8 +45,8 @@ local function sorted_values(column, rows, to)
   return list
 end
 
--- Places that divide an axis, between the values of trials. If there are too many values, the places have equally many
--- values between them.
+-- Returns cut points that divide an axis into cells. A cut lies halfway between neighbouring values of trials. If there
+-- are too many values, the cells get equally many values each.
 local function places(values)
   local found, gaps = {}, #values - 1
   for i = 1, math.min(gaps, most_cells - 1) do
@@ -55,7 +56,8 @@ local function places(values)
   return found
 end
 
--- Cells of an axis of numbers. If there are few integers, each has a cell, as wide as on the sampler's axis.
+-- Divides an axis of numbers into cells. If the axis has few integers, each integer has a cell, as wide as on the axis
+-- (linear or logarithmic) of the sampler.
 local function number_cells(axis, column, rows)
   local to = axis.log and function(x) return core.number_log(x) end or function(x) return x + 0.0 end
   local low, high, half = axis.low, axis.high, (axis.step or 0) / 2
@@ -79,7 +81,8 @@ local function number_cells(axis, column, rows)
   end, weights
 end
 
----Returns a parameter as cells; nil if no trial has it.
+---Returns a parameter as a dimension of the regression trees: its axis divided into cells, and the
+---cell of each trial. Returns nil if no trial has the parameter.
 ---@param space string   the description of the study's space
 ---@param name string
 ---@param column any[]
@@ -100,7 +103,7 @@ end
 
 local function random(count, seed, use) return core.uniform({ count }, 0, 1, seed, use, "float64", "cpu"):totable() end
 
--- The number of times that each trial is drawn for a tree.
+-- Returns how many times each trial is in the bootstrap sample of a tree.
 local function drawn(count, seed, tree)
   local weight = {}
   for i = 1, count do weight[i] = 0 end
@@ -111,8 +114,9 @@ local function drawn(count, seed, tree)
   return weight
 end
 
--- The dimensions in a random order for a tree. The order decides between splits that explain equally much, of which
--- small nodes have many. It depends on the names of the dimensions only.
+-- Returns the dimensions (parameters) in a random order for a tree. The first of several equally good splits wins, so
+-- the order must not favour a parameter. The order depends on the seed, the tree and the names, not on the order of
+-- `dimensions`.
 local function shuffled(dimensions, seed, tree)
   local key, order = {}, table.move(dimensions, 1, #dimensions, 1, {})
   for _, each in ipairs(dimensions) do
@@ -125,8 +129,8 @@ local function shuffled(dimensions, seed, tree)
   return order
 end
 
--- Numbers with mean 0 and mean square 1; nil if all are equal. A division by the largest number first keeps squares
--- finite.
+-- Returns the numbers scaled to mean 0 and mean square 1; nil if all numbers are equal. The numbers are first divided
+-- by the largest one, so that their squares do not overflow.
 local function standardised(y)
   local most, mean, square, out = 0.0, 0.0, 0.0, {}
   for _, value in ipairs(y) do most = math.max(most, math.abs(value)) end
@@ -150,7 +154,8 @@ end
 
 local function pair_key(a, b) return a < b and a .. " " .. b or b .. " " .. a end
 
--- Shares by tree of each parameter and of each pair, by name, and the number of trees.
+-- Grows the forest. Returns the variance share of each parameter in each tree, the share of each pair in each tree, and
+-- the number of trees that found a difference.
 local function grown(dimensions, y, o)
   local single, pair, count = {}, {}, 0
   local function note(shares, name, share)
@@ -180,7 +185,8 @@ local function by_share(list, name)
   end)
 end
 
----Computes the importance of dimensions for a number.
+---Computes the importance of parameters for a number `y` of the trials: the share of each
+---parameter, and of each pair, in the variance of y.
 ---@param dimensions mr.results.Dimension[]
 ---@param y number[]
 ---@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
@@ -190,8 +196,8 @@ function M.of(dimensions, y, o)
   if #y == 0 then check.fail("%s: no trial has %s, expected at least %d", where, o.metric, least_trials) end
   local needed = math.max(least_trials, trials_each * #dimensions)
   if #y < needed then
-    check.fail("%s: %d trial%s %s, expected at least %d for %d parameters", where, #y, #y == 1 and " has" or "s have", o.metric, needed,
-      #dimensions)
+    check.fail("%s: %d trial%s %s, expected at least %d for %d parameters", where, #y, #y == 1 and " has" or "s have",
+      o.metric, needed, #dimensions)
   end
   local standard = standardised(y)
   if not standard then
@@ -199,7 +205,9 @@ function M.of(dimensions, y, o)
   end
   local single, pair, count = grown(dimensions, standard,
     { trees = o.trees, seed = o.seed, leaf = o.leaf or math.max(1, math.min(5, #y // 100)) })
-  if count == 0 then check.fail("%s: no tree of %d found a difference. Try more trials or a smaller leaf", where, o.trees) end
+  if count == 0 then
+    check.fail("%s: no tree of %d found a difference. Try more trials or a smaller leaf", where, o.trees)
+  end
   local self = setmetatable({ metric = o.metric, trials = #y, trees = count, parameters = {}, pairs = {}, rest = 1.0,
     _title = o.title }, Importance)
   for j, dimension in ipairs(dimensions) do
@@ -217,7 +225,8 @@ function M.of(dimensions, y, o)
   return self
 end
 
--- The numbers that trials returned, or had reported by a step.
+-- Returns the number of each trial: the number that the trial returned or, with `o.step`, the last number that it
+-- reported up to that step. Trials that did not reach the step have no number.
 local function values_of(results, data, rows, o, metric)
   if not o.step then return data:column("results:importance", o.value) end
   local number, reported, values = data:column("results:importance", "number"), results:reported(metric), {}
@@ -230,8 +239,8 @@ local function values_of(results, data, rows, o, metric)
   return values
 end
 
----Computes the importance of a study's parameters; `o` has value, where, step, trees, leaf and
----seed.
+---Computes the importance of a study's parameters. `o` is a table with the options value, where,
+---step, trees, leaf and seed.
 ---@param results mr.Results
 ---@param o table
 ---@return mr.Importance
@@ -248,11 +257,12 @@ function M.make(results, o)
   for _, name in ipairs(data.params) do
     dimensions[#dimensions + 1] = M.dimension(results.study.space, name, data:column(where, name), rows)
   end
-  return M.of(dimensions, y, { metric = metric .. (o.step and (" at step %d"):format(o.step) or ""), trees = o.trees, leaf = o.leaf,
-    seed = o.seed, title = results.name })
+  return M.of(dimensions, y, { metric = metric .. (o.step and (" at step %d"):format(o.step) or ""), trees = o.trees,
+    leaf = o.leaf, seed = o.seed, title = results.name })
 end
 
--- Rows of name, share and sd of parameters and of pairs with at least this share.
+-- Returns table rows of name, share and standard deviation, for all parameters and for pairs whose share is at least
+-- `least`.
 local function lines_of(self, least)
   local rows = {}
   for _, each in ipairs(self.parameters) do rows[#rows + 1] = { each.name, each.share, each.sd } end
@@ -266,12 +276,13 @@ local function table_of(rows)
   return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
 end
 
----Returns a table of every parameter and pair: its share of the variance, and the share's standard
----deviation over trees.
+---Returns a table of every parameter and pair of parameters: the share of the variance, and the
+---share's standard deviation over trees.
 ---@return mr.Table
 function Importance:table() return table_of(lines_of(self, 0)) end
 
----Returns JSON: metric, trials, trees, rest, and lists of parameters and pairs.
+---Returns JSON with the metric, the numbers of trials and trees, and the lists of parameters and
+---pairs. Its field `rest` is the share of interactions of three and more parameters.
 ---@return string
 function Importance:to_json()
   local function list(entries)
@@ -289,8 +300,8 @@ local plot_options = declare("mr.results.ImportancePlotOptions", {
   { "least", "number", default = shown_pair, infinite = true, help = "smallest share of a pair that is shown" },
 })
 
----Draws the shares as bars, for parameters and for pairs that have a share, with standard
----deviations over trees.
+---Draws the variance shares of parameters and of pairs as bars, with standard deviations over
+---trees. Pairs with a share below the option `least` are not drawn.
 ---@param options? mr.results.ImportancePlotOptions
 ---@return mr.Figure
 function Importance:plot(options)
@@ -308,7 +319,8 @@ end
 function Importance:__tostring()
   local rows = lines_of(self, shown_pair)
   rows[#rows + 1] = { "three and more", self.rest }
-  local head = ("mr.Importance of %s: shares of the variance, by %d trees over %d trials"):format(self.metric, self.trees, self.trials)
+  local head = ("mr.Importance of %s: shares of the variance, by %d trees over %d trials"):format(self.metric,
+    self.trees, self.trials)
   return core.safe_text(head) .. "\n" .. tostring(table_of(rows))
 end
 

@@ -1,13 +1,14 @@
--- Notes below the tables of a study about trials that are not shown, and about cells with unequal numbers of trials.
+-- Makes the notes below the tables of a study: how many trials are not shown, and whether cells have unequal numbers of
+-- trials.
 local M = {}
 
----States of trials, in the order in which they are counted.
+---The states of a trial, in the order in which notes count them.
 M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "running" }
 
----The words of an error for the expected list of states.
+---The part of an error message that says what a list of states must be.
 M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
----True if every element of a list is a state of trials.
+---Returns true if every entry of a list is the name of a trial's state.
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
 function M.are_states(list)
   local known = {}
@@ -18,7 +19,8 @@ function M.are_states(list)
   return true
 end
 
----Returns a line that says how many trials a table leaves out because of their states; nil if none.
+---Returns a line that says how many trials a table leaves out because of their states (failed,
+---pruned, ...); nil if no trial is left out.
 ---@param results mr.Results
 ---@param where string  name of the function in errors
 ---@param wanted? table<string, any>   only trials with these values
@@ -33,12 +35,14 @@ function M.note(results, where, wanted, states)
   end
   if left == 0 then return nil end
   local parts = {}
-  for _, state in ipairs(M.states) do parts[#parts + 1] = counts[state] and ("%d %s"):format(counts[state], state) or nil end
+  for _, state in ipairs(M.states) do
+    parts[#parts + 1] = counts[state] and ("%d %s"):format(counts[state], state) or nil
+  end
   return ("%d of %d trials are left out: %s"):format(left, #rows, table.concat(parts, ", "))
 end
 
----Returns a line that says that cells or groups have unequal numbers of trials; nil if they are
----equal.
+---Returns a line that says that the cells or groups of a table have unequal numbers of trials.
+---Returns nil if the numbers are equal.
 ---@param what string       "cells"
 ---@param counts integer[]  of trials, one for each cell
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
@@ -48,10 +52,14 @@ function M.spread(what, counts)
   return least < most and ("%s have %d to %d trials"):format(what, least, most) or nil
 end
 
----Returns a line that says how many trials with the same parameters were averaged; nil if none
----were.
+---Returns a line that says that trials with the same parameters were averaged: how many trials, in
+---how many cells. Returns nil if no two trials have the same parameters.
 ---@param cells integer   number of different parameters
----Example: `require("moonrank.results.left_out").repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells`
+---Example:
+---```lua
+---local repeated = require("moonrank.results.left_out").repeated
+---repeated(24, 6)   --> repeated trials are averaged: 24 trials in 6 cells
+---```
 function M.repeated(trials, cells)
   return trials > cells and ("repeated trials are averaged: %d trials in %d cells"):format(trials, cells) or nil
 end

@@ -1,12 +1,12 @@
--- The values that trials returned for each list: scores, and the numbers of the lists' users or queries, which are
--- stored under the name "list".
+-- Reads the values that trials returned for each list: the metric's values, and the numbers of the lists' users or
+-- queries. These numbers are stored under the name "list".
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
----Returns the values per list of a trial.
+---Returns a trial's values of a metric, one for each list.
 ---@param results mr.Results
 ---@param name string|false  of the metric; false: the only one, or `default`
 ---@return mr.Tensor
@@ -23,7 +23,8 @@ function M.scores(results, number, name, default)
   check.unknown(("scores per list of trial %d"):format(number), name, found.name)
 end
 
----Returns the numbers of the users or queries of a trial's lists; nil if the trial returned none.
+---Returns the number of the user or query of each list of a trial; nil if the trial did not return
+---these numbers.
 ---@param results mr.Results
 function M.ids(results, number)
   local found = results._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial

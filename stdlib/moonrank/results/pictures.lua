@@ -1,4 +1,4 @@
--- Figures of a study: the effect of a parameter, the reports of trials, parallel coordinates.
+-- Draws the figures of a study: the effect of one parameter, curves of reported values, and parallel coordinates.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local axes = require "moonrank.results.axes"
@@ -8,8 +8,8 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----Draws the values of a parameter and the trials' numbers: points for numbers, bars of means with
----standard deviations for names.
+---Draws the trials' numbers against the values of one parameter. A numeric parameter gives a
+---scatter plot. A parameter with names gives bars of means with standard deviations.
 ---@return mr.Figure
 function M.marginal(results, name, o)
   local where = "results:marginal"
@@ -25,7 +25,9 @@ function M.marginal(results, name, o)
   end
   if #x == 0 then check.fail("%s: no trial has both %s and %s", where, name, o.value) end
   local label = metric_of(results, o.value)
-  if numeric then return plot.scatter{ x = x, y = y, xlabel = name, ylabel = label, xlog = axes.ratios(x), title = results.name } end
+  if numeric then
+    return plot.scatter{ x = x, y = y, xlabel = name, ylabel = label, xlog = axes.ratios(x), title = results.name }
+  end
   local categories, means, errors = {}, {}, {}
   for i, group in ipairs(data:groups(where, { name }, rows)) do
     local values = {}
@@ -33,10 +35,11 @@ function M.marginal(results, name, o)
     categories[i], means[i] = tostring(group.key[1]), #values > 0 and pivot.aggregates.mean(values) or 0 / 0
     errors[i] = #values > 1 and pivot.aggregates.sd(values) or 0
   end
-  return plot.bars{ categories = categories, values = means, errors = errors, ylabel = label, xlabel = name, title = results.name }
+  return plot.bars{ categories = categories, values = means, errors = errors, ylabel = label, xlabel = name,
+    title = results.name }
 end
 
--- The mean of curves at every step that one of them has.
+-- Averages curves step by step. The mean at a step is over the curves that have a value at this step.
 local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do
@@ -55,8 +58,8 @@ end
 
 local most_curves = 12
 
----Draws curves of the values that trials reported at each step: the mean over the trials for each
----value of a parameter, or the best trials one by one.
+---Draws curves of the values that trials reported at each step. With `o.by`, a curve is the mean
+---over the trials with one value of that parameter. Otherwise, each of the best trials has a curve.
 ---@return mr.Figure
 function M.curves(results, o)
   local where = "results:curves"
@@ -83,7 +86,8 @@ function M.curves(results, o)
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
--- Rows of trials for parallel coordinates: completed trials, best first, then pruned and failed trials.
+-- Returns the rows of trials in a parallel-coordinates figure: completed trials, best first, then pruned and failed
+-- trials.
 local function rows_of(results, data, o)
   local state, done, others = data:column("results:parallel", "state"), {}, {}
   local value = data:column("results:parallel", o.value)
@@ -111,8 +115,8 @@ local function coordinate(results, data, name, rows)
     and { axis.low, axis.high } or nil }
 end
 
----Draws parallel coordinates: an axis with its own scale for each parameter, one for the number,
----and a line for each trial, coloured by the number.
+---Draws parallel coordinates: an axis with its own scale for each parameter, an axis for the
+---returned number, and a line for each trial, coloured by its number.
 ---@return mr.Figure
 function M.parallel(results, o)
   local where = "results:parallel"
@@ -122,7 +126,8 @@ function M.parallel(results, o)
   local value, state = data:column(where, o.value), data:column(where, "state")
   for i, row in ipairs(rows) do
     groups[i] = state[row] == "done" and "" or state[row]
-    colors[i] = groups[i] == "" and value[row] or 0 / 0  -- the last report of a pruned trial is not a result
+    -- no colour for a pruned trial: its last report is not a result
+    colors[i] = groups[i] == "" and value[row] or 0 / 0
   end
   local label = metric_of(results, o.value)
   list[#list + 1] = { name = label, values = colors }

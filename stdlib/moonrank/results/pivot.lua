@@ -1,4 +1,4 @@
--- Pivot tables: one number per combination of parameters.
+-- results:pivot: tables with one number per combination of parameters.
 local check = require "moonrank.check"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new
@@ -14,7 +14,7 @@ function aggregates.mean(values)
 end
 
 function aggregates.sd(values)
-  if #values < 2 then return nil end  -- the cell is blank
+  if #values < 2 then return nil end  -- nil leaves the cell blank: fewer than two values have no standard deviation
   local mean, sum = aggregates.mean(values), 0
   for _, value in ipairs(values) do sum = sum + (value - mean) ^ 2 end
   return (sum / (#values - 1)) ^ 0.5
@@ -39,16 +39,19 @@ function M.has_nan(values)
   return false
 end
 
----Returns a list of names from one name, a list or nil.
+---Returns a list of names. `value` is one name, a list of names, or nil for an empty list.
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
-  if type(value) ~= "table" then check.fail("%s: %s is a %s, expected a name or a list of names", where, option, type(value)) end
+  if type(value) ~= "table" then
+    check.fail("%s: %s is a %s, expected a name or a list of names", where, option, type(value))
+  end
   check.sequence(where, option, value, "options are the argument after it")
   return value
 end
 
--- The function of an aggregate. Sorting and comparing would lose NaN.
+-- Returns the function of an aggregate (mean, median, ...) by name. Its result is NaN if a value is NaN, because
+-- sorting and comparing would otherwise drop the NaN. Only "count" counts NaN.
 local function aggregate_of(aggregate)
   if type(aggregate) == "function" then return aggregate end
   local made = aggregates[aggregate]
@@ -56,7 +59,8 @@ local function aggregate_of(aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end
 end
 
----Returns the numbers of a column at rows that have one. A value that is not a number is an error.
+---Returns the numbers that a column has at some rows. Rows without a value are skipped. A value
+---that is not a number is an error.
 function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
@@ -71,11 +75,14 @@ end
 
 local function label(key)
   local parts = {}
-  for i, value in ipairs(key) do parts[i] = math.type(value) == "float" and ("%.6g"):format(value) or tostring(value) end
+  for i, value in ipairs(key) do
+    parts[i] = math.type(value) == "float" and ("%.6g"):format(value) or tostring(value)
+  end
   return table.concat(parts, ", ")
 end
 
----Returns the pivot table.
+---Returns the pivot table of a study's trials: one number per combination of the parameters in
+---`rows` and `columns`.
 ---@param data mr.results.Columns
 ---@param o mr.PivotOptions
 ---@return mr.Table
