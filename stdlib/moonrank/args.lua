@@ -188,7 +188,8 @@ local function help(script, declarations)
     if d.required then notes[#notes + 1] = "required" end
     for _, other in ipairs(check.names(d.sets or {})) do notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other])) end
     for _, other in ipairs(d.ignores or {}) do notes[#notes + 1] = ("not beside --%s"):format(other) end
-    if d.default ~= nil and d.type ~= "boolean" then notes[#notes + 1] = "default " .. written(d.default) end
+    local default = d.default ~= nil and d.type ~= "boolean" and written(d.default) or ""
+    if default ~= "" then notes[#notes + 1] = "default " .. default end
     local right = d.help or ""
     if #notes > 0 then right = right .. (right ~= "" and " " or "") .. "(" .. table.concat(notes, "; ") .. ")" end
     rows[#rows + 1] = { left, right }

@@ -176,6 +176,14 @@ describe("args", function()
     end
     test.check(not e.message:find("not this", 1, true))
   end)
+  it("shows no default where it is an empty text or list", function()
+    local ok, e = pcall(read, { out = { default = "", help = "a file" }, names = { default = {}, help = "of models" },
+      seed = { default = 1, help = "of all" } }, { "--help" })
+    test.check(not ok)
+    local function of(name) return e.message:match("%-%-" .. name .. " [^\n]*") or name end
+    test.check(of("seed"):find("default 1", 1, true), of "seed")
+    for _, name in ipairs{ "out", "names" } do test.check(not of(name):find "default", of(name)) end
+  end)
   it("refuses declarations whose parts do not go together", function()
     for _, case in ipairs{
       { { default = 1, least = "1" }, "mr.args{x = ...}", "least", "'1'" },
