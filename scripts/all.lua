@@ -32,39 +32,19 @@ local options = {
   none = kept.words{ device = args.device, smoke = args.smoke },
 }
 
--- The first line of a script's error. An interruption is raised again, because it ends everything.
-local function reason_of(problem)
-  local text = tostring(problem):match "[^\n]+" or "no reason was given"
-  if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
-  return text
-end
-
--- The section that a script makes. If the script fails, a section with the reason, so that the
--- others are still made.
-local failed = {}
-local function made(script, make)
-  local ok, found = pcall(make)
-  if ok then return found end
-  local reason = reason_of(found)
-  failed[#failed + 1] = script.path
-  print(("%s failed: %s"):format(script.path, reason))
-  return { title = script.title, command = sections.command(script), failed = true, tables = {},
-    text = ("This section could not be made: %s."):format(reason) }
-end
-
 local function section_of(script)
   local title = args.smoke and script.takes ~= "none" and script.title .. ", made-up data" or script.title
   local words = table.move(options[script.takes or "kept"], 1, 99, #script.words + 1, { table.unpack(script.words) })
   local run = { path = script.path, title = title, words = words }
-  return made(run, function() return sections.run(run) end)
+  return sections.attempt(run, function() return sections.run(run) end)
 end
 
--- The thesis makes its own report, too; the others are lists of scripts.
+-- The thesis has options of its own; the others are lists of scripts.
 local function document_of(name)
   local found = { sections = {} }
   if name == "thesis" then
-    local whole = { path = here .. "thesis/all.lua", title = "The thesis", words = options.kept }
-    found = made(whole, function() return sections.call(whole.path, whole.words) end)
+    local whole = { path = here .. "thesis/document.lua", title = "The thesis", words = options.kept }
+    found = sections.attempt(whole, function() return sections.call(whole.path, whole.words) end)
     found.sections = found.sections or { found }
   else
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
@@ -75,8 +55,11 @@ local function document_of(name)
 end
 
 core.make_folder(args.out)  -- where it cannot be, this is said before hours of work
-local documents = {}
-for i, name in ipairs(args.documents) do documents[i] = document_of(name) end
+local documents, made = {}, {}
+for i, name in ipairs(args.documents) do
+  documents[i] = document_of(name)
+  table.move(documents[i].sections, 1, #documents[i].sections, #made + 1, made)
+end
 
 report.write(args.out, {
   title = figure.title({ made_up = args.smoke }, "Learning to rank, reproduced"),
@@ -89,4 +72,4 @@ if args.results ~= "" then
   results_file.write_pages(args.results)
   if core.file_exists(args.results .. "/claims.lua") then dofile(here .. "claims.lua").renew(args.results) end
 end
-if #failed > 0 then error(core.exit(1, "without results: " .. table.concat(failed, ", ")), 0) end
+sections.check_made(made)

@@ -90,6 +90,36 @@ local function made(script)
   return section
 end
 
+-- The first line of a script's error. An interruption is raised again, because it ends everything.
+local function reason_of(problem)
+  local text = tostring(problem):match "[^\n]+" or "no reason was given"
+  if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
+  return text
+end
+
+---What `make` returns for a script. If it raises an error, a section with the reason, so that other sections are still made.
+---@param script { path: string, title: string, words: string[] }
+---@param make fun(): report.Section
+---@return report.Section
+function M.attempt(script, make)
+  local ok, found = pcall(make)
+  if ok then return found end
+  local reason = reason_of(found)
+  print(("%s failed: %s"):format(script.path, reason))
+  return { title = script.title, command = M.command(script), path = script.path, failed = true, tables = {},
+    text = ("This section could not be made: %s."):format(reason) }
+end
+
+---Ends the program with status 1 and the names of sections that could not be made, if there are any.
+---@param all report.Section[]
+function M.check_made(all)
+  local lines = {}
+  for _, each in ipairs(all) do
+    if each.failed then lines[#lines + 1] = ("\n  %s (%s)"):format(each.title, each.path) end
+  end
+  if #lines > 0 then error(core.exit(1, ("%d of %d sections without results:%s"):format(#lines, #all, table.concat(lines))), 0) end
+end
+
 ---Runs a script and returns its section, with its title and command. If it takes no new runs
 ---(--kept) and lacks some, the section says so.
 ---@param script { path: string, title: string, words: string[] }

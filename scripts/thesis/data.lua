@@ -61,6 +61,16 @@ local sources = {
 }
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 
+---The title of a data set, without reading it.
+---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
+---@param smoke? boolean  whether made-up lists are in its place
+---@return string
+function M.title(name, smoke)
+  local source = sources[name]
+  if not smoke then return source.title end
+  return source.features and ("made-up queries of %d features"):format(source.features) or "made-up ratings"
+end
+
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
 ---@param folder string  that has ml-latest-small, mq2008, citeulike-a, mslr-web-slice, clueweb09-ltr; "": where the program looks for data
 ---@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
@@ -69,9 +79,8 @@ function M.open(name, folder, smoke)
   local source = sources[name]
   local made_up = smoke and (source.features and made_up_queries(source.features) or made_up_ratings(source.unary))
   local data = protocol.sets[name](made_up or source.read(folder), source.features)
-  data.title, data.features = source.title, source.features
+  data.title, data.features = M.title(name, smoke), source.features
   if smoke then
-    data.title = source.features and ("made-up queries of %d features"):format(source.features) or "made-up ratings"
     data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }
   end
   return data
