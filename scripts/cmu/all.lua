@@ -1,5 +1,5 @@
--- The scripts of Li & Wu, for a report (../sections.lua): path, title, and the options of the command line
--- that a run of it has.
+-- The scripts that reproduce Li & Wu, in the order of the report: each row is a script's name and its title.
+-- ../sections.lua runs the scripts.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

@@ -1,5 +1,6 @@
--- Images of faces with ages, and the runs of the systems that rank them, for Tables 2 and 3 and Figures 3 to 7. Images
--- are divided into parts before any pairs are made.
+-- Images of faces with ages, and training runs of the systems that predict which of two faces is older. Tables 2 and 3
+-- and Figures 3 to 7 of Li & Wu share this module. Images are split into train, validation and test parts before pairs
+-- are drawn, so that no image is in two parts.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
@@ -9,7 +10,8 @@ local M = { systems = systems }
 
 local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1, extensions = 0 }
 
----The options of a script: its own, and options of images, pairs and runs.
+---Parses the command line of a face script: its own options `own`, and the shared options of images, pairs and training
+---runs.
 ---@param own? table
 ---@param o? { features?: boolean }  whether rows are features of images instead of their pixels
 function M.args(own, o)
@@ -40,12 +42,12 @@ function M.args(own, o)
   return args
 end
 
----A title that says which images are used.
+---Appends to a title which images are used: a folder of photographs, or made-up faces.
 function M.title_of(args, title)
   return ("%s, %s"):format(title, args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
 
----A sentence that says which images are used, and that a short run has made-up data.
+---A sentence for the report that says which images are used. With --smoke it adds that the data are made up.
 function M.sentence_of(args)
   if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
   local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; they are no photographs."):format(
@@ -53,7 +55,8 @@ function M.sentence_of(args)
   return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n" .. drawn or drawn
 end
 
--- The features of each part: pixels, the columns of --features, or the output of a random network.
+-- The features of each part (train, validation, test). They are columns of the --features table, or outputs of a random
+-- network (Table 3), or pixels (Table 2).
 local function features_of(parts, args)
   local found = {}
   for i, part in ipairs(parts) do
@@ -71,7 +74,8 @@ local function images_of(args)
   return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
 end
 
----Images by part, their standardised features, items and pairs.
+---Loads the images of one seed. Each part (train, valid, test) has its images, standardised features, single images as
+---items, and pairs of images.
 ---@param args table
 ---@param seed integer
 local function data_of(args, seed)
@@ -87,7 +91,8 @@ local function data_of(args, seed)
 end
 M.data = data_of
 
--- A study of all seeds of some settings of each system, e.g. `wanted.RankNet = {1, 2, 3}`. Missing trials are made.
+-- A study that trains each system at the settings in `wanted` with all seeds, e.g. `wanted.RankNet = {1, 2, 3}`. Only
+-- trials that the store lacks are trained.
 local function study(args, name, wanted)
   local names, known, data, space = {}, {}, {}, {}
   for _, each in ipairs(systems.of(args.table_3)) do
@@ -108,11 +113,11 @@ local function study(args, name, wanted)
     end })
 end
 
----The studies of a table: the first one has the first settings of each system, the others have further rates and
----penalties.
+---Returns the studies of Table 2 or 3 and trains missing runs. The first study has the initial settings of each system.
+---Each further study extends the grids of rates or penalties at whose edge validation chose.
 ---@return mr.Results[]
 function M.results(args)
-  -- images that cannot be read, options that do not fit, and too little memory are errors before any run
+  -- Unreadable images, options that do not fit, and too little memory raise an error before any training starts.
   local images = args.images ~= "" and images_of(args) or nil
   if not args.kept then memory.check(args, images and images.count or args.count) end
   if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
@@ -128,7 +133,7 @@ function M.results(args)
   return studies
 end
 
----The runs of a system with one seed, in the order in which settings were tried.
+---Returns the runs of a system with one seed: one entry per setting, in the order in which settings were tried.
 ---@return { results: mr.Results, number: integer, setting: integer, values: table<string, number> }[]
 function M.runs(studies, system, seed)
   local found = {}
@@ -138,7 +143,8 @@ function M.runs(studies, system, seed)
     for _, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
       local run = { results = results, values = {} }
       for _, name in ipairs{ "number", "setting" } do run[name] = columns:column("runs", name)[row] end
-      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do  -- both: of classifiers alone; r2: of regressions
+      -- Only classifiers have `both` (share of pairs whose two images are labelled right). Only regressions have `r2`.
+      for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do
         run.values[name] = known[name] and known[name][row]
       end
       found[#found + 1] = run
@@ -147,14 +153,15 @@ function M.runs(studies, system, seed)
   return found
 end
 
----The run of a system and seed with the setting that validation chose; of several equal ones, the first that was tried.
+---The run of a system and seed with the setting that validation chose. Among equally good settings it is the first that
+---was tried.
 function M.chosen(studies, system, seed)
   local best = protocol.choose(M.runs(studies, system, seed))
   if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
   return best
 end
 
----1 for each test pair that the chosen run of a system orders right, and 0 for the others, of the first seed.
+---One number per test pair of the first seed: 1 if the system's chosen run scores the older image higher, else 0.
 ---@return number[]
 function M.right(studies, system)
   local best, found = M.chosen(studies, system, 1), {}
@@ -162,7 +169,7 @@ function M.right(studies, system)
   return found
 end
 
----The rate, penalty or depth that a system has at a setting.
+---The learning rate, penalty or tree depth that a setting number stands for in a system's grid.
 ---@param args table
 ---@param name string  of the system
 ---@param setting integer
@@ -174,8 +181,8 @@ function M.value_of(args, name, setting)
   error("no system " .. name)
 end
 
----A text such as "rate 0.03" for the setting chosen on validation, with a mark if it is the least
----or the largest that was tried.
+---A text such as "rate 0.03" for the setting that validation chose. If that is the smallest or largest setting tried, "
+---(edge)" is appended.
 function M.setting_text(args, studies, system, seed)
   local tried, chosen = {}, M.chosen(studies, system.name, seed).setting
   for i, run in ipairs(M.runs(studies, system.name, seed)) do tried[i] = run.setting end
@@ -183,7 +190,8 @@ function M.setting_text(args, studies, system, seed)
   return ("%s %g%s"):format(system.grid.name, M.value_of(args, system.name, chosen), edge and " (edge)" or "")
 end
 
----Prints tables and text, and returns them for a report.
+---Prints a script's tables `o.tables` and its text `o.text`. Returns them, with intervals, figure and studies, as a
+---section of the report.
 function M.finish(o)
   for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
   print(o.text)

@@ -1,7 +1,6 @@
--- Li & Wu, Application of Neural Networks in Ranking, Figure 1: cross entropy and nDCG@10 by epoch while the networks
--- of Table 1 are trained on queries whose labels are two-valued. Their figure has stochastic gradient descent at 0.001,
--- and Adam, which "does not fit well". Data, models and runs are those of Table 1 (table_1.lua); nDCG@10 is measured on
--- validation.
+-- Figure 1 of Li & Wu, Application of Neural Networks in Ranking: cross entropy in training and nDCG@10 on validation
+-- by epoch. The networks are those of Table 1, trained on queries with binary labels. Their figure shows SGD with
+-- learning rate 0.001, and Adam, which "does not fit well". Data, models and runs are shared with table_1.lua.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
@@ -13,7 +12,7 @@ own.out.default = "results/cmu/figure_1.svg"
 local args = queries.args(own)
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" }, { "adam", "Adam, best rate", "solid" } }
 
--- The mean over folds and seeds of a number that a network's runs reported after every epoch.
+-- The learning curve of a network: the mean over folds and seeds of a number that its runs reported after every epoch.
 local function curve(results, where, name)
   local sum, count = {}, 0
   for _, trial in ipairs(scores.trials(results, where)) do
@@ -47,7 +46,8 @@ for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
--- Intervals over the runs of a row, where there are several: its numbers are means over runs at an epoch.
+-- Number of training runs behind each row of the table, by data set, network and training. Cells are means over a row's
+-- runs, with Student's intervals if there are several runs.
 local counted = {}
 local cells = intervals.cells("Student's t over folds and seeds", function(row) return counted[row[1] .. row[2] .. row[3]] end)
 local function note(r, results, where, best)
@@ -64,7 +64,7 @@ local function note(r, results, where, best)
   end
 end
 
--- The table has the beginning and the end of curves, and the best nDCG@10.
+-- Adds a row per network and training: the first and last loss, and the first, best and last nDCG@10 on validation.
 for i in ipairs(args.sets) do
   for _, system in ipairs(protocol.networks) do
     for _, recipe in ipairs(recipes) do

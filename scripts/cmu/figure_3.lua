@@ -1,3 +1,4 @@
--- Li & Wu, Figure 3: how do the weights of linear models look? Both logistic regressions, lasso and ridge of the
--- pixels, as images. The images are drawn where no folder of photographs is named.
+-- Figure 3 of Li & Wu: the weights of four linear models of pixels, shown as images. The models are pairwise and
+-- pointwise logistic regression, lasso and ridge. Without a folder of photographs (--images) the script uses made-up
+-- faces.
 return dofile((arg[0]:match("^(.*/)") or "./") .. "figures.lua").coefficients()

@@ -1,3 +1,3 @@
--- Li & Wu, Figure 4: RankCNN on images: loss and pairwise accuracy by epoch. The images are
--- drawn where no folder of photographs is named.
+-- Figure 4 of Li & Wu: loss and pairwise accuracy of RankCNN on images by epoch. Without a folder of photographs
+-- (--images) the script uses made-up faces.
 return dofile((arg[0]:match("^(.*/)") or "./") .. "figures.lua").curves(4, "RankCNN", false)

@@ -1,3 +1,3 @@
--- Li & Wu, Figure 7: pairs that Rank LR of features orders wrong. The images are
--- drawn where no folder of photographs is named.
+-- Figure 7 of Li & Wu: pairs of images that Rank LR (pairwise logistic regression on features) orders wrong. Without a
+-- folder of photographs (--images) the script uses made-up faces.
 return dofile((arg[0]:match("^(.*/)") or "./") .. "figures.lua").examples(7, false)

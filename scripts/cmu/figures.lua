@@ -1,5 +1,5 @@
--- Figures 3 to 7 from the runs of Tables 2 and 3: weights as images, curves of training, and pairs that are ordered
--- right or wrong.
+-- Figures 3 to 7 of Li & Wu, drawn from the runs of Tables 2 and 3: weights as images, learning curves, and pairs of
+-- images that are ordered right or wrong.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")
@@ -16,8 +16,8 @@ end
 
 local function title_of(number, args) return faces.title_of(args, "Li & Wu, Figure " .. number) end
 
--- The mean product of neighbours in a line over the mean square: near 1 where weights form areas, near 0 where pixels
--- are independent.
+-- Similarity of horizontally neighbouring weights: the mean product of neighbours over the mean square. It is near 1 if
+-- weights form smooth areas, and near 0 if neighbours are independent.
 local function likeness(x)
   local turned, width = x:transpose(1, 3), x:size(3)
   return (turned:narrow(1, 1, width - 1) * turned:narrow(1, 2, width - 1)):mean():item() / (x * x):mean():item()
@@ -25,7 +25,7 @@ end
 
 local coefficients = { "Rank LR", "Class LR", "Reg. LR-l1", "Reg. LR-l2" }
 
----Figure 3: weights of linear models as images.
+---Draws Figure 3: the weights of four linear models as images, with a table of their accuracies.
 function M.coefficients()
   local args = args_of(3, {})
   local results, size = faces.results(args), args.size
@@ -51,8 +51,8 @@ pixel has its own.]]):format(faces.sentence_of(args)),
     cells = { cells } }
 end
 
----Figures 4 and 5: loss on the training pairs and accuracy on the validation pairs by epoch, for the chosen setting and
----for the others.
+---Draws Figure 4 or 5: a system's loss on training pairs and accuracy on validation pairs by epoch, with one line per
+---learning rate that was tried.
 ---@param number integer
 ---@param system string
 ---@param features boolean
@@ -63,7 +63,8 @@ function M.curves(number, system, features)
   local chosen = faces.chosen(results, system, 1)
   for _, run in ipairs(faces.runs(results, system, 1)) do
     local reports = run.results:reports(run.number)
-    if reports.loss and reports.valid_auc then  -- others diverged in the first epoch
+    -- A run that diverged in the first epoch has reported nothing and gets no curve.
+    if reports.loss and reports.valid_auc then
       local rate = faces.value_of(args, system, run.setting)
       local name = ("rate %g%s"):format(rate, run.setting == chosen.setting and ", chosen" or "")
       losses[#losses + 1] = { name = name, x = reports.loss.steps, y = reports.loss.values }
@@ -89,7 +90,8 @@ each of the learning rates that were tried. The rate %g was chosen, by its best 
         ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) } }
 end
 
--- Test pairs of a trial, with the ages of both.
+-- The older and younger image of each test pair, whether the model orders the pair right, and a text with ages and
+-- margin. `margins` has, per pair, the older image's score minus the younger's.
 local function judged(args, margins)
   local data = faces.data(args, 1)
   local pairs_of, ages, found = data.test.pairs, data.test.images.labels:totable(), {}
@@ -105,7 +107,7 @@ end
 
 local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
 
--- Accuracy by difference in age.
+-- Accuracy on test pairs by the age difference of the two faces: rows of a table, and the intervals of the accuracies.
 local function by_difference(all)
   local lines, cells = {}, intervals.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, band in ipairs(bands) do
@@ -123,7 +125,8 @@ local function by_difference(all)
   return lines, cells
 end
 
----Figures 6 and 7: some test pairs that Rank LR of features orders right, or wrong, the older image on the left.
+---Draws Figure 6 or 7: test pairs that Rank LR on features orders right (6) or wrong (7), with the older image on the
+---left.
 ---@param number integer
 ---@param right boolean
 function M.examples(number, right)

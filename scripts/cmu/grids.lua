@@ -1,21 +1,22 @@
--- The settings of a system that are tried: three at first, then more where validation chose the least or the largest
--- value.
+-- Chooses which settings (rates, penalties or depths) of a system are tried. Three are tried first, then further ones
+-- while validation chooses the smallest or the largest setting tried.
 local M = {}
 
 local function is_fixed(grid, rate) return rate ~= nil and grid.name == "rate" end
 
----The value of a setting: the grid's value, or the rate that the script's option fixes.
+---The rate, penalty or depth of a setting number: the grid's value, or `rate` if an option of the script fixes the
+---rate.
 ---@param grid { name: string, extends: boolean, value: fun(setting: integer): number }
 ---@param setting integer
 ---@param rate? number
 ---@return number
 function M.value(grid, setting, rate) return is_fixed(grid, rate) and rate or grid.value(setting) end
 
----The settings that are tried first: 1 to 3; only setting 1 for made-up data, or if the rate is fixed.
+---The setting numbers that are tried first: 1 to 3, or only 1 if data are made up or an option fixes the rate.
 ---@return integer[]
 function M.first(grid, made_up, rate) return (made_up or is_fixed(grid, rate)) and { 1 } or { 1, 2, 3 } end
 
--- The settings next to those that were tried, on the sides where a choice lies.
+-- Setting numbers just below the smallest and just above the largest tried one, where that one is among `choices`.
 local function beyond(settings, choices)
   local low, high, found = math.min(table.unpack(settings)), math.max(table.unpack(settings)), {}
   local function add(edge, next_one)
@@ -31,8 +32,8 @@ local function beyond(settings, choices)
   return found
 end
 
----The rule by which grids are extended: where a seed's choice is the least or the largest setting that was tried, the
----next one beyond it is tried, with all seeds. It is added to `tried`.
+---Extends grids. If validation chose the smallest or largest tried setting for some seed, the setting beyond that edge
+---will be tried with all seeds. New settings are appended to `tried`.
 ---@param systems { name: string, grid: table }[]
 ---@param tried table<string, integer[]>
 ---@param rate? number  fixed by an option; such grids are not extended

@@ -1,15 +1,15 @@
--- How much memory the runs of Tables 2 and 3 need, estimated from the options, so that a request that does not fit is
--- refused before work begins. Terms are counted in numbers of 4 bytes; factors were fitted to measured peaks.
+-- Estimates from the options how much memory the runs of Tables 2 and 3 need, so that runs that do not fit are refused
+-- before they start. Terms count numbers of 4 bytes; factors were fitted to measured peaks.
 local core = require "moonrank.core"
 local need = require("moonrank.system.memory").need
 
 local M = {}
 
-local program = 350 * 2 ^ 20  -- bytes of a process with small images
-local batch = 200             -- rows: 100 pairs
+local program = 350 * 2 ^ 20  -- bytes that a process needs when its images are small
+local batch = 200             -- rows of a minibatch: 100 pairs
 
--- The number of features of an image: pixels, or the output of the random network. For a table it is unknown before the
--- table is read.
+-- The number of features per image: pixels in three colours, or outputs of the random network. It is 0 for a table of
+-- features, which has not been read yet.
 local function features_of(args)
   if not args.table_3 then return 3 * args.size ^ 2 end
   if args.features ~= "" then return 0 end
@@ -17,15 +17,15 @@ local function features_of(args)
   return 48 * (((args.size - kernel + 1) // 2 - kernel + 1) // 2) ^ 2
 end
 
--- Weights, gradients, and rows of a batch.
+-- How many numbers the training of a network holds in memory: weights, gradients, and the rows of a minibatch.
 local function of_networks(args, width)
   local weights, inputs = 0, width
   for _, units in ipairs(args.widths) do weights, inputs = weights + inputs * units, units end
   return 5 * weights + 10 * batch * width
 end
 
--- The windows of a batch, which the derivatives of both convolutions need; those of the first convolution twice,
--- because the ones of the last batch may not be collected yet.
+-- How many numbers the convolution windows of a minibatch take up. The backward pass needs the windows. They count
+-- twice, because windows of the previous minibatch may not be garbage-collected yet.
 local function of_convolutions(args)
   if args.table_3 then return 0 end
   local kernel = args.kernel
@@ -34,31 +34,32 @@ local function of_convolutions(args)
   return batch * (2 * 3 * kernel ^ 2 * first ^ 2 + 2 * 6 * kernel ^ 2 * second ^ 2)
 end
 
--- Rows of both images of all pairs, twice, and histograms of two numbers in float64 for each bin of the features in
--- each node of a tree.
+-- How many numbers tree training holds in memory: the rows of all training pairs, twice, and the histograms of tree
+-- nodes. A histogram has two float64 numbers for each bin of each feature.
 local function of_trees(args, images, width)
   local rows, bins = 2 * (args.pairs * 9 // 12), math.min(256, images)
-  local nodes = math.min(2 ^ 9, 0.36 * images)  -- with histograms of their own
+  local nodes = math.min(2 ^ 9, 0.36 * images)  -- estimated number of tree nodes that have a histogram in memory
   return 2 * rows * width + 4 * nodes * bins * width
 end
 
----The estimate in bytes for one process, with the system that needs most.
+---Estimates how many bytes one process needs for the system that needs most memory.
 ---@param args table  options of the scripts
 ---@param count integer  images
 ---@return number
 function M.bytes(args, count)
   local width, images = features_of(args), math.ceil(0.65 * count)
   local most = math.max(of_networks(args, width), of_convolutions(args), of_trees(args, images, width),
-    (2 * 4 * images + 256) * width)  -- lasso and ridge in float64
+    (2 * 4 * images + 256) * width)  -- numbers that lasso and ridge hold, in float64
   local data = 7 * count * (3 * args.size ^ 2) + 3 * count * width
   return program + 4 * (data + most)
 end
 
----Raises an error that names the options if the runs need more memory than there is. Without --workers as many processes run
----as fit into memory, at most one per core; `args.workers` becomes their number if it is smaller than that of the cores.
+---Raises an error that names the options if the runs need more memory than is free. Without --workers, as many
+---processes run as fit into memory, at most one per core. `args.workers` becomes that number if it is below the number
+---of cores.
 ---@param args table
 ---@param count integer
----@param available? number  bytes (default: those of the machine)
+---@param available? number  bytes of free memory (default: as measured)
 function M.check(args, count, available)
   local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), core.threads()
   local processes = args.workers or math.min(cores, math.max(1, free // bytes))

@@ -1,4 +1,4 @@
--- Pictures of images side by side, as SVG with the pixels inside: rows of images with a text below each.
+-- Writes rows of images, with a text below each image, as one SVG file that contains the pixels.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
@@ -20,7 +20,8 @@ local function base64(bytes)
   return table.concat(out)
 end
 
----Numbers of any size as a picture: 0 is grey, the largest in size black or white.
+---Turns signed numbers, such as weights, into pixels: 0 is grey; the number with the largest absolute value is black if
+---negative, white if positive.
 ---@param x mr.Tensor  [channels, height, width]
 ---@return mr.Tensor
 function M.centred(x)
@@ -30,7 +31,7 @@ end
 
 local gap, line = 10, 16
 
--- An image and the lines of text below it.
+-- The SVG elements of one image and of the lines of text below it.
 local function cell(each, x, y, side, tall)
   local parts = { (
     '<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" href="data:image/png;base64,%s"/>\n'):format(
@@ -44,9 +45,10 @@ local function cell(each, x, y, side, tall)
   return table.concat(parts)
 end
 
----Writes rows of images as an SVG file.
+---Writes rows of images as an SVG file, with a text below each image. `o.side` is the width of an image in pixels of
+---the file (default 96). `o.lines` is the number of text lines below each image (default 1).
 ---@param path string
----@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }  side: width of an image, in pixels of the file; lines: of text below each
+---@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }
 function M.save(path, o)
   local side, most, parts = o.side or 96, 0, {}
   local shape = #o.rows > 0 and core.shape(o.rows[1][1].image) or { 3, 1, 1 }
@@ -68,7 +70,7 @@ function M.save(path, o)
 ]]):format(wide, high, wide, high, gap, line + 6, escape(o.title), table.concat(parts)))
 end
 
----Pairs of images, `columns` in a row, the older one of each on the left.
+---Writes pairs of images as an SVG file, `columns` pairs per row, with the older image of each pair on the left.
 ---@param path string
 ---@param o { title: string, images: mr.Images, pairs: { older: integer, younger: integer, text: string }[], columns: integer }
 function M.save_pairs(path, o)

@@ -1,52 +1,55 @@
--- The protocol of Li & Wu: web queries (4.1), then faces (4.2). A decision has its section, or is ours where the paper
--- says nothing.
+-- The protocol of Li & Wu: web queries (section 4.1), then faces (section 4.2). A comment names the section of the
+-- paper that a decision comes from; a decision without a section is ours.
 local mr = require "moonrank"
 
 local M = {}
 
--- The p-value of a permutation test with 100,000 random choices of signs, paired by query, and the bootstrap interval
--- of the mean difference.
+-- Compares two systems by query: the p-value of a paired permutation test with 100,000 random sign flips, and the
+-- bootstrap interval of the mean difference.
 local function compared(a, b)
   local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
   return { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
 end
 
----True if a corrected p-value is called significant.
+---True if a p-value, corrected for multiple tests, is below 0.05.
 function M.significant(p) return p < 0.05 end
 
--- A forest of deep trees, each of two thirds of the rows, and boosted trees.
+-- Options of a random forest: one round of deep trees, each trained on 63 % of the rows.
 local function forest(trees, depth, seed)
   return { rounds = 1, trees = trees, depth = depth, eta = 1.0, subsample = 0.63, colsample_bynode = 0.33, seed = seed }
 end
 local function boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
 
----A fold of queries: labels of 2 and more are relevant (4.1), features are standardised by the training part.
+---Returns fold `number`. Labels of 2 and more count as relevant (section 4.1); features are standardised by the
+---training part.
 ---@param folds mr.Fold[]
 ---@return mr.Fold
 function M.fold(folds, number) return folds[number]:binarize(2):standardize() end
 
----Names of a fold's test queries. Queries of different folds have different names.
+---Numbers that name the test queries of a fold. Queries of different folds get different numbers.
 ---@param fold mr.Fold
 ---@param number integer  of the fold
 function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000 * number end
 
----The metric is nDCG@10 (4.1). Queries without relevant documents have no nDCG and are left out.
+---The metric is nDCG@10 (section 4.1). Queries without relevant documents have no nDCG and are left out.
 M.metric = "ndcg@10"
 
----The systems of Table 1: networks, other systems, and the other systems that draw random numbers.
+---The systems of Table 1. `M.networks` are trained by gradient steps, `M.others` are trees and regressions. `M.drawn`
+---are those of `M.others` that use random numbers.
 M.networks = { "RankNet", "DirectRanker", "Class NN" }
 M.others = { "LambdaMART", "Rank LR", "Class LR", "Class RF", "Class Boost" }
 M.drawn = { "Class RF" }
----How networks are trained: as the paper has it (4.1), or at the rate that is best on validation.
+---How networks are trained: by SGD at the paper's rate (section 4.1), or by SGD or Adam at the rate that is best on
+---validation.
 M.recipes = { "paper", "sgd", "adam" }
 local recipe_text = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
 
----A system's name in tables.
+---A system's name in tables. A network's name is followed by its training recipe, e.g. "RankNet (Adam, best rate)".
 ---@param recipe? string  of a network
 function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, recipe_text[recipe]) or name end
 
--- RankNet's loss is the mean over a list's pairs; DirectRanker's has a hyperbolic tangent before the sigmoid; the
--- classifier's is the cross entropy of documents (3.1, 4.1).
+-- The losses of networks (sections 3.1, 4.1). RankNet's is the mean over a list's pairs. DirectRanker's applies tanh
+-- before the sigmoid. The classifier's is the cross entropy of documents.
 local losses = {
   RankNet = function() return mr.losses.ranknet{ bound = "minmax" } end,
   DirectRanker = function() return mr.losses.direct_ranker{ bound = "minmax" } end,
@@ -56,19 +59,19 @@ local losses = {
 ---@class cmu.Trained
 ---@field valid number          mean nDCG@10 on validation
 ---@field test mr.Evaluation
----@field epoch? integer        of networks and trees: which one validation chose
----@field alpha? number         of logistic regressions: which penalty validation chose
+---@field epoch? integer        epoch of a network, or round of trees, that validation chose
+---@field alpha? number         penalty of a logistic regression that validation chose
 ---@field model table
 
--- Trains with mr.fit; validation chooses the epoch.
+-- Trains a model with mr.fit and evaluates the test part at the epoch with the best validation nDCG@10.
 local function fitted(o, fold)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
   local run = mr.fit(o)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
----A network of 100 and 30 hidden units, by steps of about 100 documents (4.1): whole lists for pairs, documents of any
----lists for the classifier.
+---Trains a network with 100 and 30 hidden units in steps of about 100 documents (section 4.1). A step has whole lists
+---for pairwise losses, and single documents of any lists for the classifier.
 ---@param fold mr.Fold
 ---@param o { system: string, optimiser: "sgd"|"adam", rate: number, seed: integer, epochs: integer }
 ---@param trial? mr.Trial  to which every epoch is reported
@@ -84,7 +87,7 @@ function M.fit_network(fold, o, trial)
   }, fold)
 end
 
----Boosted trees of depth 5, by LambdaRank's derivatives or as a classifier; a forest of deep trees.
+---Trains boosted trees of depth 5, as LambdaMART or as a classifier, or, for "Class RF", a random forest of deep trees.
 ---@param fold mr.Fold
 ---@param o { system: string, seed: integer, rounds: integer, trees: integer }
 ---@return cmu.Trained
@@ -95,18 +98,18 @@ function M.fit_trees(fold, o)
   return fitted({ model = mr.models.trees(options), loss = loss, train = fold.train }, fold)
 end
 
--- Mean nDCG@10 of a model on a part.
+-- Mean nDCG@10 of a model on one part of a fold.
 local function measured(model, part)
   local batch = part:batches{ size = part.count }()
   local scores = mr.no_grad(function() return model(batch) end)
   return mr.stats.mean(mr.metrics.parse(M.metric)(scores, batch.lists))
 end
 
----Penalties that validation chooses from.
+---Penalties of logistic regressions, from which validation chooses.
 M.penalties = { 0.01, 0.1, 1, 10, 100, 1000, 10000 }
 
----Logistic regression of documents or of pairs, with the penalty that is best on validation; mr.fit of no epochs
----measures test.
+---Fits a logistic regression of documents or of pairs with each penalty, and returns the one with the best validation
+---nDCG@10. mr.fit with zero epochs only evaluates the test part.
 ---@param fold mr.Fold
 ---@param o { system: string, penalties?: number[] }
 ---@return cmu.Trained
@@ -122,7 +125,7 @@ function M.fit_regression(fold, o)
   return best
 end
 
----Trains any system of Table 1.
+---Trains any system of Table 1 on a fold. A network reports to `trial` after every epoch.
 ---@return cmu.Trained
 function M.fit(fold, o, trial)
   if losses[o.system] then return M.fit_network(fold, o, trial) end
@@ -130,19 +133,20 @@ function M.fit(fold, o, trial)
   return M.fit_trees(fold, o)
 end
 
--- The rate of stochastic gradient descent that the paper gives (4.1).
+-- The learning rate of stochastic gradient descent in the paper (section 4.1).
 local paper_rate = 0.001
----Optimizers whose best rate is sought, and the rates that are tried with each.
+---Optimizers whose learning rate is chosen on validation. `M.rates` has the rates that are tried with each optimizer.
 M.optimisers = { "sgd", "adam" }
 M.rates = {
   sgd = { 0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0 },
   adam = { 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1 },
 }
 
----Rates are chosen on the first fold alone, with the first of the seeds.
+---Returns the fold and the seed on which learning rates are chosen: fold 1 and the first of `seeds`.
 function M.tuned_on(seeds) return 1, seeds[1] end
 
----Validation of a training that may diverge: 0 where its numbers are not finite.
+---Calls `train`. If training diverges (its loss is NaN or infinite), returns a validation value of 0 instead of the
+---error.
 ---@param train fun(): { valid: number }
 function M.or_diverged(train)
   local ok, found = pcall(train)
@@ -152,8 +156,8 @@ function M.or_diverged(train)
   error(found, 0)
 end
 
----The best rate on validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the
----largest that was tried.
+---The learning rate with the best validation value for each network and optimizer, by keys such as "RankNet adam".
+---`at_edge` is true for a key whose best rate is the smallest or largest that was tried.
 ---@param trials { system: string, optimiser: string, rate: number, valid: number }[]
 ---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(trials)
@@ -169,14 +173,16 @@ function M.best_rates(trials)
   return best, at_edge
 end
 
----Optimiser and rate of a network under a recipe.
+---The optimizer and learning rate of a network under a training recipe: those of the paper, or the rate that is best on
+---validation.
 ---@param best table<string, number>  as from M.best_rates
 function M.trained_by(recipe, system, best)
   if recipe == "paper" then return "sgd", paper_rate end
   return recipe, best[system .. " " .. recipe]
 end
 
--- The classifier or ranker that is best on validation. Networks at the rate of the paper do not take part.
+-- The title of the classifier, or of the ranker, that is best on validation. Networks trained at the paper's rate are
+-- excluded.
 local function best_of(systems, kind, valid)
   local best
   for _, system in ipairs(systems) do
@@ -187,9 +193,9 @@ local function best_of(systems, kind, valid)
   return best
 end
 
----The comparisons on a data set (4.1, 5): classifiers with the rankers of their kind ("families"),
----the classifier and the ranker that are best on validation ("best"), and Adam with descent ("Adam
----and sgd", "Adam and paper"). A pair that is there for two reasons is one comparison.
+---The pairs of systems to compare on a data set (sections 4.1, 5), each with its reasons: a classifier with the ranker
+---of its kind ("families"), the best classifier on validation with the best ranker ("best"), Adam with SGD ("Adam and
+---sgd", "Adam and paper"). A pair with two reasons is one comparison.
 ---@param systems { kind: string, name: string, recipe?: string }[]
 ---@param valid table<string, number>  by title
 ---@return { a: string, b: string, [string]: true }[]
@@ -215,9 +221,10 @@ function M.comparisons(systems, valid)
   return found
 end
 
----Differences between systems on all data sets, paired by query; Holm's correction is over all of them.
+---Compares systems on all data sets, paired by query. Holm's correction is over all comparisons together. In `sets`, by
+---title of the system, `values` has the metric of each test query and `valid` the mean on validation.
 ---@param systems { kind: string, name: string, recipe?: string }[]
----@param sets { values: table<string, number[]>, valid: table<string, number> }[]  by title: of test queries, validation
+---@param sets { values: table<string, number[]>, valid: table<string, number> }[]
 function M.compare(systems, sets)
   local found, ps = {}, {}
   for _, data in ipairs(sets) do
@@ -232,11 +239,11 @@ end
 
 -- Faces (4.2)
 
----Images are divided before pairs are drawn (4.2): 65 % train, 15 % choose, 20 % are the test.
+---Splits the images into 65 % train, 15 % validation and 20 % test, before pairs are drawn (section 4.2).
 ---@return mr.Images train, mr.Images valid, mr.Images test
 function M.face_parts(images, seed) return images:split{ valid = 0.15, test = 0.2, seed = seed } end
 
----Features of every part, standardised by what the training images have.
+---Standardises the features of every part by the mean and standard deviation of the training images.
 ---@param parts mr.Images[]  training images first
 ---@param features mr.Tensor[]
 function M.standardised(parts, features)
@@ -245,10 +252,10 @@ function M.standardised(parts, features)
   return found
 end
 
----Features of images by a network whose weights are random and stay so: two convolutions of 24 and 48 filters of at
----most 3 x 3, each with ReLU and maxima of 2 x 2.
+---Features of images from an untrained network with fixed random weights. It has two convolutions, of 24 and 48 filters
+---of at most 3 x 3, each followed by ReLU and 2 x 2 max pooling.
 ---@param images mr.Images
----@param kernel integer  side of the filters of other networks
+---@param kernel integer  side of the filters; more than 3 counts as 3
 ---@return mr.Tensor
 function M.random_features(images, kernel)
   local side = math.min(3, kernel)
@@ -265,18 +272,19 @@ function M.random_features(images, kernel)
   return mr.cat(parts, 1)
 end
 
-local shares = { train = 9, valid = 1, test = 2 }  -- twelfths of the pairs
+local shares = { train = 9, valid = 1, test = 2 }  -- each part's share of the pairs, in twelfths
 
----Pairs of a part's images whose ages differ by more than five years (4.2).
+---Draws pairs of a part's images whose ages differ by more than five years (section 4.2). `o.pairs` is the number of
+---pairs over all parts.
 ---@param images mr.Images
----@param o { part: "train"|"valid"|"test", pairs: integer, seed: integer, features: mr.Tensor }  pairs: of all parts
+---@param o { part: "train"|"valid"|"test", pairs: integer, seed: integer, features: mr.Tensor }
 function M.face_pairs(images, o)
   return images:comparisons{ pairs = o.pairs * shares[o.part] // 12, margin = 5, seed = o.seed, features = o.features }
 end
 
----Trains on faces. The epoch or round is chosen by accuracy on the validation pairs; by steps it is gradient descent in
----batches of 100 (4.2).
----@param o table     as in mr.fit: model, train, loss and, of what is trained by steps, rate
+---Trains a model on faces. Accuracy on the validation pairs chooses the epoch or boosting round. With `o.rate`,
+---training is gradient descent in minibatches of 100 rows (section 4.2).
+---@param o table     options of mr.fit (model, train, loss), and the learning rate of models trained by gradient steps
 ---@param data table  as in faces.lua
 ---@param trial mr.Trial
 function M.fit_face(o, data, trial)
@@ -289,10 +297,10 @@ function M.fit_face(o, data, trial)
   return o.model
 end
 
----Networks predict ages divided by this number.
+---Regression networks predict a person's age divided by this number.
 M.oldest = 80
 
----Images of a part whose grades are scaled ages, which networks predict.
+---The images of a part as a dataset whose grades are ages divided by `M.oldest`, which regression networks predict.
 ---@param items mr.Dataset  with ages as grades
 ---@return mr.Dataset
 function M.aged(items)
@@ -300,18 +308,20 @@ function M.aged(items)
     features = items.features }
 end
 
----Epochs of networks that predict ages: an epoch of images has fewer steps than one of pairs.
----@param epochs integer  of those that are trained on pairs
+---The number of epochs of networks that predict ages. It is larger than that of networks trained on pairs, because an
+---epoch of images has fewer steps.
+---@param epochs integer  epochs of networks trained on pairs
 function M.image_epochs(epochs) return 6 * epochs end
 
----Linear regressions of ages. Both have penalties of one grid, so that the ridge's is scaled.
+---Fits a lasso regression of ages. Lasso and `M.ridge` share one grid of penalties, so ridge multiplies the penalty by
+---1000.
 ---@param items mr.Dataset
 function M.lasso(items, penalty)
   return mr.models.lasso{ train = items, alpha = penalty, tolerance = 1e-4, passes = 1000 }
 end
 function M.ridge(items, penalty) return mr.models.ridge{ train = items, alpha = 1000 * penalty } end
 
----Trees that predict ages or classify images: a forest of 100, or 100 rounds of boosting.
+---Makes a tree model that predicts ages or classifies images: a forest of 100 trees, or 100 rounds of boosting.
 ---@param o { forest: boolean, objective: string, depth: integer, seed: integer }
 function M.face_trees(o)
   local options = o.forest and forest(100, o.depth, o.seed) or boosting(100, o.depth, o.seed)
@@ -319,7 +329,7 @@ function M.face_trees(o)
   return mr.models.trees(options)
 end
 
--- Scores of the older and of the younger image of each pair, [pairs].
+-- Returns the scores of the older images and the scores of the younger images of pairs, each as a tensor [pairs].
 local function by_age(scores, pairs)
   local rows = scores:rows(pairs.items):reshape(pairs.count, 2)
   local first_older = pairs.lists.relevance:reshape(pairs.count, 2):narrow(2, 1, 1):reshape(pairs.count)
@@ -327,16 +337,17 @@ local function by_age(scores, pairs)
   return first_older:where(first, second), first_older:where(second, first)
 end
 
--- The share of pairs whose older image has the larger score, equal ones half; and both scores of each pair.
+-- Returns the share of pairs whose older image has the larger score (ties count half), then the scores of older and of
+-- younger images.
 local function accuracy(score, part)
   local older, younger = by_age(score(part), part.pairs)
   return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger
 end
 
----Measures a system (4.2): `accuracy` on test pairs, and `valid`, the accuracy on validation pairs,
----which chooses. A classifier also has `both`: the share of test pairs whose older image it labels
----1 and whose younger one 0. A regression also has `r2`, that of ages. The second result is the
----margins of the test pairs.
+---Measures a system on pairs (section 4.2). `accuracy` is of the test pairs; `valid` is of the validation pairs and
+---chooses settings. A classifier also has `both`: the share of test pairs whose older image it labels 1 and whose
+---younger image 0. A regression also has `r2`, the R^2 of ages. The second result is, per test pair, the older image's
+---score minus the younger's.
 ---@param family "regression"|"ranking"|"classification"
 ---@param score fun(part: table): mr.Tensor  a score for each image of a part
 ---@param data table
@@ -353,7 +364,7 @@ function M.judge(family, score, data, years)
   return found, older - younger
 end
 
----The run with the largest accuracy on validation, the first of several.
+---The run with the largest accuracy on validation pairs; among equal runs it is the first.
 ---@param runs { values: { valid: number } }[]
 function M.choose(runs)
   local best

@@ -1,5 +1,5 @@
--- Web queries, and the training runs of the systems that rank them, kept in one store, for Table 1 and Figure 1 of Li &
--- Wu (section 4.1). protocol.lua says which documents are relevant, how systems are trained and what validation
+-- Web search queries, and the training runs of the systems that rank their documents, for Table 1 and Figure 1 of Li &
+-- Wu (section 4.1). protocol.lua defines which documents are relevant, how systems are trained and what validation
 -- chooses.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -14,7 +14,7 @@ local function made_up()
   return { folds_of.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
--- Data sets by name, each with its folder and title.
+-- Data sets by the name that --sets takes, each with its folder and its title.
 local sets = {
   mslr = { folder = "mslr-web-slice", title = "MSLR slice" },
   mq2008 = { folder = "mq2008", title = "MQ2008" },
@@ -22,7 +22,8 @@ local sets = {
 }
 M.names = { "mslr", "mq2008", "web10k" }
 
----Options of both scripts: data, seeds, and options of kept runs.
+---Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training runs, and the
+---script's `own`.
 function M.args(own)
   own.sets = { default = { "mslr", "mq2008" }, choices = M.names, distinct = true,
     help = "which data: the slice of MSLR-WEB that comes with the project's data, MQ2008, or MSLR-WEB10K itself" }
@@ -39,8 +40,8 @@ end
 
 local opened = kept.cache()
 
----A data set by its name: its title, the number of its folds, and each fold with standardised features and labels of 0
----and 1.
+---Opens a data set by its name. Returns its title, its number of folds, and a function that returns a fold with
+---standardised features and labels 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
 function M.set(args, name)
   if not opened[name] then
@@ -54,7 +55,8 @@ function M.set(args, name)
   return opened[name]
 end
 
--- One run. A network reports its loss and validation nDCG@10 after every epoch to the trial.
+-- Trains and tests one system on one fold. A network reports its loss and validation nDCG@10 to the trial after every
+-- epoch.
 local function run_of(args, name, o, trial)
   local fold = M.set(args, name).fold(o.split)
   o.epochs, o.rounds, o.trees, o.penalties = args.epochs, args.rounds, args.trees, args.smoke and { 1 } or nil
@@ -63,8 +65,8 @@ local function run_of(args, name, o, trial)
     per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, o.split) } }
 end
 
----Runs that choose rates: every network at every rate, with the first seed on the first fold. A rate at which training
----diverges counts as 0.
+---Runs that choose learning rates: every network at every rate, with the first seed on the first fold. A rate at which
+---training diverges counts as validation value 0.
 ---@return mr.Results
 function M.tuning(args, name)
   local number, seed = protocol.tuned_on(args.seeds)
@@ -83,7 +85,7 @@ function M.tuning(args, name)
   })
 end
 
--- The trials of a study as tables.
+-- The trials of a study as Lua tables, each with the fields that `names` lists.
 local function trials_of(results, names)
   local columns, found = results:columns(), {}
   for i, row in ipairs(columns:rows("runs", {})) do
@@ -93,15 +95,15 @@ local function trials_of(results, names)
   return found
 end
 
----The best rate by validation of a network and optimiser: "RankNet adam" -> rate; and whether it is the least or the
----largest that was tried.
+---The learning rate with the best validation value for each network and optimizer, by keys such as "RankNet adam".
+---`at_edge` is true for a key whose best rate is the smallest or largest that was tried.
 ---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(args, name)
   return protocol.best_rates(trials_of(M.tuning(args, name), { "system", "optimiser", "rate", "valid" }))
 end
 
----All systems on all folds with all seeds. Trials have the parameters "system" and "split", networks also "recipe", and
----systems that draw random numbers also "draw", which is the seed.
+---Trains all systems on all folds with all seeds, or takes the runs from the store. Trials have the parameters "system"
+---and "split" (fold). Networks also have "recipe"; systems that use random numbers also have "draw" (seed).
 ---@return mr.Results results, table<string, number> best_rates, table<string, boolean> at_edge
 function M.runs(args, name)
   local best, at_edge = M.best_rates(args, name)

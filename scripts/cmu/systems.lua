@@ -1,15 +1,13 @@
--- The systems of Li & Wu's Tables 2 and 3: how each is trained on the training part, with which settings to choose
--- from, and how it is measured on pairs. Whatever is chosen (setting, epoch, round) is chosen by pairwise accuracy on
--- the validation pairs (protocol.lua).
+-- The systems of Tables 2 and 3 of Li & Wu: how each is trained, which settings are tried, and how it is measured on
+-- pairs. Pairwise accuracy on the validation pairs chooses setting, epoch and boosting round (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- Values of a system's settings 1, 2, 3. The series continues in both directions, as 0.3, 1, 3, 10
--- do: setting 0 is the value before that of setting 1, setting 4 the one after that of setting 3.
--- `first` is the place of setting 1 in the series, in which 1 has place 0 and 3 has place 1.
+-- A grid that maps setting numbers to the series ..., 0.3, 1, 3, 10, ..., endless in both directions. Setting 1 is the
+-- value at position `first` of the series: position 0 is 1, position 1 is 3, position -1 is 0.3.
 local function series(name, first)
   return { name = name, extends = true, value = function(setting)
     local place = first + setting - 1
@@ -19,7 +17,8 @@ end
 local function depths(values)
   return { name = "depth", extends = false, value = function(setting) return values[setting] end }
 end
--- grids of rates begin with 0.0003, 0.003 and 0.01, the grid of penalties with 0.3
+-- Learning rates start at 0.0003 for linear models, 0.003 for networks and 0.01 for regression networks. Penalties
+-- start at 0.3.
 local rates = { linear = series("rate", -7), network = series("rate", -5), regression = series("rate", -4) }
 local penalties = series("penalty", -1)
 
@@ -39,11 +38,12 @@ end
 
 local function width(data) return data.train.features:size(2) end
 local function pairs_of(data) return data.train.pairs end
--- Every image of a pair by itself, relevant where it is the older one: an image has both labels in different pairs.
+-- Every image of a training pair as a row of its own, relevant if it is the older one. An image that is in several
+-- pairs can be relevant in one and not in another.
 local function rows_of(data) return data.train.pairs:pointwise() end
 local function items_of(data) return data.train.items end
--- Training items for models that are solved without mr.fit. Making a batch records the data in a
--- sweep, as mr.fit does by itself.
+-- Training images for models that are fitted without mr.fit. Making a minibatch records the data set in the sweep,
+-- which mr.fit does by itself.
 local function noted_items(data)
   data.train.items:batches{}()
   return data.train.items
@@ -90,7 +90,7 @@ local all = {
     run = by_trees{ objective = "binary:logistic", train = rows_of } },
 }
 
----The systems of Table 2 (pixels) or 3 (features), in the order of the tables.
+---The systems of Table 2 (pixels) or Table 3 (features), in the order of the table's rows.
 ---@param features boolean
 function M.of(features)
   local found = {}
@@ -100,15 +100,16 @@ function M.of(features)
   return found
 end
 
--- One score for each image of a part.
+-- The model's score of each image of a part.
 local function scores_of(model, part)
   return mr.no_grad(function() return model{ lists = part.items.lists, features = part.features } end)
 end
 
 ---Trains a system with a value of its grid (a rate, penalty or depth) and measures it. `accuracy` is the share of test
----pairs whose older image has the larger score (equal ones half), `both` of a classifier the share of those whose older
----image it labels 1 and whose younger one 0, `r2` that of predicted ages; `valid` chooses. The margin of each test pair
----and the weights of linear models stay with the trial. A training that diverges has 0 for `valid`.
+---pairs whose older image has the larger score (ties count half). A classifier's `both` is the share of test pairs
+---whose older image it labels 1 and whose younger image 0. A regression's `r2` is that of predicted ages. Settings are
+---chosen by `valid`, which is 0 if training diverges. The trial stores the margin of each test pair, and the weights of
+---a linear model.
 function M.run(system, value, data, trial)
   local model
   local found = protocol.or_diverged(function()

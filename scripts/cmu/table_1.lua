@@ -1,12 +1,12 @@
--- Li & Wu, Application of Neural Networks in Ranking, Table 1: does a classifier of documents rank better than a ranker
--- where labels are two-valued? They find so on MSLR-WEB10K, and that Adam "does not fit well".
--- Data: the slice of MSLR-WEB in one fold and MQ2008 in five, with features standardised by the training part. --sets
--- web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). Labels of 2 and more are relevant.
--- The metric is nDCG@10; queries without relevant documents are left out.
--- Models: networks of 100 and 30 hidden units with 100 documents per step, trained by stochastic gradient descent at
--- the paper's rate of 0.001, by descent at the best of seven rates, and by Adam at the best of eight; trees of depth 5
--- in at most 200 rounds at eta 0.1; 300 trees of depth 12; logistic regressions with the best of seven penalties.
--- Validation chooses rates, epochs, rounds and penalties.
+-- Table 1 of Li & Wu, Application of Neural Networks in Ranking: does a classifier of documents rank better than a
+-- ranker if labels are binary? The paper finds that it does on MSLR-WEB10K, and that Adam "does not fit well".
+-- Data: the slice of MSLR-WEB (one fold) and MQ2008 (five folds), with features standardised by the training part.
+-- --sets web10k --data FOLDER takes MSLR-WEB10K itself (FOLDER/MSLR-WEB10K/Fold1 to Fold5). Labels of 2 and more are
+-- relevant. The metric is nDCG@10; queries without relevant documents are left out.
+-- Models: networks of 100 and 30 hidden units with 100 documents per step, trained by SGD at the paper's rate of 0.001,
+-- by SGD at the best of seven rates, and by Adam at the best of eight; trees of depth 5 in at most 200 rounds at eta
+-- 0.1; 300 trees of depth 12; logistic regressions with the best of seven penalties. Validation chooses rates, epochs,
+-- rounds and penalties.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
@@ -15,7 +15,7 @@ local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here ..
 local args, protocol = queries.args{}, queries.protocol
 local intervals = dofile(here .. "../intervals.lua")
 
--- Systems in the order of the table: kind, name, and for networks the recipe of their training.
+-- Systems in the order of the table: kind (ranking or classification), name, and for networks the training recipe.
 local systems = {}
 local is_network, printed = {}, {}
 for _, name in ipairs(protocol.networks) do is_network[name] = true end
@@ -31,7 +31,7 @@ end
 
 local function title_of(system) return protocol.title(system.name, system.recipe) end
 
--- The expected metric of random rankings, as the mean over all test lists.
+-- The expected nDCG@10 of random rankings, as the mean over all test lists.
 local function random_level(set)
   local all = {}
   for number = 1, set.folds do
@@ -41,16 +41,18 @@ local function random_level(set)
   return mr.stats.mean(all)
 end
 
--- The rate of a network as text, marked where it is the least or the largest that was tried; "" for other systems.
+-- A network's learning rate as text, followed by " (edge)" if it is the smallest or largest that was tried; "" for
+-- other systems.
 local function rate_text(system, rates, at_edge)
   if not system.recipe then return "" end
   local _, rate = protocol.trained_by(system.recipe, system.name, rates)
   return ("%g%s"):format(rate, at_edge[system.name .. " " .. system.recipe] and " (edge)" or "")
 end
 
-local counted = {}  -- training runs of a system by the title of the data set and the system's
+local counted = {}  -- number of training runs; the key is the data set's title followed by the system's title
 
--- The values of every query of a data set under each system (mean over seeds), and its lines of the table.
+-- For one data set: the test nDCG@10 of every query under each system (mean over seeds), and the data set's rows of the
+-- table.
 local function measured(name)
   local set, results, rates, at_edge = queries.set(args, name), queries.runs(args, name)
   local data = { title = set.title, values = {}, valid = {}, random = random_level(set) }
@@ -87,8 +89,8 @@ local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "hig
   formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
   mark = { ["p, Holm"] = 0.05 } }
 
--- Counts the comparisons of a data set that were made for a reason: all, positive, significantly better, significantly
--- worse.
+-- Counts the comparisons of a data set that have the given reason, e.g. "families": classifiers with rankers of their
+-- kind. Returns the numbers of all, of positive, of significantly better and of significantly worse ones.
 local function count(data, reason)
   local n, more, better, worse = 0, 0, 0, 0
   for _, c in ipairs(compared) do

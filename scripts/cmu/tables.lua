@@ -1,5 +1,5 @@
--- Tables 2 and 3 of Li & Wu: the printed numbers and ours by family of systems (regression, ranking, classification), and
--- the findings in words.
+-- Tables 2 and 3 of Li & Wu: the paper's numbers and ours for each system, by family (regression, ranking,
+-- classification), and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")
@@ -7,7 +7,7 @@ local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.
 
 local M = {}
 
--- The number that the paper prints for a system; "" if it prints none.
+-- The number that the paper prints for a system, or "" if the paper prints none.
 local function printed_of(of_table, system)
   for _, pair in ipairs(of_table[system.family]) do
     if pair[1] == system.name then return pair[2] end
@@ -15,10 +15,10 @@ local function printed_of(of_table, system)
   return ""
 end
 
--- The mean over seeds; "" if a system does not have the number.
+-- The mean over seeds, or "" if the system does not have the number.
 local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
--- The numbers of a system by seed, at the setting that validation chose for the seed.
+-- A system's numbers, one per seed, each at the setting that validation chose for that seed.
 local function measured(args, results, system)
   local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
   for seed = 1, args.seeds do
@@ -32,7 +32,7 @@ local function measured(args, results, system)
   return found
 end
 
--- The mean of a number over the systems of a family that have it.
+-- The mean of a number, such as the accuracy, over the systems of a family that have that number.
 local function mean_of(rows, family, name)
   local values = {}
   for _, row in ipairs(rows) do
@@ -84,7 +84,7 @@ local function best_r2(rows)
   return best
 end
 
--- Text that says what a row of numbers of an image is: pixels or features.
+-- Says in words what the features of an image are: pixels, columns of a table, or outputs of a random network.
 local function rows_are(args)
   local size = ("%d x %d"):format(args.size, args.size)
   if not args.table_3 then return ("the pixels of images of %s, in three colours"):format(size) end
@@ -104,7 +104,7 @@ local function table_of(args, lines)
     mark = { ["by score"] = "max", ["by labels"] = "max", ["R^2"] = "max" } }
 end
 
----Makes a table: runs what is missing, prints, and returns text and table.
+---Makes Table 2 or 3: trains missing runs, prints the table, and returns table and text as a section of the report.
 ---@param number integer  2 or 3
 function M.make(number)
   local args = faces.args({}, { features = number == 3 })
