@@ -1,5 +1,5 @@
--- The scripts of the grid, for a report (../sections.lua): path, title, and the options of the command line that a
--- run of it has.
+-- The script of the grid experiment, for a report (../sections.lua): its path, its title, and the command line options
+-- with which the report runs it.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 return { { path = here .. "grid.lua", title = "Every loss under every bound", words = {} } }

@@ -1,5 +1,5 @@
--- The cells of the grid from its runs: the test metric of a loss under a bound, against no bound and against random
--- rankings.
+-- Makes the cells of the grid from training runs. A cell has the test metric of a loss under a bound, compared with the
+-- loss without a bound and with random rankings.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -11,20 +11,20 @@ local M = {}
 ---@field loss string
 ---@field bound string
 ---@field set grid.Setting
----@field metric string       by which the loss is judged
----@field values number[]     of the metric by user or query, means over folds or seeds
+---@field metric string       metric by which the loss is judged
+---@field values number[]     the metric of each user or query, as means over folds or seeds
 ---@field mean number
----@field above number        mean over users or queries beyond what random rankings are expected to have
----@field low number          the interval of 95 % of that (bootstrap)
----@field high number
----@field capped integer      runs that the cap ended
----@field converged boolean   whether all runs did
----@field change? number      of the mean against no bound, by user or query
----@field in_errors? number   the change in its standard errors
----@field p? number           of the change, corrected over all cells
----@field summarised? boolean  whether summaries have the change: this cell and that without a bound are sound
+---@field above number        mean over users or queries minus the expected mean of random rankings
+---@field low number          lower end of the 95 % bootstrap interval of `above`
+---@field high number         upper end of the 95 % bootstrap interval of `above`
+---@field capped integer      number of runs that the cap on processor time ended
+---@field converged boolean   whether all runs converged
+---@field change? number      mean change against the loss without a bound, paired by user or query
+---@field in_errors? number   the change divided by its standard error
+---@field p? number           p-value of the change, corrected over all cells
+---@field summarised? boolean  whether summaries count the change: this cell and the one without a bound are sound
 
--- Means by user or query, in the order of their numbers.
+-- Means of a number over runs, one for each user or query, ordered by the number that names the user or query.
 local function by_list(results, numbers, name)
   local sum, count, ids = {}, {}, {}
   for _, number in ipairs(numbers) do
@@ -43,7 +43,7 @@ local function by_list(results, numbers, name)
   return means
 end
 
--- Rows of the runs of a cell by "loss bound", for cells that have all their runs.
+-- Row numbers of the training runs of each cell, by "loss bound". Cells that lack a run on some fold are left out.
 local function complete(columns, folds)
   local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
   for row = 1, columns.count do
@@ -55,7 +55,7 @@ local function complete(columns, folds)
   return rows
 end
 
--- The reasons of failed runs, by "loss bound".
+-- The reasons why runs failed, by "loss bound".
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end
@@ -64,7 +64,7 @@ local function reasons(results)
   return found
 end
 
--- A cell from its runs, which are rows of the columns.
+-- Makes a cell from its training runs: `rows` are row numbers in the columns of the results.
 local function cell_of(results, columns, rows)
   local numbers, capped, converged = {}, 0, true
   local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"), columns:column("cells", "converged")
@@ -78,7 +78,7 @@ local function cell_of(results, columns, rows)
   return cell
 end
 
----All cells of a setting by "loss bound", and the reasons why cells are missing.
+---Makes all cells of a setting, by "loss bound", and returns the reasons why cells are missing.
 ---@param results mr.Results
 ---@param set grid.Setting
 ---@param metric_of fun(loss: string): string

@@ -1,5 +1,5 @@
--- The five settings of the grid: data, and the model that ranks them. Grades of queries are
--- unchanged, and ratings are made binary (protocol.lua).
+-- The five settings of the grid: a data set, and the model that ranks its lists. Grades of queries are unchanged;
+-- ratings are made binary (protocol.lua).
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -8,16 +8,16 @@ local protocol = dofile(here .. "protocol.lua")
 local M = {}
 
 ---@class grid.Setting
----@field title string      of the model and its data; of made-up data what they are
----@field unit string       what a list belongs to
----@field folds integer     runs of each loss under each bound: folds, or seeds where there is one split
----@field seeds? boolean    whether these runs have the same lists, and differ by seed
----@field epochs integer    at most; of trees rounds
----@field patience integer  epochs without a better one on validation after which training ends
----@field batch? integer    lists per step; none with trees
----@field rates number[]    learning rates that the choice begins with
----@field least number      the lowest one that is tried
----@field most number       and the highest
+---@field title string      names the model and the data; for made-up data it says so
+---@field unit string       what a list belongs to: "user" or "query"
+---@field folds integer     runs of each loss under each bound: one per fold, or one per seed if there is one split
+---@field seeds? boolean    true if the runs share one split and differ by seed
+---@field epochs integer    largest number of epochs, or of rounds of trees
+---@field patience integer  epochs without a better validation metric after which training ends
+---@field batch? integer    lists per step; nil for trees
+---@field rates number[]    learning rates that are tried first
+---@field least number      the lowest learning rate that may be tried
+---@field most number       the highest learning rate that may be tried
 ---@field fold fun(number: integer): mr.Fold
 ---@field model fun(number: integer, rate: number): mr.Model|mr.Trees
 
@@ -37,8 +37,8 @@ end
 
 ---@class grid.Source
 ---@field title string
----@field unary? boolean     of ratings: what is there is relevant
----@field features? integer  of queries; none of ratings
+---@field unary? boolean     true for ratings without values: every item that a user has is relevant
+---@field features? integer  number of features of a query's documents; nil for ratings
 ---@field read fun(folder: string): mr.Ratings|mr.Fold[]
 
 local function mq2008(folder) return mr.data.letor_folds(place(folder, "mq2008")) end
@@ -50,7 +50,7 @@ local sources = {
     read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
   mq2008 = { title = "MLP, MQ2008", features = 46, read = mq2008 },
   trees = { title = "trees, MQ2008", features = 46, read = mq2008 },
-  -- 102 queries of MSLR-WEB30K, labels 0 to 4, with 93 documents at the median
+  -- A slice of MSLR-WEB30K: 102 queries with labels 0 to 4 and a median of 93 documents.
   mslr = { title = "MLP, MSLR slice", features = 136,
     read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
 }
@@ -58,8 +58,8 @@ local sources = {
 M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 
 ---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
----@param folder string  that has ml-latest-small, citeulike-a, mq2008, mslr-web-slice; "": where the program looks for data
----@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
+---@param folder string  folder of ml-latest-small, citeulike-a, mq2008 and mslr-web-slice; "": the default data folder
+---@param smoke boolean  true: a few made-up lists instead of the data, and a title that says so
 ---@return grid.Setting
 function M.open(name, folder, smoke)
   local source = sources[name]

@@ -1,10 +1,11 @@
--- Findings of the grid, in words and tables.
+-- Findings of the grid experiment, as text and tables.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- The cells of a setting whose change counts in summaries, for one loss or under one bound.
+-- The cells of a setting, for one loss or one bound, whose change against no bound counts in summaries. A change counts
+-- if all runs converged within the cap and rank better than random.
 local function with_change(cells, names, key_of)
   local found = {}
   for _, name in ipairs(names) do
@@ -17,7 +18,8 @@ end
 local function of_loss(cells, loss, bounds) return with_change(cells, bounds, function(bound) return loss .. " " .. bound end) end
 local function of_bound(cells, bound, losses) return with_change(cells, losses, function(loss) return loss .. " " .. bound end) end
 
--- Counts of significant gains and losses, the mean change, and the largest gain of some cells.
+-- Over some cells (losses under bounds): the number of significant gains and of significant losses, the sum of changes,
+-- and the largest gain.
 local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do
@@ -30,7 +32,8 @@ end
 
 local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.loses, found.count) end
 
----The loss without a bound, how many bounds gain and lose significantly, and the best one, for each setting.
+---A table with a row per loss. For each setting it has the mean metric without a bound, how many bounds make it
+---significantly better or worse, and the bound with the largest gain.
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
   for _, each in ipairs(grids) do table.move({ each.set.title .. ", none", "bounds", "best" }, 1, 3, #columns + 1, columns) end
@@ -49,7 +52,8 @@ function M.by_loss(grids, groups, bounds)
   return { columns = columns, rows = rows }
 end
 
----The mean change over losses under each bound, and how many losses gain and lose significantly, for each setting.
+---A table with a row per bound. For each setting it has the mean change over losses, and how many losses the bound
+---makes significantly better or worse.
 function M.by_bound(grids, losses, bounds)
   local columns, rows = { "bound" }, {}
   for _, each in ipairs(grids) do table.move({ each.set.title .. ", mean", "losses" }, 1, 2, #columns + 1, columns) end
@@ -64,7 +68,8 @@ function M.by_bound(grids, losses, bounds)
   return { columns = columns, rows = rows }
 end
 
--- Text of a cell: its mean, its change, and letters for flaws.
+-- Text of a cell: its mean metric, its change, and letters for flaws (c: capped, n: not converged, r: not better than
+-- random).
 local function cell_text(cell)
   local parts = { ("%.4f"):format(cell.mean) }
   if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, protocol.side(cell) ~= 0 and "*" or "") end
@@ -73,7 +78,7 @@ local function cell_text(cell)
   return table.concat(parts, " ")
 end
 
----A table with every cell of every setting.
+---A table with a row per loss and bound and a column per setting: the mean metric and its change.
 function M.all(grids, groups, bounds)
   local columns, rows, names = { "loss", "bound" }, {}, { "none", table.unpack(bounds) }
   for _, each in ipairs(grids) do columns[#columns + 1] = each.set.title end
@@ -102,8 +107,8 @@ local function sorted_keys(t)
   return keys
 end
 
--- Text that says why a cell is not sound: the cap, convergence, or a ranking no better than random.
--- "" if it is sound.
+-- Says why a cell (a loss under a bound) is not sound: the cap ended a run, a run did not converge, or it is not shown
+-- to rank better than random. Returns "" for a sound cell.
 local function flaw_of(cell, folds)
   local flaws = {}
   if cell.capped > 0 then
@@ -117,8 +122,8 @@ local function flaw_of(cell, folds)
   return table.concat(flaws, "; ")
 end
 
----Cells that the cap ended, that did not converge, that random rankings are not shown to be worse than, or that have no
----result.
+---A table of flawed cells and what is wrong: the cap on processor time ended a run, a run did not converge, the cell is
+---not shown to rank better than random, or it has no result.
 function M.flaws(grids)
   local rows = {}
   for _, each in ipairs(grids) do
@@ -133,8 +138,8 @@ function M.flaws(grids)
   return { columns = { "setting", "loss", "bound", "what is wrong" }, rows = rows }
 end
 
----Numbers of cells: all, those with a run that the cap ended, others that did not converge, those not shown to be above
----chance, and those without a result.
+---Numbers of cells: all (`count`), cells with a run that the cap on processor time ended (`capped`), other cells that
+---did not converge (`open`), cells not shown to rank better than random (`chance`), cells without a result (`missing`).
 ---@return { count: integer, capped: integer, open: integer, chance: integer, missing: integer }
 function M.health(grids)
   local found = { count = 0, capped = 0, open = 0, chance = 0, missing = 0 }
@@ -150,9 +155,9 @@ function M.health(grids)
   return found
 end
 
----Groups of losses by the effect of bounding over all settings. Each loss has the number of settings where some bound
----is significantly better, and of settings where some bound is worse. Losses without a change that counts in summaries
----are left out.
+---Groups losses by the effect of bounds over all settings. `better` of a loss counts settings where some bound is
+---significantly better, `worse` settings where some bound is significantly worse. Losses without a cell that counts in
+---summaries are left out.
 ---@return table<"better"|"mixed"|"worse"|"same", { loss: string, better: integer, worse: integer }[]>
 function M.effects(grids, losses, bounds)
   local found = { better = {}, mixed = {}, worse = {}, same = {} }
@@ -168,8 +173,8 @@ function M.effects(grids, losses, bounds)
   return found
 end
 
----For each setting, over the changes that count in summaries: numbers of significant gains and losses, and the sum of
----changes.
+---For each setting: the numbers of significant gains and losses, the number of changes that count in summaries, and
+---their sum.
 ---@return { gains: integer, loses: integer, count: integer, sum: number }[]
 function M.by_setting(grids, losses, bounds)
   local found = {}
@@ -183,7 +188,7 @@ function M.by_setting(grids, losses, bounds)
   return found
 end
 
----Numbers of significant gains and losses among the changes that count in summaries.
+---Numbers of significant gains and losses, and of all changes that count in summaries.
 ---@param compared grid.Cell[]
 ---@return { gains: integer, loses: integer, count: integer }
 function M.overall(compared)
@@ -192,7 +197,8 @@ function M.overall(compared)
   return tally(found)
 end
 
--- Losses with their counts, by a format that has `loss` and some of these.
+-- A list of losses as text, where `words` is the pattern of an entry, e.g. "loss (better, worse)". The words loss,
+-- better and worse are replaced by a loss's name and its numbers of settings.
 local function losses_text(effects, words)
   local parts = {}
   for i, each in ipairs(effects) do
@@ -201,7 +207,7 @@ local function losses_text(effects, words)
   return list(parts, "none")
 end
 
--- One sentence for each setting.
+-- One sentence for each setting, on how many changes are significant, and their mean.
 local function settings_text(grids, tallies)
   local parts = {}
   for i, each in ipairs(grids) do
@@ -236,7 +242,7 @@ ran and the best one is not among the last tenth. %s;
 %d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
 queries have beyond the expectation of random rankings.]]
 
--- The different values of a number of the settings, in words.
+-- The distinct values that the settings have for a field, such as "patience", joined by " or ".
 local function each_of(grids, name)
   local found, known = {}, {}
   for _, each in ipairs(grids) do
@@ -246,14 +252,14 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
----The main finding, in a sentence: how many changes by bounding are significant.
+---The main finding in one sentence: how many changes by bounds are significantly better and worse.
 function M.sentence(compared)
   local all = M.overall(compared)
   return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
     all.gains, all.loses)
 end
 
----The text of the findings. `left` are sentences on settings whose runs are incomplete.
+---The text of the findings. `left` has sentences on settings whose runs are incomplete.
 function M.text(args, grids, compared, losses, bounds, left)
   local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"

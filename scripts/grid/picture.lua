@@ -1,4 +1,4 @@
--- The grid as a heat map with a panel for each setting, a row for each loss, and a column for each bound.
+-- Draws the grid as heat maps: a panel for each setting, with a row for each loss and a column for each bound.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -14,10 +14,10 @@ local families = {
   { "rows", "mse", "bce", "squared_hinge", "ordinal" },
 }
 
--- The bounds in the order of the columns, affine ones first; those that are not named here are last.
+-- The order of columns, one per bound: affine bounds are first. Bounds that are missing here become the last columns.
 local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
 
--- Sorts `names`: first those that are in `first`, in its order, then the others.
+-- Sorts `names`: first the names that `first` has, in the order of `first`, then all other names.
 local function ordered(names, first)
   local known, found = {}, {}
   for _, name in ipairs(names) do known[name] = true end
@@ -29,7 +29,7 @@ local function ordered(names, first)
   return found
 end
 
----Names of all bounds but none, in the order of the columns.
+---Names of all bounds except "none", in the order of the heat map's columns.
 ---@return string[]
 function M.bounds()
   local names = {}
@@ -37,7 +37,8 @@ function M.bounds()
   return ordered(names, first_bounds)
 end
 
----Losses by family. A family's name is its first entry. Losses without a family are last.
+---Groups losses by family. The first entry of a group is the family's name. Losses without a family are in the last
+---group.
 ---@param losses string[]
 ---@return string[][]
 function M.families(losses)
@@ -56,7 +57,7 @@ function M.families(losses)
   return found
 end
 
-local most = 5  -- standard errors at which colours end
+local most = 5  -- colours end at this many standard errors
 
 local caption = ([[
 Change of each loss's metric on test against the same loss without a bound, in standard errors of its mean over users or queries: red is
@@ -65,7 +66,8 @@ no result.]]):format(most)
 
 local marks = { [1] = "+", [0] = "", [-1] = "-" }
 
--- Values and marks of a setting's panel, with a row without cells over each family.
+-- Values and significance marks of one setting's heat map. An empty row with the family's name is above the losses of
+-- each family.
 local function rows_of(cells, groups, bounds)
   local values, labels, names = {}, {}, {}
   local function add(name, loss)

@@ -1,6 +1,6 @@
--- The protocol of the grid: every decision behind its numbers, as a function or a value that the scripts use. There is
--- no paper: the question is which losses gain from the bounds of Westerborg (2022), whose sections are named where the
--- grid does as the thesis.
+-- The protocol of the grid: every decision behind its numbers, as a function or a value that the scripts use. The
+-- question is which losses gain from the bounds of Westerborg (2022). A section number means that the grid does as that
+-- thesis.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local cache = dofile(here .. "../kept_runs.lua").cache
@@ -9,7 +9,7 @@ local M = {}
 
 -- Data sets, their parts and models ---------------------------------------------------------------------------------
 
--- Caches the results of a function of a number.
+-- Caches the results of a function of one number.
 local function once(make)
   local made = cache()
   return function(number)
@@ -18,8 +18,8 @@ local function once(make)
   end
 end
 
--- Users with 25 relevant items or more (section 4.2), three of five folds by user, as many other items as relevant ones
--- in each list.
+-- A setting made from ratings: users with at least 25 relevant items (section 4.2), three of five folds by user. Each
+-- list has as many sampled other items as relevant ones.
 local function of_users(relevance)
   local ratings = relevance:min_relevant(25)
   return {
@@ -32,8 +32,8 @@ local function of_users(relevance)
   }
 end
 
--- A network of one hidden layer (section 4.1.1) on the first three published folds, features standardised by the
--- training part; grades are as the data have them.
+-- A setting made from queries: a network with one hidden layer (section 4.1.1) on the first three published folds.
+-- Features are standardised by the training part; grades are unchanged.
 local function of_queries(folds, columns)
   return {
     unit = "query", folds = 3, epochs = 200, patience = 20, batch = 32, rates = { 0.001, 0.003, 0.01 },
@@ -44,16 +44,17 @@ local function of_queries(folds, columns)
   }
 end
 
----A setting's protocol from what was read of its data: ratings, or folds of queries and the number of their features.
+---Functions by setting that make its protocol, from ratings or from folds of queries and the number of features.
 M.sets = { mq2008 = of_queries }
 
----Section 4.2: ratings of 4 and more are relevant.
+---The MovieLens setting: ratings of 4 and more are relevant (section 4.2).
 function M.sets.movielens(ratings) return of_users(ratings:binarize(4)) end
 
----Every item in a user's library is relevant.
+---The CiteULike setting: every item in a user's library is relevant.
 function M.sets.citeulike(ratings) return of_users(ratings:binarize(1)) end
 
----Trees of depth 5, which need no standardised features; a rate is the share of each tree.
+---The setting of trees of depth 5, whose features are not standardised. The learning rate is the weight of each new
+---tree (eta).
 function M.sets.trees(folds, columns)
   local set = of_queries(folds, columns)
   set.batch, set.rates = nil, { 0.03, 0.1, 0.3 }
@@ -63,15 +64,16 @@ function M.sets.trees(folds, columns)
   return set
 end
 
----One split with few and long lists, in small batches: three seeds of the network take the place of folds.
+---The setting of the MSLR slice, which has one split with few, long lists. Minibatches are small, and three seeds of
+---the network replace the three folds.
 function M.sets.mslr(folds, columns)
   local set = of_queries(folds, columns)
   set.batch, set.seeds = 4, true
   return set
 end
 
----The names by which test lists are paired with themselves in other runs. A user has one name in all folds. A query has
----one name for each fold, and one in all runs of seeds.
+---Numbers that name test lists, by which runs are paired list by list. A user has one name in all folds. A query has a
+---name per fold, but one name in all runs that differ by seed.
 ---@param test mr.Dataset
 ---@param number integer  of the fold or seed
 function M.list_names(set, test, number)
@@ -80,16 +82,16 @@ end
 
 -- Training ----------------------------------------------------------------------------------------------------------
 
--- Losses with options of the grid. Bounds of those that count pairs are of pairs of a relevant row and another, also
--- where labels are graded.
+-- Options of losses that count pairs. Their bounds are those of `nrbp_loss`, which counts pairs of a relevant and
+-- another row, even if grades have more than two levels.
 local options_of = {
   ranknet = { metric = "nrbp_loss" }, ranknet_all_pairs = { metric = "nrbp_loss" },
     direct_ranker = { metric = "nrbp_loss" },
   hinge = { metric = "nrbp_loss" },
 }
 
--- Losses that the library has under another name: LambdaRank of further metrics, and RankNet that counts pairs of
--- unequal grades so often that in each list the targets are balanced.
+-- Losses of the grid that the library has under another name. They are LambdaRank with other metrics, and RankNet that
+-- repeats pairs of unequal grades until the targets in each list are balanced.
 local variants = {
   lambdarank_ap = { "lambdarank", metric = "ap" }, lambdarank_rr = { "lambdarank", metric = "rr" },
   lambdarank_nrbp = { "lambdarank", metric = "nrbp(0.95)" }, lambdarank_precision = { "lambdarank",
@@ -97,14 +99,14 @@ local variants = {
   ranknet_upsampled = { "ranknet_all_pairs", metric = "nrbp_loss", upsample = "list" },
 }
 
--- The library's name of a loss, and its options.
+-- Splits the name of a loss in the grid into the library's name and the options.
 local function parts_of(name)
   local options = {}
   for key, value in pairs(variants[name] or options_of[name] or {}) do options[key] = value end
   return table.remove(options, 1) or name, options
 end
 
----Names of all losses of the grid: the library's and the variants.
+---Names of all losses of the grid: those of the library, and the variants above.
 ---@return string[]
 function M.losses()
   local names = {}
@@ -114,7 +116,7 @@ function M.losses()
   return names
 end
 
----A loss of the grid under a bound.
+---Makes a loss of the grid under a bound.
 ---@return mr.Loss
 function M.loss(name, bound)
   local library_name, options = parts_of(name)
@@ -126,8 +128,8 @@ end
 ---@return string[]
 function M.bounds(name) return (mr.losses.bounds(parts_of(name))) end
 
----The metric by which a loss is chosen and judged: its own, where it is known what random rankings are worth, else
----nDCG.
+---The metric that chooses epochs and judges a loss: the loss's own metric, or nDCG if random rankings of the own metric
+---have no known expectation.
 ---@param name string  of the loss
 ---@return string
 function M.metric_of(name)
@@ -135,12 +137,12 @@ function M.metric_of(name)
   return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
 end
 
----Bounds under which the learning rate of a loss is chosen: none, an affine one and one that is not, so that no bound
----is favoured. Under the bounds of M.apart, which do most of the harm, a loss has a rate of its own.
+---Bounds under which the learning rate of a loss is chosen: none, an affine and a non-affine one, so that no bound is
+---favoured. Under a bound of `M.apart`, which often harms, a loss has a learning rate of its own.
 M.tuning = { "none", "minmax", "distribution_logit" }
 M.apart = { "distribution", "distribution_log" }
 
----The name of the learning rate of a loss under a bound: the loss, with the bound where it has a rate of its own.
+---The name of a learning rate: the loss, followed by the bound if the loss has a rate of its own under that bound.
 function M.rate_name(loss, bound)
   for _, apart in ipairs(M.apart) do
     if bound == apart then return loss .. " " .. bound end
@@ -148,7 +150,8 @@ function M.rate_name(loss, bound)
   return loss
 end
 
----The loss of a learning rate's name, and the bounds under which the rate is chosen, of those that apply.
+---Splits the name of a learning rate: returns its loss, and those bounds used for choosing this rate that apply to the
+---loss.
 ---@return string loss
 ---@return string[] bounds
 function M.tuned(name)
@@ -162,7 +165,7 @@ function M.tuned(name)
   return loss, found
 end
 
----Names of the learning rates of losses.
+---Names of the learning rates that some losses need, e.g. "ndcg" and "ndcg distribution".
 ---@param losses string[]
 ---@return string[]
 function M.rate_names(losses)
@@ -176,8 +179,8 @@ function M.rate_names(losses)
   return names
 end
 
----The mean of the metric on validation by learning rate's name, over the bounds that it is chosen under; none where a
----run failed.
+---The validation metric by name of the learning rate, as the mean over the bounds used for choosing the rate. A rate
+---has no mean if one of its runs failed.
 ---@param trials { loss: string, bound: string, valid: number }[]
 ---@return table<string, number>
 function M.means(trials)
@@ -193,8 +196,8 @@ function M.means(trials)
   return means
 end
 
----One training by Adam (section 4.3), of which the loss's metric on validation chooses the epoch; trees have an
----optimizer of their own.
+---Trains one model, with Adam (section 4.3) or, for trees, by boosting. The loss's metric on validation chooses the
+---epoch.
 ---@param set grid.Setting
 ---@param fold mr.Fold
 ---@param o { model: mr.Model|mr.Trees, loss: mr.Loss, metric: string, rate: number, number: integer }  and each_epoch
@@ -211,14 +214,14 @@ function M.train(set, fold, o)
   return mr.fit(options)
 end
 
----The share of the cap on a run's seconds that limits runs for the choice of rates.
+---Runs that choose learning rates may take this share of the cap on a run's processor time.
 M.share_of_cap = 1 / 6
 
----True if a training converged: it ended because validation became no better, or all epochs ran and
----the best is not among the last tenth. A training that the cap ended did not converge.
+---True if training converged: it stopped because validation became no better, or all epochs ran and the best is not
+---among the last tenth. A run that the cap on processor time ended did not converge.
 ---@param run { stopped: string|false, best: { epoch: integer } }
 ---@param set { epochs: integer }
----@param capped boolean  whether the cap on its seconds ended it
+---@param capped boolean  whether the cap on processor time ended the run
 function M.converged(run, set, capped)
   if capped then return false end
   return run.stopped == "patience" or run.best.epoch <= 0.9 * set.epochs
@@ -226,11 +229,11 @@ end
 
 -- Statistics --------------------------------------------------------------------------------------------------------
 
----The expected metric of random rankings of each list.
+---The expected metric of random rankings, for each list.
 function M.chance(metric, lists) return mr.bounds.stats(metric, lists).expectation end
 
----The result of a training that a study stores: epochs, how it ended, the number that chose the
----epoch, test means, and the scores of every list beside those expected of random rankings.
+---What a study stores of a training run: the chosen epoch and number of epochs, how training ended, the best validation
+---metric, test means, and each test list's metric beside its expectation under random rankings.
 ---@param run mr.Run
 ---@param test mr.Dataset
 ---@param o { number: integer, metric: string, capped: boolean }
@@ -243,8 +246,8 @@ function M.outcome(set, run, test, o)
       list = M.list_names(set, test, o.number) } }
 end
 
----The mean of users' or queries' scores above those expected of random rankings, and its 95 %
----bootstrap interval. Lists without a metric are left out.
+---The mean over users or queries of the metric minus its expectation under random rankings, and the 95 % bootstrap
+---interval of that mean. Lists without a metric are left out.
 ---@param values number[]
 ---@param chance number[]
 ---@return { mean: number, low: number, high: number }
@@ -258,16 +261,17 @@ function M.beyond(values, chance)
   return { mean = mr.stats.mean(differences), low = interval.low, high = interval.high }
 end
 
----True if a cell ranks better than at random.
----@param cell { low: number }  of M.beyond
+---True if a cell (a loss under a bound) ranks better than random: the lower end of the interval from `M.beyond` is
+---above 0.
+---@param cell { low: number }
 function M.above_chance(cell) return cell.low > 0 end
 
----True if a cell counts in summaries: all its runs converged, none was ended by the cap, and it
----ranks better than at random.
+---True if a cell counts in summaries: all its runs converged, the cap on processor time ended no run, and it ranks
+---better than random.
 ---@param cell { low: number, converged: boolean, capped: integer }
 function M.sound(cell) return cell.converged and cell.capped == 0 and M.above_chance(cell) end
 
--- Keys, in order, of the bounded cells whose loss also has a cell without a bound.
+-- Sorted keys of the cells under a bound whose loss also has a cell without a bound.
 local function with_partner(cells)
   local keys = {}
   for key, cell in pairs(cells) do
@@ -277,11 +281,12 @@ local function with_partner(cells)
   return keys
 end
 
----Changes against no bound of the same loss, paired by user or query, with p-values of permutation tests corrected by
----Holm over all cells of all settings. A change is `summarised` where the cell and that without a bound are sound.
+---Adds to each cell under a bound its change against the same loss without a bound, paired by user or query. P-values
+---of permutation tests are corrected by Holm over all cells of all settings. `summarised` is true if both cells of a
+---change are sound.
 ---@param grids table<string, grid.Cell>[]
----@param orders integer  of signs, of the permutation tests
----@return grid.Cell[]  those that have a change, by setting, loss and bound
+---@param orders integer  number of random sign flips of each permutation test
+---@return grid.Cell[]  the cells that have a change, by setting, loss and bound
 function M.compare(grids, orders)
   local compared, ps = {}, {}
   for _, cells in ipairs(grids) do
@@ -297,7 +302,7 @@ function M.compare(grids, orders)
   return compared
 end
 
----1 where a bound gains significantly, -1 where it loses, else 0.
+---1 if a bound is significantly better than none, -1 if it is significantly worse, else 0.
 ---@param cell { p?: number, change?: number }
 function M.side(cell)
   if cell.p and cell.p < 0.05 then return cell.change > 0 and 1 or -1 end

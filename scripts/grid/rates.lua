@@ -1,5 +1,5 @@
--- Learning rates of the grid by setting and loss, as chosen on validation: the first lines of what
--- `moonrank scripts/grid/learning_rates.lua` prints.
+-- The learning rates of the grid by setting and loss, chosen on validation. `moonrank scripts/grid/learning_rates.lua`
+-- prints this code.
 local M = {}
 
 M.mslr = {

@@ -1,15 +1,16 @@
--- The grid's training runs, kept in one store. For each setting (data.lua) there are runs that choose learning rates,
--- and runs of every loss under every bound that applies, on three folds or with three seeds. A cap on processor time
--- ends long runs; their results say so.
+-- The training runs of the grid, in one store. Each setting (data.lua) has runs that choose learning rates, and runs of
+-- every loss under every bound that applies, on three folds or with three seeds. A cap on processor time ends long
+-- runs; a run's result says whether the cap ended it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 
 local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
 
----The options of a script that reads runs: its own, --sets, and --cap or --full, which limit the time of a run.
+---Parses the command line of a script that reads runs: its own options, --sets, and --cap or --full, which limit the
+---processor time of a run.
 ---@param own table
----@param smoke? table<string, any>  which of its own --smoke sets
+---@param smoke? table<string, any>  values that --smoke gives to the script's own options
 function M.args(own, smoke)
   own.sets = { default = data.names, choices = data.names, help = "which settings" }
   own.cap = { default = 30.0, least = 0.1, help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
@@ -17,26 +18,26 @@ function M.args(own, smoke)
   return kept.args(own, { document = "grid", smoke = smoke })
 end
 
----The options of `M.args` as words, for another script.
+---Turns the options of `M.args` into command line words for another script.
 function M.words(args)
   return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
 end
 
----Names of the losses of the grid; with --smoke one loss of each kind.
+---Names of the losses of the grid. With --smoke these are four losses, one of each kind.
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
 local opened = kept.cache()
 
----A setting by its name, read once.
+---Opens a setting by its name. Its data are read only once.
 ---@return grid.Setting
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
 end
 
--- An estimate of the processor seconds of an epoch from its first batch. The batch is run twice, because the first run
--- also computes tables of bounds that later batches find ready.
+-- Estimates the processor seconds of an epoch from its first minibatch. The minibatch is run twice, because the first
+-- run also computes tables of bounds that later minibatches reuse.
 local function epoch_seconds(set, fold, model, loss)
   local batch, seconds = fold.train:batches{ size = set.batch }(), 0
   for _ = 1, 2 do
@@ -49,7 +50,8 @@ local function epoch_seconds(set, fold, model, loss)
   return seconds * fold.train.count / set.batch
 end
 
--- One run. `o` has the loss, the bound, the number of the fold, the rate, and optionally a cap in seconds.
+-- Trains and tests one model. `o` has the loss, the bound, the number of the fold, the learning rate, and optionally a
+-- cap in processor seconds.
 local function train(set, o)
   local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), protocol.metric_of(o.loss)
   local loss, began, capped = protocol.loss(o.loss, o.bound), 0, false
@@ -66,7 +68,7 @@ local function train(set, o)
   return protocol.outcome(set, run, fold.test, { number = o.number, metric = metric, capped = capped })
 end
 
--- The parameter space of these losses, each with the bounds that `bounds_of` returns.
+-- The parameter space of a study with `losses`, each under the bounds that `bounds_of(loss)` returns.
 local function space_of(losses, bounds_of)
   local groups, space = {}, { loss = mr.choice(losses) }
   for _, loss in ipairs(losses) do
@@ -88,8 +90,8 @@ local function settings_of(args, set)
   return { epochs = set.epochs, patience = set.patience, batch = set.batch, cap = cap_of(args) }
 end
 
----Runs that choose learning rates: losses at one rate on the first fold, under the bounds that decide about it. `names`
----are names of learning rates, `round` is the number of the round of the search.
+---Runs that choose learning rates: losses at one rate on the first fold, under the bounds used for choosing. `names`
+---are names of learning rates (protocol.rate_names), `round` is the number of the search's round.
 ---@return mr.Results
 function M.at_rate(args, set, rate, names, round)
   local cap, losses, bounds = cap_of(args) and cap_of(args) * protocol.share_of_cap, {}, {}
@@ -105,10 +107,10 @@ function M.at_rate(args, set, rate, names, round)
   })
 end
 
--- The learning rates of a setting by name. A name without a chosen rate has the rate of its loss, and a loss without
--- one the middle rate of the setting, as all names have with made-up data. Also returns the rates as text, which a
--- study keeps with its settings so that changed rates are detected, and the names without a chosen rate: those with the
--- rate of their loss, and those with the middle rate.
+-- The learning rates of a setting by name. A name without a chosen rate has the rate of its loss; a loss without a rate
+-- has the middle rate of the setting, as do all names if data are made up. Also returns the rates as text, by which the
+-- study detects changed rates. The third result lists the names without a chosen rate: `of_loss` have the rate of their
+-- loss, `middle` have the middle rate.
 local function rates_of(args, set)
   local chosen, rates, parts, without = M.chosen[set.name], {}, {}, { of_loss = {}, middle = {} }
   if not chosen and not args.smoke then
@@ -123,8 +125,8 @@ local function rates_of(args, set)
   return rates, table.concat(parts, ", "), without
 end
 
----Reads all settings and finds their rates. Missing data and settings without rates are errors before the first run.
----Prints a line for each setting with losses or bounds that have no chosen rate.
+---Reads all settings and their learning rates, so that missing data or rates raise an error before the first run.
+---Prints a line for each setting in which some losses or bounds have no chosen rate.
 function M.prepare(args)
   for _, name in ipairs(args.sets) do
     local set = M.set(args, name)
@@ -140,8 +142,8 @@ function M.prepare(args)
   end
 end
 
----Runs of every loss under every bound that applies, on every fold (called "split", so that it changes fastest). With
------kept only runs that are in the store are returned, or nil if there are none.
+---Runs of every loss under every bound that applies, on every fold. The fold is the parameter "split", which changes
+---fastest among trials. With --kept, only runs in the store are returned, or nil if the store has none.
 ---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
@@ -156,7 +158,7 @@ function M.of(args, name)
   return kept.study(args, study)
 end
 
----A sentence on the runs that a setting still lacks, for a store that is only read (--kept); nil if no run is missing.
+---Says how many runs of a setting are in a store that is only read (--kept); nil if no run is missing.
 ---@param set grid.Setting
 ---@param results? mr.Results
 ---@return string?
@@ -166,7 +168,7 @@ function M.left(set, results)
   return ended < planned and ("Of %s there are %d of %d runs yet."):format(set.title, ended, planned) or nil
 end
 
----Ends a script that finds no runs at all.
+---Ends the script with an error, for a store without any runs (--kept).
 function M.lack(args)
   kept.lack(("%s has no runs of %s; without --kept they are made"):format(args.store, table.concat(args.sets, ", ")))
 end

@@ -1,14 +1,14 @@
--- The search for a learning rate by half decades. It begins with a few rates, and goes on beyond an edge as long as the
--- best rate is there.
+-- Searches for a learning rate in half decades. The search begins with a few rates and continues beyond an edge while
+-- the best rate lies at that edge.
 local M = {}
 
--- The rate one step above or below: 0.001, 0.003, 0.01, ...
+-- The next higher or lower learning rate of the series 0.001, 0.003, 0.01, ...
 local function beside(rate, step)
   local power = math.floor(2 * math.log(rate, 10) + 0.5) + step
   return tonumber(("%.0e"):format(10 ^ (power / 2)))
 end
 
----The rates of a table by rate, in rising order.
+---The learning rates that are the keys of a table, in rising order.
 ---@param found table<number, number>
 ---@return number[]
 function M.rising(found)
@@ -18,7 +18,7 @@ function M.rising(found)
   return rates
 end
 
----The rate with the highest number; of several such rates the middle one; nil if there is no rate.
+---The learning rate with the highest value; the middle one of several with equal values; nil if the table is empty.
 ---@param found table<number, number>
 ---@return number?
 function M.best(found)
@@ -30,8 +30,8 @@ function M.best(found)
   return best[(#best + 1) // 2]
 end
 
----The next rate beyond the edge at which the best rate lies. Otherwise nil, and true if the search has reached its end
----there.
+---The next rate to try if the best one is the lowest or highest tried. Otherwise nil, and true if the best rate is the
+---last that the search allows.
 ---@param set { least: number, most: number }
 ---@param found table<number, number>
 ---@return number?
@@ -47,7 +47,7 @@ function M.beyond(set, found)
   return nil, ended
 end
 
--- Rates that are to be tried next, in rising order, and the losses of each.
+-- The learning rates to try next, in rising order, and for each rate the losses to train with it.
 local function next_rates(set, names, means, tried)
   local losses, rates = {}, {}
   for _, loss in ipairs(names) do
@@ -61,9 +61,9 @@ local function next_rates(set, names, means, tried)
   return rates, losses
 end
 
----The numbers of each loss by rate, of all rates that were tried. `means_at(rate, losses, round)` has those at a rate
----by loss; a loss without one is not tried there again.
----@param set { rates: number[], least: number, most: number }
+---Searches the learning rate of each loss. Returns, by loss, the value at every rate that was tried. `means_at(rate,
+---losses, round)` returns the values by loss at one rate. A loss that is missing there is not tried at that rate again.
+---@param set { rates: number[], least: number, most: number }  rates to begin with, and the limits of the search
 ---@param names string[]  of the losses
 ---@param means_at fun(rate: number, losses: string[], round: integer): table<string, number>
 ---@return table<string, table<number, number>>

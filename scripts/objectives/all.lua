@@ -1,5 +1,5 @@
--- The scripts of Tang et al. (2023), for a report (../sections.lua): path, title, and the options of the command
--- line that a run of it has.
+-- The scripts that reproduce Tang et al. (2023), in the order of a report (../sections.lua). Each row has a script's
+-- name, its title, and the command line options with which the report runs the script.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

@@ -1,8 +1,8 @@
--- Tang et al. (2023), the two empty cells of Table 1: RankNet on MSLR-WEB10K, whose pairs took too much time and memory
--- to make (4.4), and NeuralNDCG query by query, whose loss took too long. The script measures time and memory of an
--- epoch on made-up queries of that size (10,000 queries, 1.2 million documents, 136 features). It shows the metrics of
--- both on the MSLR slice, or on MSLR-WEB10K if it is there (--set web10k), from the runs of table_1.lua. Network, steps
--- and rates are those of table_1.lua.
+-- The two empty cells in Table 1 of Tang et al. (2023): RankNet on MSLR-WEB10K, whose pairs took too much time and
+-- memory to make (section 4.4), and NeuralNDCG query by query, whose loss took too long. The script measures time and
+-- memory of an epoch on made-up queries of that size (10,000 queries, 1.2 million documents, 136 features). It also
+-- shows the test metrics of the two algorithms on the MSLR slice, or on MSLR-WEB10K (--set web10k), from the runs of
+-- table_1.lua. Network, steps and learning rates are those of table_1.lua.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -17,17 +17,18 @@ local args = runs.args({
 }, { smoke = { queries = 60 }, without = { "recipe" } })
 
 args.recipe = "paper"
-local set = runs.set(args, args.set)  -- missing data are reported at once
+-- Opens the data set first, so that missing data raise an error before any work.
+local set = runs.set(args, args.set)
 
 local documents, blanks = 120, { "RankNet", "NeuralNDCGQbQ" }
 
--- The number of pairs of documents of the same query, in both orders.
+-- The number of pairs of documents of the same query; a pair counts in both orders.
 local function pairs_of(lists)
   local sizes = lists.sizes:double()
   return (sizes * (sizes - 1)):sum():item()
 end
 
--- Seconds of an epoch by the clock and of processor time, and the peak of memory in bytes.
+-- Trains one epoch. Returns seconds of wall-clock time, seconds of processor time, and the peak of memory in bytes.
 local function epoch_of(name, train)
   local run = { name = name, o = runs.settings(args, set, name), recipe = "paper", seed = args.seed }
   local options = runs.protocol.training(run, train, 1)
@@ -53,7 +54,8 @@ local function timed()
     "GB at most" }, formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
--- The metrics of the two cells, and of random orders.
+-- The test metrics of RankNet and NeuralNDCG query by query, which are missing in the paper, and of random orders, as a
+-- table.
 local function cells()
   local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
   local of_line = {}

@@ -1,4 +1,4 @@
--- The data sets of Tang et al. (2023), 3.1.
+-- The data sets of Tang et al. (2023), section 3.1.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,11 +7,11 @@ local protocol = dofile(here .. "protocol.lua")
 local M = {}
 
 ---@class objectives.Data
----@field title string     of made-up data what they are
----@field kind "mq2008"|"mslr"  whose settings are taken
+---@field title string     name of the data; for made-up data it says so
+---@field kind "mq2008"|"mslr"  the data set whose training settings are used
 ---@field features integer
 ---@field folds mr.Fold[]
----@field least integer    fewest queries of a length that are trained on in batches
+---@field least integer    queries of equal length are trained on in batches only if there are at least this many
 
 local sets = {
   mq2008 = { title = "MQ2008", kind = "mq2008", features = 46, folder = "mq2008" },
@@ -28,8 +28,8 @@ local function made_up(features)
 end
 
 ---@param name "mq2008"|"mslr"|"web10k"
----@param folder string    that has mq2008, mslr-web-slice, MSLR-WEB10K (with Fold1 to Fold5); "": where the program looks for data
----@param smoke boolean    a few made-up queries in place of the data
+---@param folder string    folder of mq2008, mslr-web-slice, MSLR-WEB10K (Fold1 to Fold5); "": the default data folder
+---@param smoke boolean    true: a few made-up queries instead of the data
 ---@return objectives.Data
 function M.open(name, folder, smoke)
   local set = { least = protocol.least(name) }

@@ -1,7 +1,8 @@
--- Tang et al. (2023), Figures 1 to 9: how do training and held-out loss change with the epochs, in batches and query by
--- query? Networks that have no figure in the paper are shown too. --recipe paper: the runs of table_1.lua at the
--- learning rate of the text, mean over folds; the validation part is held out. --recipe code: as their code draws it,
--- 70 % of the training part against 30 %, mean over seeds.
+-- Figures 1 to 9 of Tang et al. (2023): how do training loss and held-out loss change with the epochs, in batches and
+-- query by query? Networks without a figure in the paper are shown, too.
+-- --recipe paper: the runs of table_1.lua at the learning rate of the paper's text, mean over folds; the validation
+-- part is held out. --recipe code: as the authors' code draws the figures, with 70 % of the training part for training
+-- and 30 % held out, mean over seeds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -21,7 +22,7 @@ local number_of = {
 }
 number_of.mslr = number_of.web10k
 
--- The mean over trials of a loss by epoch.
+-- The mean over trials of a loss, by epoch.
 local function mean_curve(results, trials, name)
   local sums = {}
   for _, trial in ipairs(trials) do
@@ -30,20 +31,23 @@ local function mean_curve(results, trials, name)
   return sums
 end
 
--- The trials whose curves are drawn: all trials, or under recipe `paper` the trials at the rate of the text.
+-- The trials whose learning curves are drawn. Recipe `code` draws all trials, recipe `paper` those with the learning
+-- rate of the paper's text.
 local function drawn(name, algorithm, results)
   local trials = runs.trials(results, algorithm)
   if args.recipe == "code" then return trials end
   return runs.protocol.choose(trials, runs.settings(args, runs.set(args, name), algorithm).rate)
 end
 
-for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+-- Opens all data sets first, so that missing data raise an error before any run.
+for _, name in ipairs(args.sets) do runs.set(args, name) end
 
-local counted = {}  -- runs of a row by data and algorithm
+local counted = {}  -- number of training runs behind a row of the table, by data set and algorithm
 local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
 local cells = intervals.cells(by, function(row) return counted[row[2] .. row[3]] end)
 
--- Intervals over the runs behind a row, at its epochs.
+-- Adds intervals over training runs to row `r`: of the first and last training loss, and of the first, lowest (epoch
+-- `at`) and last held-out loss.
 local function note(r, results, trials, at)
   local values = { {}, {}, {}, {}, {} }
   for t, trial in ipairs(trials) do
@@ -76,7 +80,8 @@ for _, name in ipairs(args.sets) do
 end
 panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
 
--- Compares the loss after the last epoch in batches and query by query, for objectives that have both.
+-- For each objective that is trained both in batches and query by query: how far the held-out loss is above the
+-- training loss after the last epoch, in either way of training.
 local function gaps_text()
   local parts = {}
   for _, name in ipairs(args.sets) do
@@ -90,7 +95,7 @@ local function gaps_text()
   return table.concat(parts, "; ")
 end
 
--- Names the networks whose held-out loss rises before training ends.
+-- Names the networks whose held-out loss is lowest before the last tenth of the epochs and rises afterwards.
 local function rises_text()
   if #rising == 0 then return "The held-out loss is lowest in the last tenth of the epochs everywhere." end
   return ("The held-out loss is lowest before the last tenth of the epochs, and rises afterwards, of %s."):format(

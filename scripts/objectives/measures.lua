@@ -1,16 +1,17 @@
--- The metrics of Tang et al. (2023), 3.3, under both definitions of nDCG, and their code's way to evaluate.
+-- The metrics of Tang et al. (2023), section 3.3, with two definitions of nDCG, and the way in which the authors' code
+-- evaluates.
 --
--- Their code adds 1 to each label before the gain 2^y - 1 is taken, so that an irrelevant document has gain 1 and
--- random orders are near 0.8. It leaves out queries without relevant documents, takes precision at k over min(k, n)
--- documents, and puts the last of equal scores first.
+-- The authors' code adds 1 to each label before the gain 2^y - 1 is taken. An irrelevant document then has gain 1, and
+-- random orders have an nDCG near 0.8. The code leaves out queries without relevant documents, divides precision at k
+-- by min(k, n) for n documents, and ranks the last of several equal scores first.
 local mr = require "moonrank"
 
 local M = {}
 
 local cuts = { 2, 4, 6 }
 
----Handles of all metrics: nDCG of labels + 1, precision and average precision, and nDCG with the gain 2^y - 1.
----@param ties? string  as in mr.metrics.Options
+---All metrics: nDCG of labels + 1 (names "ndcg+1"), precision, average precision, and nDCG with the gain 2^y - 1.
+---@param ties? string  treatment of equal scores, as in mr.metrics.Options
 ---@return mr.Metric[]
 function M.all(ties)
   local found = {}
@@ -26,17 +27,17 @@ function M.all(ties)
   return found
 end
 
----Names of all metrics, in the order of Table 1, then nDCG with the gain 2^y - 1.
+---Names of all metrics: first those of Table 1 in its order, then nDCG with the gain 2^y - 1.
 M.names = {}
 for i, each in ipairs(M.all()) do M.names[i] = each.name end
 
 ---@param name string
----@return string  as in a table's head
+---@return string  the metric's name in the head of a table
 function M.title(name)
   return (name:gsub("^ndcg%+1", "nDCG+1"):gsub("^ndcg", "nDCG"):gsub("^precision", "P"):gsub("^ap$", "MAP"))
 end
 
--- A metric of scores for every query; NaN where no document is relevant.
+-- A metric of scores for each query; NaN for a query without relevant documents.
 local function judged(metric, scores, lists)
   local values = metric(scores, lists)
   return lists.relevant:to(values.dtype):gt(0):where(values, 0 / 0)
@@ -48,19 +49,20 @@ local function of_all(scores, lists, ties)
   return found
 end
 
----Metrics of scores, by name and query; NaN where no document is relevant. Equal scores count as the mean over their
----orders.
+---All metrics of scores, by name and query. They are NaN for a query without relevant documents. Equal scores get the
+---mean over their orders.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>  [lists]
 function M.honest(scores, lists) return of_all(scores, lists) end
 
----Expected metrics of random orders: the mean over all orders, which equal scores have.
+---The expected metrics of random orders, by name and query. They are computed as the metrics of scores that are all
+---equal.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.random(lists) return M.honest(mr.zeros(lists.rows), lists) end
 
--- Numbers of all rows, those of each list in reversed order.
+-- The numbers of all rows, with the rows of each list in reversed order.
 local function backwards(lists)
   local numbers, before = {}, 0
   for _, n in ipairs(lists.sizes:totable()) do
@@ -70,12 +72,12 @@ local function backwards(lists)
   return mr.tensor(numbers, { dtype = "int64" })
 end
 
--- The scores from which their code sorts, as it calls the ranks: those of the network, or of `approx_ndcg_ranker` the
--- number of documents with a higher score, which puts the lowest score first.
+-- The scores by which the authors' code sorts documents. Its ranker `approx_ndcg_ranker` ("inverted") puts the lowest
+-- score first.
 local function sorted_by(scores, ranker) return ranker == "inverted" and -scores or scores end
 
----Metrics as their code has them, by name and query. `ranker`: "scores", or "inverted", which puts the lowest score
----first.
+---Metrics as the authors' code computes them, by name and query. The `ranker` "scores" ranks the highest score first,
+---"inverted" the lowest.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param ranker "scores"|"inverted"
@@ -86,19 +88,20 @@ function M.code(scores, lists, ranker)
   local from_last = mr.lists{ relevance = grades, sizes = lists.sizes:totable() }
   local values = sorted_by(scores, ranker):reshape(lists.rows, 1):rows(order):reshape(lists.rows)
   local found = of_all(values, from_last, "stable")
-  for _, k in ipairs(cuts) do  -- over as many documents as there are
+  -- Divides precision by the number of documents if a query has fewer than k.
+  for _, k in ipairs(cuts) do
     local name = "precision@" .. k
     found[name] = found[name] * k / lists.sizes:to(found[name].dtype):clamp{ max = k }
   end
   return found
 end
 
--- Scores by which the rows of each list stay in their order.
+-- Scores that decrease from row to row, so that the rows of each list are ranked in their given order.
 local function first_on_top(lists) return -mr.arange(1, lists.rows, { dtype = "float64" }) end
 
----Metrics where a ranker gives one score for each query instead of one for each document: only the first document of a
----query is looked at, and nDCG@k sets its gain against the ideal of k documents, or for nDCG of one. So their code
----evaluated `mse_net_qbq_10k`.
+---Metrics as the authors' code computed them for `mse_net_qbq_10k`, whose ranker gives one score per query. Only the
+---first document of a query counts. nDCG@k divides its gain by the ideal DCG of k documents; nDCG without k divides it
+---by that of one document.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.first_document(lists)
@@ -115,7 +118,7 @@ function M.first_document(lists)
   return found
 end
 
----Means over the queries that count.
+---The mean of each metric over queries, by name. Queries whose metric is NaN are left out.
 ---@param values table<string, mr.Tensor>
 ---@return table<string, number>
 function M.means(values)

@@ -1,9 +1,8 @@
--- Decisions of Tang et al. (2023), each with its section, and those of the scripts where the paper
--- does not say.
+-- Decisions of Tang et al. (2023), each with the section of the paper, and our decisions where the paper says nothing.
 --
--- Recipe `paper`: their text, with the official folds, the same test queries for every algorithm, and validation.
--- Recipe `code`: what the authors' code does (github.com/catalinlup/learning-to-rank at 767b70b), under several seeds,
--- where they had none.
+-- Recipe `paper` follows the text, but uses the official folds, the same test queries for every algorithm, and
+-- validation. Recipe `code` does what the authors' code does (github.com/catalinlup/learning-to-rank at 767b70b), under
+-- several seeds; the authors used none.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -12,20 +11,20 @@ local measures, steps = dofile(here .. "measures.lua"), dofile(here .. "steps.lu
 local M = { measures = measures }
 
 ---@class objectives.Settings
----@field steps "documents"|"groups"|"queries"|"pairs"  what a step takes
----@field size? integer    how many, of documents, pairs, and queries of equal length (default: all of them)
----@field eight? boolean   only queries with eight documents
----@field rate number      of Adam, whose other settings are the usual ones
+---@field steps "documents"|"groups"|"queries"|"pairs"  what a gradient step takes; "groups": queries of equal length
+---@field size? integer    number of documents, pairs, or queries of equal length per step (default: all)
+---@field eight? boolean   true: only queries with eight documents are used
+---@field rate number      learning rate of Adam, whose other options have their defaults
 ---@field decay? number    weight decay
 ---@field epochs integer
 
 ---@class objectives.Algorithm
----@field name string      as in Table 1
+---@field name string      name of the algorithm in Table 1
 ---@field objective "mse"|"ranknet"|"approx_ndcg"|"neural_ndcg"
----@field paper table<"mq2008"|"mslr", objectives.Settings>  by their text (4.2), with the most epochs, which are ours
----@field code table<"mq2008"|"mslr", objectives.Settings>   by their code (src/experiments.py, src/train*.py)
+---@field paper table<"mq2008"|"mslr", objectives.Settings>  settings of the text (4.2); the largest epoch is ours
+---@field code table<"mq2008"|"mslr", objectives.Settings>   settings of the code (src/experiments.py, src/train*.py)
 
--- A copy of settings in which some have other values.
+-- Copies settings and replaces those named in `changes`.
 local function with(settings, changes)
   local found = {}
   for name, value in pairs(settings) do found[name] = value end
@@ -33,14 +32,15 @@ local function with(settings, changes)
   return found
 end
 
--- Both data sets: thirty epochs of MSLR-WEB10K where nothing else is said.
+-- The settings for MQ2008 and for MSLR-WEB10K. The latter copy those for MQ2008, but have 30 epochs and the values in
+-- `mslr`.
 local function both(mq2008, mslr) return { mq2008 = mq2008, mslr = with(with(mq2008, { epochs = 30 }), mslr or {}) } end
 
 local queries = { steps = "queries", rate = 1e-4, epochs = 100 }
 local eight = { steps = "groups", size = 8, rate = 1e-4, epochs = 100 }
 local decay = { decay = 1e-5 }
 
----Algorithms with their batch sizes and rates (4.2.1 and 4.2.2).
+---The algorithms with their batch sizes and learning rates (sections 4.2.1 and 4.2.2).
 ---@type objectives.Algorithm[]
 M.algorithms = {
   { name = "MseNetBatched", objective = "mse",
@@ -48,8 +48,8 @@ M.algorithms = {
     code = both({ steps = "documents", size = 64, rate = 5e-5, epochs = 300 }, { steps = "groups", size = false }) },
   { name = "MseNetQbQ", objective = "mse", paper = both(with(queries, { rate = 1e-3 })),
     code = both(with(queries, { rate = 1e-3, epochs = 30 })) },
-  -- The paper trains RankNet in batches of 64 (4.2.1), which are pairs in the authors' code. Recipe `paper` departs
-  -- from this: a step takes one query, whose pairs are made inside the loss.
+  -- The paper trains RankNet in batches of 64 (section 4.2.1); in the authors' code these are 64 pairs. Recipe `paper`
+  -- departs from this: a step takes one query, whose pairs are made inside the loss.
   { name = "RankNet", objective = "ranknet", paper = both(queries),
     code = both({ steps = "pairs", size = 64, rate = 1e-4, epochs = 10 }, { epochs = 10 }) },
   { name = "ApproxNDCGBatched", objective = "approx_ndcg", paper = both(with(eight, decay)),
@@ -64,33 +64,35 @@ M.algorithms = {
 M.names, M.by_name = {}, {}
 for i, each in ipairs(M.algorithms) do M.names[i], M.by_name[each.name] = each.name, each end
 
----The algorithm that the others are compared with.
+---The algorithm with which all other algorithms are compared.
 M.base = "MseNetBatched"
 
----Settings of an algorithm for a data set under a recipe. `short`: two epochs, to see that it runs.
+---The training settings of an algorithm for a data set under a recipe. With `short` there are only two epochs, to test
+---that the script runs.
 ---@param set objectives.Data
 ---@return objectives.Settings
 function M.settings(name, recipe, set, short)
   return with(M.by_name[name][recipe][set.kind], short and { epochs = 2, eight = false } or {})
 end
 
----The least number of queries of equal length that batches are made of: eight in their code. On the slice most lengths
----occur once.
+---Queries of equal length are trained on in batches only if there are at least this many. It is eight as in the
+---authors' code, but one on the MSLR slice, where most lengths occur once.
 function M.least(name) return name == "mslr" and 1 or 8 end
 
----One network for all algorithms (4.2.1): a hidden layer of five units.
+---The network that all algorithms train (section 4.2.1): one hidden layer of five units.
 function M.network(features, seed)
   return mr.models.mlp{ inputs = features, hidden = { 5 }, activation = "relu", seed = seed }
 end
 
--- A loss with another mean. Sign -1 makes a loss that was to be maximised one that is minimised.
+-- Wraps a loss so that its sum is divided by `count(lists)`. With sign -1, a loss that should be maximised is
+-- minimised.
 local function counting(loss, count, sign)
   local own = { name = loss.name, metric = loss.metric, options = loss.options }
   function own.count(_, lists) return count(lists) end
   return setmetatable(own, { __call = function(_, scores, lists) return sign * loss(scores, lists) end })
 end
 
--- Pairs of rows of lists, those of unequal grades as often as upsampling has them.
+-- Returns a function that counts the pairs of rows within lists, where a pair of unequal grades counts `times` times.
 local function pairs_of(times)
   return function(lists)
     local sizes = lists.sizes:double()
@@ -99,19 +101,19 @@ local function pairs_of(times)
   end
 end
 
--- RankNet over all pairs, those of unequal grades as often as makes the targets 0, 1/2 and 1 equally many (4.1): the
--- mean over pairs. Pairs that were drawn so (steps.pairs) count once.
+-- RankNet's loss as the mean over all pairs (section 4.1). Pairs of unequal grades are repeated until the targets 0,
+-- 1/2 and 1 are equally frequent. If pairs were drawn with equally frequent targets (steps.pairs), each counts once.
 local function ranknet(train, drawn)
   local loss = mr.losses.ranknet_all_pairs{ upsample = not drawn and train.lists or nil }
   return counting(loss, pairs_of(loss.options.upsample), 1)
 end
 
----The loss of an algorithm (3.2). Under the recipe `code` the NDCGs, which are to be maximised, are minimised, and
----queries without relevant documents count as steps.
+---The loss of an algorithm (section 3.2). Under the recipe `code`, NDCG losses have the wrong sign, as in the authors'
+---code: NDCG is minimised. Queries without relevant documents then count in the mean of ApproxNDCG's loss.
 ---@param name string
 ---@param train mr.Dataset
 ---@param recipe "paper"|"code"
----@param drawn? boolean  RankNet: its pairs were drawn
+---@param drawn? boolean  for RankNet: true if its pairs were drawn by steps.pairs
 function M.loss(name, train, recipe, drawn)
   local objective = M.by_name[name].objective
   if objective == "mse" then return mr.losses.mse() end
@@ -122,11 +124,11 @@ function M.loss(name, train, recipe, drawn)
   return counting(loss, function(lists) return all and lists.count or math.max(1, loss:count(lists)) end, -1)
 end
 
----Training data by steps (4.2), for mr.fit{train = ..., batch = 1, shuffle = false}; returns how many queries take
----part, too.
+---Training data divided into gradient steps (section 4.2), for mr.fit{train = ..., batch = 1, shuffle = false}. The
+---second result is the number of queries that are trained on.
 ---@param train mr.Dataset
 ---@param o objectives.Settings
----@param least integer  fewest queries of a length
+---@param least integer  queries of equal length are left out if there are fewer than this
 ---@param seed integer
 function M.steps(train, o, least, seed)
   if o.steps == "documents" then return steps.documents(train, o.size, seed), train.count end
@@ -135,8 +137,8 @@ function M.steps(train, o, least, seed)
   return steps.equal_lengths(train, { size = o.size or nil, least = least, drop = o.eight })
 end
 
----Options of mr.fit that all trainings share: Adam (4.2), steps in the order in which they were made. Returns how many
----queries take part, too.
+---The options of mr.fit that all trainings share: Adam (section 4.2), with steps in the order in which they were made.
+---The second result is the number of queries that are trained on.
 ---@param run { name: string, o: objectives.Settings, recipe: string, seed: integer, rate?: number }
 ---@param train mr.Dataset
 ---@param least integer
@@ -149,24 +151,26 @@ function M.training(run, train, least)
     epochs = o.epochs, seed = run.seed, progress = false }, count
 end
 
--- The held-out loss is the mean over documents where a step's is, else over queries.
+-- Sets the held-out loss: the mean over documents if training steps take documents, else the mean over queries.
 local function held_out(options, o, part)
   options.valid, options.reduction = part, o.steps == "documents" and "rows" or "mean"
 end
 
----Recipe `paper`: rates that validation chooses from; those of the text (4.2) are among them.
+---Recipe `paper`: the learning rates that validation chooses from. They include the rates of the paper's text (section
+---4.2).
 M.rates = { 1e-4, 1e-3, 1e-2, 1e-1 }
----Epochs without a better one after which training ends at rates that are not those of the text, whose curves are drawn
----whole.
+---Early stopping: training ends after this many epochs without a better validation metric. Trainings at the learning
+---rate of the paper's text never stop early, because their whole learning curves are drawn.
 M.patience = 20
 
----Recipe `paper`: one algorithm on one official fold (3.1), features standardised by its training part (4.1).
----Validation chooses the epoch, by nDCG with the gain 2^y - 1. Returns how many queries were trained on, too.
+---Recipe `paper`: trains one algorithm on one official fold (section 3.1), with features standardised by the training
+---part (section 4.1). Validation nDCG with the gain 2^y - 1 chooses the epoch. The second result is the number of
+---queries that were trained on.
 ---@param set objectives.Data
 ---@param trial { algorithm: string, split: integer, rate: number }
 ---@param seed integer
 ---@param short boolean
----@param change? fun(model: table)  changes the starting parameters
+---@param change? fun(model: table)  changes the initial parameters of the model
 ---@return mr.Run, integer
 function M.fit_paper(set, trial, seed, short, change)
   local name, o = trial.algorithm, M.settings(trial.algorithm, "paper", set, short)
@@ -180,10 +184,11 @@ function M.fit_paper(set, trial, seed, short, change)
   return mr.fit(options), count
 end
 
----Recipe `code`: three seeds, to show how much a result depends on its seed; one seed for made-up data.
+---Recipe `code`: returns three consecutive seeds, to show how much a result depends on the seed; returns one seed if
+---`short`.
 function M.seeds(seed, short) return short and { seed } or { seed, seed + 1, seed + 2 } end
 
----All queries of a data set.
+---All queries of a data set: the training, validation and test parts of its first fold together.
 ---@param set objectives.Data
 ---@return mr.Dataset
 function M.all(set)
@@ -191,7 +196,7 @@ function M.all(set)
   return first.train:concat(first.valid, first.test)
 end
 
----Only queries with eight documents.
+---Returns only those queries of `part` that have eight documents.
 ---@param part mr.Dataset
 ---@return mr.Dataset
 function M.of_eight(part)
@@ -202,9 +207,10 @@ function M.of_eight(part)
   return part:select{ lists = numbers }
 end
 
----Training and evaluation part as their code has them (4.1). Of MQ2008 a tenth of the queries, at random, is for
----evaluation. Of MSLR-WEB10K they train on the training and test parts of all five folds, and evaluate on the
----validation parts of all five: every query is in both. A hundred of those are drawn.
+---The training part and the evaluation part as in the authors' code (section 4.1). On MQ2008 a random tenth of the
+---queries is for evaluation. On MSLR-WEB10K the authors train on the training and test parts of all five folds and
+---evaluate on the validation parts of all five, so every query is in both parts. Here 100 queries are drawn for
+---evaluation.
 ---@param set objectives.Data
 ---@param seed integer
 ---@return mr.Dataset train, mr.Dataset evaluation
@@ -220,7 +226,7 @@ local function z_scores(x)
   return (x - mean) / (((x - mean) ^ 2):mean(1) + 1e-5):sqrt()
 end
 
--- Features of each query by its own mean and deviation.
+-- Standardises the features of each query by that query's own mean and standard deviation.
 local function by_query(part)
   local found, before = {}, 0
   for i, n in ipairs(part.lists.sizes:totable()) do
@@ -230,9 +236,9 @@ local function by_query(part)
   return mr.cat(found, 1)
 end
 
----Features standardised as their code does it, by the statistics of the part itself, and with 1e-5 added to the
----variance: over all rows ("rows"); within each query ("queries"); of queries with eight documents, which are one array
----there, over the documents in the same place ("places").
+---Standardises features as the authors' code does, by the statistics of the part itself, with 1e-5 added to the
+---variance. "rows": over all documents. "queries": within each query. "places": for queries with eight documents, which
+---that code stores as one array, over the documents at the same position in their queries.
 ---@param part mr.Dataset
 ---@param how "rows"|"queries"|"places"
 ---@return mr.Dataset
@@ -248,14 +254,16 @@ function M.scaled(part, how)
   return mr.data.dataset{ lists = part.lists, features = x, name = part.name }
 end
 
--- The units over which the authors' code standardises the features of an algorithm.
+-- Over what the authors' code standardises the features of an algorithm: "rows", "queries" or "places", as in
+-- `M.scaled`.
 local function scaling_of(name, o)
   if M.by_name[name].objective == "ranknet" or o.steps == "documents" then return "rows" end
   return o.eight and "places" or "queries"
 end
 
----Recipe `code`: trains on all of their training part. Returns the evaluation part, the network's scores of it, and how
----many queries were trained on. Of MQ2008 NeuralNDCG is evaluated on queries with eight documents alone.
+---Recipe `code`: trains on the whole training part of the authors' code. Returns the evaluation part, the network's
+---scores of that part, and the number of queries trained on. On MQ2008, NeuralNDCG is evaluated only on queries with
+---eight documents.
 ---@param set objectives.Data
 ---@param trial { algorithm: string, seeds: integer }
 ---@param short boolean
@@ -272,8 +280,8 @@ function M.fit_code(set, trial, short)
   return test, mr.no_grad(function() return options.model{ lists = test.lists, features = test.features } end), count
 end
 
----Recipe `code`: learning curves with 70 % of their training part against the rest (4.2). Features are not standardised
----where a step takes one array.
+---Recipe `code`: trains on 70 % of the training part and holds out the other 30 %, for learning curves (section 4.2).
+---Features are standardised only if a step is a batch of queries of equal length and queries of all lengths are used.
 ---@param set objectives.Data
 ---@param trial { algorithm: string, seeds: integer }
 ---@param short boolean
@@ -289,12 +297,13 @@ function M.fit_curves(set, trial, short)
   return mr.fit(options)
 end
 
----The order that their code means to evaluate: NDCG losses, which are minimised, put the best document last.
+---The ranking that the authors' code should evaluate. Their NDCG losses are minimised by mistake and put the best
+---document last, so the inverted order is right.
 ---@return "scores"|"inverted"
 function M.meant(name) return M.by_name[name].objective:find "ndcg" and "inverted" or "scores" end
 
----How their code evaluates an algorithm: the order of the scores, the inverted order, or the first document of each
----query alone.
+---The ranking that the authors' code does evaluate: by scores, by inverted scores, or only the first document of each
+---query.
 ---@return "scores"|"inverted"|"first document"
 function M.ranker(set, name)
   if set.kind == "mslr" and name == "MseNetBatched" then return "inverted" end
@@ -302,19 +311,20 @@ function M.ranker(set, name)
   return M.meant(name)
 end
 
----Metrics as their code evaluates them (3.3).
+---The metrics of an algorithm on the evaluation part as the authors' code computes them (section 3.3), by name and
+---query.
 function M.as_coded(set, name, scores, lists)
   local ranker = M.ranker(set, name)
   if ranker == "first document" then return measures.first_document(lists) end
   return measures.code(scores, lists, ranker)
 end
 
----Recipe `paper`: the number by which rates are chosen, nDCG on validation at the epoch that is kept.
+---Recipe `paper`: the validation nDCG at the chosen epoch of a run, by which learning rates are chosen.
 ---@return number
 function M.valid_of(run) return run.best.metrics.ndcg end
 
----Recipe `paper`: the trial of every fold with the rate of the text, or without `rate` the trial that is best on
----validation.
+---Recipe `paper`: one trial per fold, either the one with learning rate `rate`, or without `rate` the one that is best
+---on validation.
 ---@param trials { split: integer, rate: number, valid: number }[]
 ---@param rate? number
 function M.choose(trials, rate)
@@ -327,16 +337,16 @@ function M.choose(trials, rate)
   return found
 end
 
----True if a rate is the least or the largest that was tried.
+---True if a learning rate is the smallest or the largest that was tried.
 function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] end
 
--- p of 100,000 random choices of signs, paired by query.
+-- The p-value of a permutation test with 100,000 random sign flips, paired by query.
 local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }).p end
 
----Every algorithm against random orders and against M.base, by its values of all test queries: means, changes, and
----p-values, which are corrected by Holm over all comparisons of a data set.
----@param values table<string, number[]>  by algorithm
----@param random number[]
+---Compares every algorithm with random orders and with `M.base`, by the metric of each test query. Returns means,
+---changes against `M.base`, and p-values corrected by Holm over all comparisons of the data set.
+---@param values table<string, number[]>  metric of each test query, by algorithm
+---@param random number[]  expected metric of each test query under random orders
 function M.compare(values, random)
   local found, ps, base = {}, {}, values[M.base]
   for i, name in ipairs(M.names) do
@@ -350,14 +360,15 @@ function M.compare(values, random)
   return found
 end
 
----True if a corrected p-value is called significant.
+---True if a corrected p-value is below 0.05.
 function M.significant(p) return p < 0.05 end
 
----Recipe `code`: whether a printed number lies, to its two digits, between the least and the largest of the seeds.
+---Recipe `code`: true if a printed number, rounded to two digits, lies between the smallest and largest result over
+---seeds.
 function M.meets(printed, low, high) return printed >= low - 0.005 and printed <= high + 0.005 end
 
----The epoch with the least held-out loss, and whether the loss rises afterwards: whether that epoch is before the last
----tenth.
+---Returns the epoch with the lowest held-out loss, and true if that epoch is before the last tenth of the epochs, after
+---which the loss rises.
 ---@param losses number[]
 ---@return integer epoch, boolean rises
 function M.lowest(losses)

@@ -1,12 +1,13 @@
 -- Numbers printed in Tang, Lupău & Bonfanti (2023), "Neural Learning-to-rank models: a comparison between objective
--- functions" (TU Delft, IN4325), those in the authors' repository (github.com/catalinlup/learning-to-rank), and what
--- random orders reach under their definitions.
+-- functions" (TU Delft, IN4325), and numbers in the authors' repository (github.com/catalinlup/learning-to-rank).
+-- `M.random` has what random orders reach under the authors' definitions of metrics.
 local M = {}
 
--- The order of the numbers below. nDCG is of labels + 1.
+-- The metrics whose values the tables below list, in the order of the values. "ndcg+1" is nDCG of labels + 1.
 M.metrics = { "ndcg+1", "ndcg+1@2", "ndcg+1@4", "ndcg+1@6", "precision@2", "precision@4", "precision@6", "ap" }
 
--- Table 1, by data set and algorithm; two cells of "MLSR10K" are empty there.
+-- Table 1 of the paper, by data set and algorithm. Two cells are empty for MSLR-WEB10K, which the paper calls
+-- "MLSR10K".
 M.table_1 = {
   mq2008 = {
     MseNetBatched = { 0.79, 0.47, 0.56, 0.63, 0.28, 0.26, 0.27, 0.45 },
@@ -25,8 +26,9 @@ M.table_1 = {
   },
 }
 
--- evaluation/*.json at 767b70b: the rows of MQ2008 are those of the table; those of MSLR-WEB10K were written after it.
--- `queries`: how many were evaluated, from the decimals of P@2.
+-- Results in the files evaluation/*.json of the authors' repository at commit 767b70b. Those of MQ2008 are the rows of
+-- Table 1; those of MSLR-WEB10K are newer than the paper. `queries` is the number of evaluated queries, inferred from
+-- the decimals of P@2.
 M.files = {
   mq2008 = {
     MseNetBatched = { 0.7954, 0.4672, 0.5617, 0.6285, 0.2807, 0.2632, 0.2749, 0.4506, queries = 57 },
@@ -45,8 +47,8 @@ M.files = {
   },
 }
 
--- Random orders under the authors' code, queries with a relevant document only: one order of each query, so known to
--- two digits or so.
+-- Metrics of random orders under the authors' code, over queries with a relevant document. Each query had one random
+-- order, so only about two digits are reliable.
 M.random = {
   { set = "mq2008", queries = 564, ["ndcg+1"] = 0.7814, ["ndcg+1@2"] = 0.4446, ["ndcg+1@6"] = 0.5955, ["precision@2"] = 0.2964, ap = 0.4211,
     ndcg = 0.5697 },

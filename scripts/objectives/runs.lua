@@ -1,5 +1,5 @@
--- Training runs of Tang et al. (2023), kept in a store: a study for each data set and recipe. protocol.lua says what a
--- run does.
+-- Training runs that reproduce Tang et al. (2023), in a store: one study per data set and recipe. protocol.lua defines
+-- what a run does.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -8,8 +8,9 @@ local measures, published = protocol.measures, dofile(here .. "published.lua").t
 
 local M = { protocol = protocol, data = data, measures = measures }
 
----Options of a script: its own, and those of kept runs. `more.smoke` has values that --smoke gives to its own options;
----`more.without` names the options "recipe" and "seed" if the script does not take them.
+---Parses the command line of a script: its own options, and options of stored training runs. `more.smoke` has values
+---that --smoke gives to the script's own options. `more.without` lists which of the options "recipe" and "seed" the
+---script does not have.
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
@@ -22,18 +23,19 @@ end
 
 local opened = kept.cache()
 
----A data set by its name, read once.
+---Opens a data set by its name. Its data are read only once.
 ---@return objectives.Data
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
 end
 
----Settings of an algorithm for a data set under the recipe that was asked for.
+---The training settings of an algorithm for a data set under the recipe that --recipe names.
 ---@return objectives.Settings
 function M.settings(args, set, name) return protocol.settings(name, args.recipe, set, args.smoke) end
 
--- Numbers of a trial: means, and values of every query.
+-- What a trial returns: the mean of each metric, the numbers of counted and of skipped queries, and the fields of
+-- `more`.
 local function result_of(values, more)
   local result = more or {}
   for name, mean in pairs(measures.means(values)) do result[name] = mean end
@@ -42,7 +44,7 @@ local function result_of(values, more)
   return result
 end
 
--- Adds the training and held-out loss of every epoch to the values that a trial keeps by name.
+-- Adds the training loss and the held-out loss of every epoch to `per_list`, the arrays that a trial stores.
 local function with_curves(per_list, run)
   local training, held_out = {}, {}
   for i, entry in ipairs(run.history) do training[i], held_out[i] = entry.loss, entry.valid_loss end
@@ -50,7 +52,7 @@ local function with_curves(per_list, run)
   return per_list
 end
 
--- Recipe `paper`: one fold.
+-- Recipe `paper`: trains and tests one algorithm on one fold, and stores metrics by query and learning curves.
 local function honest(args, set, trial)
   local run, queries = protocol.fit_paper(set, trial, args.seed, args.smoke)
   local values = {}
@@ -59,13 +61,14 @@ local function honest(args, set, trial)
     per_list = with_curves(values, run) })
 end
 
--- Recipe `code`: learning curves.
+-- Recipe `code`: trains one algorithm for its learning curves.
 local function their_curves(args, set, trial)
   local run = protocol.fit_curves(set, trial, args.smoke)
   return { valid = protocol.valid_of(run), per_list = with_curves({}, run) }
 end
 
--- Recipe `code`: as evaluated, as meant, and random orders.
+-- Recipe `code`: trains one algorithm. The result has metrics as the authors' code evaluates them, as it means to
+-- evaluate them ("meant "), and of random orders ("random ").
 local function as_they_did(args, set, trial)
   local test, scores, queries = protocol.fit_code(set, trial, args.smoke)
   local name = trial.algorithm
@@ -78,8 +81,8 @@ local function as_they_did(args, set, trial)
   return result
 end
 
----The algorithms that run on a data set. Under the recipe `code` these are the algorithms that have a number in the
----authors' Table 1.
+---The algorithms that are trained on a data set. Under the recipe `code` they are those with a number in Table 1 of the
+---paper.
 ---@return string[]
 function M.algorithms_of(args, set)
   local found, name = {}, set.kind == "mslr" and "web10k" or set.kind
@@ -89,12 +92,12 @@ function M.algorithms_of(args, set)
   return found
 end
 
--- A trial as a table: its parameters and the numbers that it returned.
+-- A trial as a table that gives a parameter or a returned number by its name.
 local function record(columns, row)
   return setmetatable({}, { __index = function(_, name) return columns:column("runs", name)[row] end })
 end
 
----The trials of an algorithm, in their order.
+---The trials of an algorithm, ordered by number.
 ---@param results mr.Results
 ---@param algorithm string
 function M.trials(results, algorithm)
@@ -104,7 +107,7 @@ function M.trials(results, algorithm)
   return found
 end
 
--- A study of a data set under the recipe that was asked for.
+-- Opens or makes the study of a data set under the recipe that --recipe names. Failed runs are an error.
 local function study(args, name, o)
   local set = M.set(args, name)
   o.space.algorithm = mr.choice(M.algorithms_of(args, set))
@@ -119,7 +122,7 @@ end
 
 local function seeds_of(args) return { seeds = mr.choice(protocol.seeds(args.seed, args.smoke)) } end
 
----The runs of a data set under the recipe that was asked for.
+---The training runs of a data set under the recipe that --recipe names. Missing runs are made.
 ---@param name "mq2008"|"mslr"|"web10k"
 ---@return mr.Results
 function M.of(args, name)
@@ -128,7 +131,8 @@ function M.of(args, name)
     space = { rate = mr.choice(protocol.rates), split = mr.range(1, #M.set(args, name).folds) } })
 end
 
----Runs with learning curves: the runs of M.of under the recipe `paper`, further runs under `code`.
+---Runs with learning curves. Under the recipe `paper` they are the runs of `M.of`; under `code` they are other runs,
+---which hold out a part.
 ---@return mr.Results
 function M.curves_of(args, name)
   if args.recipe == "paper" then return M.of(args, name) end

@@ -1,11 +1,11 @@
--- Tang et al. (2023), Table 1: how much of a network's nDCG is its seed?
--- Networks are trained under many seeds, and a second time from starting weights of which one differs in its last bit.
+-- Table 1 of Tang et al. (2023): how much of a network's nDCG depends on its seed?
+-- Networks are trained under many seeds, and a second time from initial weights of which one differs in its last bit.
 -- One table has the distribution of nDCG over seeds, and the difference from MseNetBatched with an interval over seeds.
--- The other has how far two trainings of equal seed come apart, at every learning rate.
+-- The other table has how far two trainings with equal seed move apart, at every learning rate.
 -- Data, networks and protocol are those of table_1.lua --recipe paper, "rate chosen" (official folds; validation
--- chooses epoch and rate). Runs are kept by numerics version, so a store with runs of older programs shows these beside
--- today's (--versions). An interrupted script goes on where it ended. 20 seeds on MQ2008 take about 40 minutes of
--- processor time.
+-- chooses epoch and learning rate). Runs are stored by numerics version, so that runs of older programs can be shown
+-- beside today's (--versions). An interrupted script continues where it ended. 20 seeds on MQ2008 take about 40 minutes
+-- of processor time.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -24,19 +24,20 @@ local args = runs.args({
     .. "runs are made under this program's alone (default: that one)" },
 }, { smoke = { seeds = 2 }, without = { "recipe" } })
 args.recipe = "paper"
-local set = runs.set(args, args.set)  -- missing data are reported at once
+-- Opens the data set first, so that missing data raise an error before any run.
+local set = runs.set(args, args.set)
 
 ---@class objectives.Group
----@field version string    numerics version
----@field title string      numerics version, with the commit
+---@field version string    numerics version under which the runs were made
+---@field title string      numerics version and the program's commit, for tables
 ---@field algorithm string
 ---@field start "as drawn"|"last bit"
 ---@field seeds integer[]
----@field cells number[]    nDCG of the chosen trials, by seed
----@field values number[][] nDCG of every test query, by seed
----@field trials table[][]  all trials, by seed
+---@field cells number[]    mean test nDCG of the trials that validation chose, by seed
+---@field values number[][] test nDCG of every query, by seed
+---@field trials table[][]  all trials (learning rates and folds), by seed
 
--- The nDCG of all test queries of the chosen trials, fold by fold.
+-- The nDCG of all test queries, from the trial that validation chose on each fold, one fold after the other.
 local function pooled(results, trials)
   local all = {}
   for _, trial in ipairs(protocol.choose(trials)) do
@@ -46,8 +47,8 @@ local function pooled(results, trials)
   return all
 end
 
--- Makes or completes a study of this program's numerics version. Studies of other versions, and all studies with
--- --kept, are only read.
+-- Makes or completes a study under this program's numerics version. Studies of other numerics versions, and with --kept
+-- all studies, are only read.
 local function study(version, algorithm, start, seed)
   local o = trainings.study(set, { algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
     short = args.smoke })
@@ -77,7 +78,7 @@ local function with_ends(found)
   return ("%.4f (%.4f to %.4f)"):format(found.mean, found.mean - found.half, found.mean + found.half)
 end
 
--- Values f(seed) for the seeds that two groups share.
+-- Values f(seed) for the seeds that both groups `a` and `b` have.
 local function shared(a, b, f)
   local found, has = {}, {}
   for _, seed in ipairs(b.seeds) do has[seed] = true end
@@ -85,7 +86,7 @@ local function shared(a, b, f)
   return found
 end
 
--- The mean over seeds of the values of every query.
+-- The value of every query as the mean over `seeds`.
 local function mean_values(values, seeds)
   local sums = {}
   for _, seed in ipairs(seeds) do
@@ -102,7 +103,8 @@ local function count(x, f)
   return n
 end
 
--- A group's row: nDCG over seeds, and its difference from the base over seeds and over queries.
+-- A row of the first table: a network's nDCG over seeds, and its difference from the base network over seeds and over
+-- queries.
 local function row_of(own, base)
   local cells = {}
   for i, seed in ipairs(own.seeds) do cells[i] = own.cells[seed] end
@@ -121,8 +123,8 @@ local function row_of(own, base)
   return row
 end
 
--- Rows that compare two groups of one algorithm at equal seeds: a row for the trainings at every learning rate, and a
--- row for the trials that validation chooses.
+-- Table rows that compare two groups of trainings of one algorithm at equal seeds. There is a row for each learning
+-- rate, and one for the trials that validation chooses.
 local function rows_of_pair(one, other)
   local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
   for i, rate in ipairs(protocol.rates) do
@@ -167,7 +169,8 @@ local function versions()
   return found
 end
 
--- A number of a group is over the chosen runs of all folds and seeds, a change over those of the base as well.
+-- Intervals of the first table, and how many training runs a cell is from: all folds and seeds of a group. A change
+-- against the base network is from twice as many.
 local of_groups = intervals.cells("Student's t over seeds", function(row, column)
   return row[4] * #set.folds * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
 end)
@@ -184,7 +187,8 @@ for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
 end
--- Pairs each group with the next group of its algorithm under another version, and with its group of a changed bit.
+-- Compares each group of trainings with the next group of its algorithm under another numerics version, and with the
+-- group whose initial weights differ in one last bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
   local own = {}

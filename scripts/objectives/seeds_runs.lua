@@ -1,5 +1,5 @@
--- The training runs of seeds.lua, a study over learning rates and folds for each algorithm, start, seed and numerics
--- version, and functions that measure how far two trainings are apart.
+-- The training runs of seeds.lua: one study over learning rates and folds for each algorithm, start, seed and numerics
+-- version. Other functions here measure how far two trainings are apart.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,7 +7,7 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----Changes the last bit of the first weight of a network's output layer.
+---Flips the last bit of the first weight of a network's output layer.
 function M.change_last_bit(model)
   local names, values = model:state()
   local by_name = {}
@@ -20,7 +20,7 @@ end
 
 ---@param set objectives.Data
 ---@param o { algorithm: string, start: "as drawn"|"last bit", seed: integer, version: string, name: string, short: boolean }
----@return table  for kept.study
+---@return table  a study for kept.study
 function M.study(set, o)
   local change = o.start == "last bit" and M.change_last_bit or nil
   return {
@@ -40,8 +40,8 @@ end
 
 M.distribution = dofile(here .. "../intervals.lua").distribution
 
----The first epoch at which two curves differ by more than `least`, or at which one of them has ended; nil if there is
----no such epoch.
+---The first epoch at which two learning curves differ by more than `least`, or at which one of them has ended; nil if
+---there is no such epoch.
 ---@param a number[]
 ---@param b number[]
 ---@param least number
@@ -52,8 +52,9 @@ function M.parting(a, b, least)
   return #a ~= #b and math.min(#a, #b) + 1 or nil
 end
 
----How far a number moves between two trainings of equal seed, and between two seeds of the first.
----@param numbers number[][][]  for each fold, for each seed, the number of either training
+---How far a result moves between two trainings with equal seed (`rms`, `most`, `change`), and between two seeds
+---(`of_seeds`, from the first trainings).
+---@param numbers number[][][]  for each fold and seed the results of both trainings
 ---@return { change: table, most: number, rms: number, of_seeds: number }
 function M.moved(numbers)
   local squares, most, changes, between = 0, 0, {}, 0

@@ -1,6 +1,6 @@
--- Steps of training as in Tang et al. (2023), 4.2: batches that are made once and taken in the same
--- order in every epoch. Each maker returns data for mr.fit{train = ..., batch = 1, shuffle =
--- false}; for steps of one query each, pass the dataset itself.
+-- Gradient steps as in Tang et al. (2023), section 4.2: batches that are made once and used in the same order in every
+-- epoch. The functions return data for mr.fit{train = ..., batch = 1, shuffle = false}. For steps of one query each,
+-- pass the dataset itself to mr.fit.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -9,12 +9,12 @@ local M = {}
 local Batches = {}
 Batches.__index = Batches
 
--- Batches of a dataset; make(i) gives the one with number i.
+-- Training data for mr.fit made from a dataset: `make(i)` returns batch number i.
 local function of(set, count, make)
   return setmetatable({ lists = set.lists, features = set.features, fingerprint = set.fingerprint, count = count, _make = make }, Batches)
 end
 
----Iterates over the batches, in the same order each time.
+---Iterates over the batches, in the same order every time.
 function Batches:batches()
   local at = 0
   return function()
@@ -23,7 +23,8 @@ function Batches:batches()
   end
 end
 
--- Batches of the lists with these numbers, kept.
+-- Training data with one batch per entry of `groups`, which lists the numbers of the batch's lists. Batches are made
+-- once and stored.
 local function of_groups(set, groups)
   local kept = {}
   for i, numbers in ipairs(groups) do
@@ -33,9 +34,9 @@ local function of_groups(set, groups)
   return of(set, #groups, function(i) return kept[i] end)
 end
 
----Steps of queries that have equally many documents, up to `size` queries in a step (default all). Lengths that fewer
----than `least` queries have are left out. `drop` leaves out the last step of a pass. Also returns how many queries take
----part.
+---Steps that batch queries with equally many documents, up to `size` queries per step (default: all). Lengths with
+---fewer than `least` queries are left out. With `drop` the last step of an epoch is left out. The second result is the
+---number of queries in all steps.
 ---@param set mr.Dataset
 ---@param o { size?: integer, least: integer, drop?: boolean }
 ---@return table, integer
@@ -60,7 +61,8 @@ function M.equal_lengths(set, o)
   return of_groups(set, groups), count
 end
 
----Steps of `size` documents each, from any queries. They are drawn once, and the last step is left out.
+---Steps of `size` documents each, from any queries. The documents are drawn once in random order, and the last step is
+---left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer
@@ -71,7 +73,8 @@ function M.documents(set, size, seed)
   return of_groups(rows, groups)
 end
 
--- Ordered pairs of rows of a query by target: the first one better, equal, worse.
+-- All ordered pairs of rows of the same query, by whether the first row's grade is better than, equal to or worse than
+-- the second's.
 local function targets(set)
   local grades, found, before = set.lists.relevance:totable(), { better = {}, equal = {}, worse = {} }, 0
   for _, n in ipairs(set.lists.sizes:totable()) do
@@ -86,7 +89,7 @@ local function targets(set)
   return found
 end
 
--- As many entries as asked for, drawn with replacement.
+-- Draws `count` entries at random with replacement.
 local function drawn(entries, count, seed, stream)
   local found = {}
   if #entries == 0 then return found end
@@ -96,8 +99,9 @@ local function drawn(entries, count, seed, stream)
   return found
 end
 
----Pairs of documents of a query, `size` in a step, each a list of two: all pairs of equal documents, and as many with
----the first one better, and worse, drawn from those with replacement. The last step is left out.
+---Steps of `size` pairs of documents of the same query, each pair a list of two rows. All pairs of equal grades are
+---used. As many pairs with the first document better, and as many with it worse, are drawn with replacement. The last
+---step is left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer

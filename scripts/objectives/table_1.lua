@@ -1,11 +1,12 @@
--- Tang et al. (2023), Table 1: which objective ranks best, with one network? MseNet, RankNet, ApproxNDCG and
--- NeuralNDCG, in batches of queries of equal length and query by query, by nDCG, precision and average precision.
--- Data: MQ2008 (five folds) and the MSLR slice (its one fold), or MSLR-WEB10K where it is (--sets mq2008,web10k).
--- Network: f-5-1, ReLU; Adam.
--- --recipe paper: every algorithm on the same test queries, those of the official folds (the paper splits off a tenth of the queries at random
--- instead), features standardised by the training part, the epoch chosen on validation, and the learning rate once that
--- of the text, once chosen on validation. --recipe code: what the authors' code does, under three seeds. protocol.lua
--- has both.
+-- Table 1 of Tang et al. (2023): with which objective does one network rank best? MseNet, RankNet, ApproxNDCG and
+-- NeuralNDCG are trained in batches of queries of equal length and query by query, and judged by nDCG, precision and
+-- average precision.
+-- Data: MQ2008 (five folds) and the MSLR slice (one fold), or MSLR-WEB10K if available (--sets mq2008,web10k). Network:
+-- one hidden layer of five units, ReLU; Adam.
+-- --recipe paper: every algorithm has the same test queries, those of the official folds (the paper splits off a random
+-- tenth of the queries instead). Features are standardised by the training part, the epoch is chosen on validation.
+-- Results are shown for the learning rate of the paper's text and for the rate that is best on validation.
+-- --recipe code: what the authors' code does, under three seeds. protocol.lua defines both recipes.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
@@ -18,8 +19,8 @@ local args = runs.args{
 
 local views = { paper = dofile(here .. "table_paper.lua"), code = dofile(here .. "table_code.lua") }
 
--- An algorithm's numbers in a table of the paper or in its authors' files, with a note if they are of another data set.
--- Made-up data have none.
+-- An algorithm's row of numbers from the paper's table or from the authors' files, with a note if they are of another
+-- data set; nil with made-up data.
 local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
@@ -31,7 +32,8 @@ local function printed_row(source, name, algorithm, what)
   return row
 end
 
--- A row, and the intervals of its cells; `ends` of a metric where there are any.
+-- A table row of an algorithm. `noted` gets the interval of each cell; `ends(metric)` returns the interval, if there is
+-- one.
 local function row_of(algorithm, title, cell, noted, ends)
   local row = { algorithm, title }
   for _, metric in ipairs(published.metrics) do
@@ -41,7 +43,7 @@ local function row_of(algorithm, title, cell, noted, ends)
   return row
 end
 
--- Rows of all algorithms, each with the printed numbers below its own, and of random orders.
+-- The rows of all algorithms, each followed by the printed numbers of that algorithm, and a row of random orders.
 local function rows_of(name, view)
   local rows, set, of_line = {}, runs.set(args, name), {}
   local cells = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
@@ -59,14 +61,16 @@ local function rows_of(name, view)
   return rows, cells
 end
 
--- Marks the best of the lines of a kind. Printed numbers and random orders are texts, so that they are not marked.
+-- The best value among rows with equal "what" is marked. Printed numbers and random orders are strings, so that they
+-- are never marked.
 local columns, formats, mark = { "algorithm", "what" }, {}, {}
 for i, metric in ipairs(published.metrics) do
   local title = runs.measures.title(metric)
   columns[2 + i], formats[title], mark[title] = title, "%.4f", "max"
 end
 
-for _, name in ipairs(args.sets) do runs.set(args, name) end  -- missing data are reported at once
+-- Opens all data sets first, so that missing data raise an error before any run.
+for _, name in ipairs(args.sets) do runs.set(args, name) end
 
 local tables, said, agreement, found = {}, {}, nil, {}
 for _, name in ipairs(args.sets) do

@@ -1,5 +1,5 @@
--- Table 1 under the recipe `code`: results of the authors' code, means over seeds. Where it
--- evaluates another ranking than it means to, the intended one is beside it.
+-- Table 1 under the recipe `code`: results of the authors' code, as means over seeds. If that code evaluates a wrong
+-- ranking by mistake, the result of the intended ranking is shown beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")
@@ -15,7 +15,7 @@ and the metrics then sort from the lowest score on, which undoes it. Features ar
 part by its own statistics. Learning rates and epochs are fixed; nothing is chosen. nDCG is of labels + 1. Numbers are means over seeds,
 least and largest in brackets.]]
 
--- Names of lines that show another evaluation than was meant.
+-- Titles of table lines whose numbers come from a wrong ranking, which the authors' code evaluates by mistake.
 local wrong = { inverted = "as evaluated: upside down", ["first document"] = "as evaluated: first document only" }
 
 local function spread(trials, name)
@@ -33,8 +33,8 @@ local function text_of(trials, name)
   return ("%.4f (%.4f to %.4f)"):format(mean, low, high)
 end
 
--- Counts the numbers of Table 1 that lie between the least and the largest of the seeds, as a sentence and for a
--- report.
+-- Counts how many numbers of Table 1 lie between the smallest and the largest of our results over seeds. Returns a
+-- sentence, and the counts for a report.
 local function met(printed, names, trials)
   local within, count = 0, 0
   for algorithm, numbers in pairs(printed) do
@@ -48,8 +48,8 @@ local function met(printed, names, trials)
     count, within), { of = count, within = within, tolerance = "least to largest of the seeds" }
 end
 
--- A sentence with the numbers of queries that algorithms were trained and evaluated on, and the random order of those
--- queries.
+-- A table with a row per algorithm: how many queries it was trained and evaluated on, and the metrics of random orders
+-- of the evaluated queries.
 local function counts_table(names, trials)
   local rows = {}
   for i, name in ipairs(names) do
@@ -63,7 +63,7 @@ local function counts_table(names, trials)
       ["random MAP"] = "%.4f" } }
 end
 
--- Text on how much nDCG varies between seeds alone.
+-- A sentence on how much nDCG varies between algorithms, and between seeds of one algorithm.
 local function words(names, trials)
   local widest, most, least, largest = nil, 0, math.huge, -math.huge
   for _, name in ipairs(names) do

@@ -1,5 +1,6 @@
--- Table 1 under the recipe `paper`: the learning rate of the text and the one chosen on validation,
--- random orders, and nDCG with the gain 2^y - 1 against MseNetBatched and random orders.
+-- Table 1 under the recipe `paper`: results with the learning rate of the paper's text, with the rate chosen on
+-- validation, and of random orders. A second table compares nDCG with the gain 2^y - 1 with MseNetBatched and with
+-- random orders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -18,7 +19,7 @@ validation part of each fold. Of equal scores the mean over their orders counts.
 are left out. nDCG+1 is the authors' nDCG, of labels to which 1 was added. p-values are of permutation tests paired by query (100,000
 choices of signs), corrected by Holm over the table.]]
 
--- Values of all test queries of all folds.
+-- A metric of all test queries of all folds, in one list of values.
 local function pooled(results, folds, metric)
   local all = {}
   for _, trial in ipairs(folds) do
@@ -28,7 +29,7 @@ local function pooled(results, folds, metric)
   return all
 end
 
--- Values of random orders on all test queries of all folds, by metric.
+-- The expected metrics of random orders for all test queries of all folds, by metric.
 local function random_values(runs, set)
   local all = {}
   for _, fold in ipairs(set.folds) do
@@ -41,7 +42,7 @@ local function random_values(runs, set)
   return all
 end
 
--- A number of the trial of each fold.
+-- A field, such as the learning rate, of the trial of each fold.
 local function column(folds, name)
   local found = {}
   for i, trial in ipairs(folds) do found[i] = trial[name] end
@@ -55,7 +56,8 @@ local function listed(numbers)
   return table.concat(found, " ")
 end
 
--- The comparisons of all algorithms in order, by nDCG, with their names.
+-- Compares the nDCG of every algorithm with random orders and with the base network; one entry per algorithm, in the
+-- order of Table 1.
 local function comparisons(results, chosen, random)
   local values = {}
   for _, name in ipairs(protocol.names) do values[name] = pooled(results, chosen[name], "ndcg") end
@@ -88,7 +90,7 @@ local function second_table(results, chosen, found)
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }, cells
 end
 
--- A sentence that compares training query by query with batches, for each objective.
+-- A part of a sentence with each objective's change of mean nDCG, from training in batches to training query by query.
 local function by_query(found)
   local parts, mean = {}, {}
   for _, each in ipairs(found) do mean[each.name] = each.mean end
@@ -98,7 +100,8 @@ local function by_query(found)
   return table.concat(parts, ", ")
 end
 
--- The number of folds, over all algorithms, in which the best rate was the least or the largest that was tried.
+-- In how many folds, over all algorithms, the chosen learning rate is the smallest or the largest that was tried, e.g.
+-- "3 of 35".
 local function at_the_edge(chosen)
   local count, all = 0, 0
   for _, folds in pairs(chosen) do
@@ -107,7 +110,8 @@ local function at_the_edge(chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- Findings as sentences, and as a part of a sentence into which the name of the data is formatted.
+-- Returns the findings as a sentence, and a shorter finding as a format in which %s stands for the name of the data
+-- set.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do
