@@ -17,8 +17,8 @@ for _, readers in ipairs{ require "moonrank.data.comparisons", (require "moonran
   for name, read in pairs(readers) do M[name] = read end
 end
 
--- Returns the path of the file `name`, and its folder. The file is `path` itself, or it is in the folder `path` or in
--- the subfolder `own`.
+-- Returns the path of the data file `name` and the path of its folder. The argument `path` is the file itself, its
+-- folder, or the folder above its subfolder `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do
@@ -28,13 +28,14 @@ local function file_in(path, own, name)
   check.fail("%s: found no %s or %s.gz in this folder or its subfolder %s", path, name, name, own)
 end
 
--- Calls a reader of the core and returns its results. If the file lacks a named column, the error
--- also says which options name columns.
+-- Calls `read`, a file reader of the C++ core, and returns its results. If the file lacks a named column, the error
+-- message also shows `hint`, which says which options name columns.
 local function read_columns(hint, read, ...)
   local results = table.pack(pcall(read, ...))
   if results[1] then return table.unpack(results, 2, results.n) end
   local message = results[2]
-  if type(message) == "string" and (message:find ", expected one named '" or message:find ", expected a column number, ") then
+  if type(message) == "string"
+    and (message:find ", expected one named '" or message:find ", expected a column number, ") then
     message = ("%s; %s"):format(message, hint)
   end
   error(message, 0)
@@ -46,15 +47,16 @@ end
 
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
 ---`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
----movies are numbered from 1 in the order of their ids. `:titles()` returns the movies' names by
----number.
+---movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
+---titles by movie number.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
   local name = (path == nil or path == "movielens") and "ml-latest-small" or path
-  local file, folder = file_in(find.path(name, "`moonrank data get movielens` fetches it"), "ml-latest-small", "ratings.csv")
-  local read = ratings.new("MovieLens", read_columns("mr.data.interactions reads tables with other columns", core.read_ratings, { file },
-    "userId", "movieId", "rating", true, "timestamp", false, true, ",", "error"))
+  local file, folder = file_in(find.path(name, "`moonrank data get movielens` fetches it"), "ml-latest-small",
+    "ratings.csv")
+  local read = ratings.new("MovieLens", read_columns("mr.data.interactions reads tables with other columns",
+    core.read_ratings, { file }, "userId", "movieId", "rating", true, "timestamp", false, true, ",", "error"))
   function read:titles()
     local movies = find.file(folder, { "movies.csv" })
     if not movies then check.fail("%s: found no movies.csv in this folder, which has the titles", folder) end
@@ -70,17 +72,18 @@ end
 
 ---Reads CiteULike-a (Wang, Chen, Li 2013): the articles in each user's library, from `users.dat`,
 ---plain or .gz. `path` is the file, its folder, or the folder above its subfolder citeulike-a. Line
----u is user u: the number of articles, then the articles' numbers, separated by blanks. All ratings
----are 1, so `binarize(1)` makes every article of a library relevant. An article that occurs twice
----in a line, or a wrong number of articles, is an error.
+---u of the file is user u: the number of articles, then the articles' numbers, separated by blanks.
+---All ratings are 1, so `binarize(1)` makes every article of a library relevant. An article that
+---occurs twice in a line, or a wrong number of articles, is an error.
 ---@param path? string  default: citeulike-a, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.citeulike(path)
-  return ratings.new("CiteULike-a", core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
+  return ratings.new("CiteULike-a",
+    core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
--- Returns the declaration row of an option that is the name or the number of a column. With `or_false`, the option may
--- be false, which means no column.
+-- Returns the declaration of an option whose value is the name or the number of a column. With `or_false`, the option
+-- may also be false, which means that the file has no such column.
 local function column_row(name, shown, help, or_false)
   local function accept(value)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
@@ -116,7 +119,8 @@ local interaction_parts = declare("mr.data.InteractionFiles", {
   { "test", "string", required = true, help = "path of the file for test" },
 })
 
--- Returns the paths of the files that the argument `path` names: one file, or those of train, valid and test.
+-- Returns the paths of the files to read. The argument `path` is one file, or a table with the files of the train,
+-- valid and test parts.
 local function interaction_files(path)
   if type(path) ~= "table" then return { find.path(path) } end
   local o, files = interaction_parts:read("mr.data.interactions", path), {}
@@ -126,7 +130,8 @@ local function interaction_files(path)
   return files
 end
 
--- Turns a list of what each column of the file holds into column numbers by name. Also returns the number of columns.
+-- Turns the list form of the option `columns`, such as {"user", "item", false}, into a table from a column's name to
+-- its number. Also returns the number of columns.
 local function listed_columns(list)
   local where, at = "mr.data.interactions columns", {}
   for name in pairs(list) do
@@ -150,8 +155,8 @@ local function listed_columns(list)
 end
 
 -- Returns true if the first line of the file has column names: the option `header`, by default true. If `columns` gives
--- all needed columns by number, `header` is required, because a first line of data would be lost otherwise. `needed`:
--- columns that the reader finds by name if `columns` does not give them.
+-- every column by number, `header` is required, because a first line of data would be lost otherwise. `needed` has the
+-- columns that are found by name if `columns` does not give them.
 local function has_header(where, header, columns, needed)
   if header ~= nil then return header end
   local by_number = true
@@ -164,7 +169,8 @@ local function has_header(where, header, columns, needed)
   return true
 end
 
--- Returns a column as text for the core. If the column is given by number, its name is appended to `placed`.
+-- Returns the name or number of a column as text, which the C++ reader expects. If the user gave a number, the option's
+-- name (such as "user") is appended to `placed`, which tells the reader that the text is a number.
 local function column_text(where, name, given, header, placed)
   if math.type(given) == "integer" then
     placed[#placed + 1] = name
@@ -176,25 +182,25 @@ local function column_text(where, name, given, header, placed)
 end
 
 ---Reads interactions of users and items from a table, plain or .gz. By default the columns are
----called user, item, rating and timestamp. `columns = {user = "uid", rating = 4}` names them
----otherwise: a text is a column's name, a number its place.
----`columns = {"user", "item", false, "timestamp"}` lists them in the order of the file; false marks
----a column that is not read. Without a header, user and item are columns 1 and 2. If `columns` is a
----list, or has only numbers, `header` is required: true if the first line has names, false if it is
----data.
+---called user, item, rating and timestamp. `columns = {user = "uid", rating = 4}` gives a column by
+---its name (a text) or by its number in the file. `columns = {"user", "item", false, "timestamp"}`
+---lists the columns in the order of the file; false marks a column that is not read. Without a
+---header, user and item are columns 1 and 2. If `columns` is a list, or has only numbers, `header`
+---is required: true if the first line has names, false if the first line is data.
 ---
 ---A file without a known rating column, but with columns besides user, item and timestamp, is an
----error, because one of them may be the rating. Name that column, or pass `rating = false`: then
----all ratings are 1. They are also 1 if the file has only users, items and timestamps, and
----print(ratings) says so. Timestamps are 64-bit integers, kept exactly; `timestamp = false` leaves
----them out. Ids may be any text. They are numbered from 1, by value if all are whole numbers, else
----in order of appearance.
+---error, because one of these columns may be the rating. Name the rating column, or pass
+---`columns = {rating = false}`: then all ratings are 1. If the file has only users, items and
+---timestamps, all ratings are 1, and print(ratings) says so. Timestamps are read exactly, as 64-bit
+---integers; `columns = {timestamp = false}` leaves out timestamps. Ids may be any text. Ids are
+---numbered from 1, by value if all ids are whole numbers, else in order of appearance.
 ---
----A repeated pair of user and item is an error by default. `duplicates` keeps one row instead: the
----"last" or "first" by timestamp (ties, or no timestamps: by line), the row with the "max" rating
----(ties: the last), or the "sum" of the ratings at the last time. `{train = path, test = path}`,
----with an optional `valid`, reads the files of one split, for `folds{by = "given"}`. Duplicates are
----then resolved within each file, and a pair in two files is an error.
+---A repeated pair of user and item is an error by default. With the option `duplicates`, one row of
+---the pair is used: the "last" or "first" by timestamp (ties, or no timestamps: by line), the row
+---with the "max" rating (ties: the last), or the "sum" of the pair's ratings at the last time.
+---`{train = path, test = path}`, with an optional `valid`, reads the files of one split, for
+---`folds{by = "given"}`. Duplicates are then resolved within each file, and a pair in two files is
+---an error.
 ---@param path string|mr.data.InteractionFiles
 ---@param options? mr.data.InteractionsOptions
 ---@return mr.Ratings
@@ -224,8 +230,9 @@ function M.interactions(path, options)
     return column_text("mr.data.interactions", name, given, o.header, placed)
   end
   local files = interaction_files(path)
-  local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files, column "user", column "item", column "rating",
-    columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil, o.header, o.delimiter, o.duplicates, width, placed)
+  local read = read_columns(columns_hint 'user = "uid", item = 2', core.read_ratings, files,
+    column "user", column "item", column "rating", columns.rating ~= nil, column "timestamp", columns.timestamp ~= nil,
+    o.header, o.delimiter, o.duplicates, width, placed)
   return ratings.new(type(path) == "string" and path or table.concat(files, ", "), read)
 end
 
@@ -243,7 +250,8 @@ local letor_options = declare("mr.data.LetorOptions", {
     help = "keep a binary copy for later reads: true means in the user's cache folder; a text names another folder" },
 })
 
--- Returns the folder that the option `cache` means, or false.
+-- Returns the folder of cache files for a value of the option `cache`: the user's cache folder for true, the folder
+-- that a text names, or false for no cache.
 local function cache_folder(cache) return cache == true and core.cache_folder() .. "/letor" or cache end
 
 local function letor_file(path, o, name)
@@ -259,9 +267,10 @@ local function letor_file(path, o, name)
 end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
----that a line does not name are 0. A cache file belongs to this path and these options. It is
----rebuilt if the file has changed, and, with a warning, if the cache is damaged or of another
----version. A file of that name that is not a cache is reported and not changed.
+---that a line does not name are 0. With `cache`, a binary copy of the file is saved, for later
+---reads with the same path and options. The copy is rebuilt if the file has changed, and, with a
+---warning, if the copy is damaged or of another version. A file that has the copy's name but is not
+---a cache file is reported and not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -297,8 +306,14 @@ local function read_fold(files, o, number, count)
     train, valid = train:split{ share = o.valid, seed = o.seed }
     train.name, valid.name = "train", "valid"
   end
-  return fold.new{ train = train, valid = valid, test = read_parts(files.test[number], o, "test"), number = number, k = count,
-    title = ("Fold %d of %d"):format(number, count) }
+  return fold.new{
+    train = train,
+    valid = valid,
+    test = read_parts(files.test[number], o, "test"),
+    number = number,
+    k = count,
+    title = ("Fold %d of %d"):format(number, count),
+  }
 end
 
 local letor_fold_options = declare("mr.data.LetorFoldOptions", {
@@ -307,10 +322,11 @@ local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
----Returns the folds of a LETOR folder. The parts come from folds.tsv; from Fold1, Fold2, ... with
----train, vali and test; from these files in the folder itself; from S1 ... S5 by LETOR's rotation;
----or from P1 ... P5, where P1 is the test part of fold 1 and the others are train. Each fold is
----read when it is first used.
+---Returns the cross-validation folds of a LETOR folder. The files of the folds are listed in
+---folds.tsv; or are train, vali and test in subfolders Fold1, Fold2, ...; or are train, vali and
+---test in the folder itself, as one fold; or are S1 ... S5, which LETOR's rotation assigns to
+---parts; or are P1 ... P5, where P1 is the test part of fold 1 and P2 to P5 are its train part. A
+---fold is read when a script first uses the fold.
 ---@param folder string
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]
@@ -333,9 +349,9 @@ local scores_options = declare("mr.data.ScoresOptions", {
 }, table_options)
 
 ---Reads scores of documents from a table that any program wrote, plain or .gz. By default the
----columns are called qid, docid and score; without a header they are 1, 2 and 3. If `columns` gives
----all three as numbers, `header` is required. Rows of a query need not be adjacent. A document that
----occurs twice in a query is an error.
+---columns are called qid, docid and score; without a header, qid is column 1, docid 2 and score 3.
+---If `columns` gives all three columns as numbers, `header` is required. Rows of a query need not
+---be adjacent. A document that occurs twice in a query is an error.
 ---@param path string
 ---@param options? mr.data.ScoresOptions
 ---@return mr.ScoredLists
@@ -359,13 +375,13 @@ function M.scores(path, options)
     if given == nil then given = default end
     columns[name] = column_text("mr.data.scores", name, given, o.header, placed)
   end
-  local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path), columns.qid,
-    columns.docid, columns.score, o.header, o.delimiter, placed)
+  local lists, scores = read_columns(columns_hint 'qid = "query", docid = 2', core.read_scores, find.path(path),
+    columns.qid, columns.docid, columns.score, o.header, o.delimiter, placed)
   return scored.new(lists, scores, path)
 end
 
 ---Reads a TREC run file, plain or .gz: lines "query Q0 document rank score tag". Documents are
----ranked by the score; the rank is not read.
+---ranked by the score in the file; the file's rank is not read.
 ---@param path string
 ---@return mr.ScoredLists
 ---Example:
@@ -384,8 +400,8 @@ function M.trec_run(path)
 end
 
 ---Reads TREC judgments, plain or .gz: lines "query iteration document grade" with integer grades.
----Negative grades count as not judged, as in trec_eval. Each query is a list. `.ids` are the
----queries, `.documents` the documents.
+---Negative grades count as not judged, as in trec_eval. Each query is a list. In the returned
+---lists, `ids` has the queries' names and `documents` the documents' names.
 ---@param path string
 ---@return mr.Lists
 ---Example:
@@ -405,8 +421,8 @@ local scored_options = declare("mr.data.ScoredOptions", {
 })
 
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
----systems. Lists and rows without names get the names of users and items in the ratings' file, or
----their numbers.
+---systems. If lists and rows have no names, they are named by the user and item ids of the ratings
+---file, or else by the numbers of the lists and rows.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions
@@ -415,14 +431,18 @@ local scored_options = declare("mr.data.ScoredOptions", {
 function M.scored(scores, set, options)
   local o = scored_options:read("mr.data.scored", options)
   if not check.is_tensor(scores) then
-    if not dataset.is(set) then check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores)) end
+    if not dataset.is(set) then
+      check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores))
+    end
     scores = require("moonrank.fit").scores(scores, set)
   end
   if not dataset.is(set) and not check.is_lists(set) then
     check.fail("mr.data.scored: set is %s, expected a dataset or lists", set == nil and "missing" or "a " .. type(set))
   end
   local lists = scored.named(set)
-  if #scores ~= lists.rows then check.fail("mr.data.scored: scores has %d entries but the lists have %d rows", #scores, lists.rows) end
+  if #scores ~= lists.rows then
+    check.fail("mr.data.scored: scores has %d entries but the lists have %d rows", #scores, lists.rows)
+  end
   return scored.new(lists, scores, o.name)
 end
 
@@ -443,8 +463,9 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   { "mean_size", "integer", default = 20, least = 1, help = "mean number of documents of a query" },
 })
 
----Makes synthetic data: ratings or queries with features. Ratings have latent factors, and
----power-law popularity and activity (a user rates at most half of the items).
+---Makes synthetic data: ratings, or queries with features. Ratings come from latent factors of
+---users and items. Popularity of items and activity of users follow power laws; a user rates at
+---most half of the items.
 ---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`

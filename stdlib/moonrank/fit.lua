@@ -1,7 +1,7 @@
--- Training: mr.fit, and the scores and the test of a model. The folder fit/ has the parts of a training:
---   plan        what was asked and what follows from it, fixed before the first batch (options, selection, scorable)
+-- Training of models: mr.fit, and functions that score and test a model. The modules in the folder fit/:
+--   plan        the checked options of a training and values derived from them, fixed before the first batch
 --   training    carries out a plan: epochs (or trees), validation, checkpoint, display
---   run         the result: history, chosen epochs, metrics on test
+--   run         the result of a training: history, chosen epochs, metrics on test
 local left_out = require "moonrank.fit.left_out"
 local new_users = require "moonrank.fit.new_users"
 local plans = require "moonrank.fit.plan"
@@ -17,7 +17,8 @@ local M = {}
 ---@return mr.Tensor  [rows]
 function M.scores(model, dataset) return (validation.scored(model, dataset)) end
 
----Scores a dataset with a model and evaluates these scores.
+---Scores the rows of a dataset with a model, and returns the metrics of these scores as an
+---mr.Evaluation.
 ---@param model mr.Model
 ---@param dataset mr.Dataset
 ---@param metrics (string|mr.Metric|table)[]
@@ -30,67 +31,72 @@ end
 ---Trains a model and returns its history, the chosen epoch and the metrics on test.
 ---
 ---Choice of the epoch: after each epoch the validation part is evaluated. `select` names the metric
----that chooses the epoch (default: the first of `metrics`). The highest value wins, or the lowest
----for metrics that are minimised. NaN never wins. Without a validation part, or if every value is
----NaN, the last epoch is kept, and the run says so. The model has the chosen epoch's parameters
----afterwards. Test is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test, as
----some papers did; `chosen_on` then says so. Without valid and test no metric is computed.
+---that chooses the epoch (default: the first of `metrics`). The epoch with the highest value is
+---chosen, or with the lowest value for metrics that are minimised; an epoch with NaN is never
+---chosen. Without a validation part, or if every value is NaN, the last epoch is chosen, and the
+---printed run says so. After the training, the model has the parameters of the chosen epoch. Test
+---is evaluated once, at the end. `choose_on = "test"` chooses the epoch on test, as some papers
+---did; the field `chosen_on` of the run is then "test". Without valid and test no metric is
+---computed.
 ---
 ---With several metrics in `select`, each metric chooses its own epoch and is evaluated on test with
----the parameters of that epoch. The model keeps the parameters that the first metric chose;
----`run:restore("rr")` loads those that "rr" chose. A bounded metric such as {"ap", bound =
----"minmax"} is called "ap[minmax]" in the history, in the run and in reports to a trial. `select`
----accepts this name.
+---the parameters of that epoch. After the training, the model has the parameters that the first
+---metric chose; `run:restore("rr")` loads the parameters that "rr" chose. A bounded metric such as
+---`{"ap", bound = "minmax"}` is called "ap[minmax]" in the history, in the run, in reports to a
+---trial and in `select`.
 ---
 ---`valid = fold:candidates()` computes all metrics of the history over the full catalogue, like
----fold:evaluate. Each validation then scores every item for every user of the part. The options
----`known` and `users` of fold:candidates say which items and users are left out. A warning counts
----users that take part in the choice of the epoch but have no relevant row in train.
+---fold:evaluate. Each validation then scores every item for every user of the validation part. The
+---options `known` and `users` of fold:candidates say which items and users are left out. A warning
+---counts users that take part in the choice of the epoch but have no relevant row in train.
 ---
 ---All names, and whether the model fits the data, are checked before the first step.
 ---
----Ctrl-C stops training after the current batch and returns the history so far. `run.interrupted`
----is then true, and test is not evaluated. The model has the parameters of the chosen epoch, or of
----the last complete epoch if none was chosen. Before the end of the first epoch it keeps its
----initial parameters. Every later mr.fit of the script raises the error `interrupted`, so that a
----loop of trainings ends.
+---Ctrl-C stops the training after the current batch and returns the history so far.
+---`run.interrupted` is then true, and test is not evaluated. The model has the parameters of the
+---chosen epoch, or of the last complete epoch if none was chosen. Before the end of the first epoch
+---the model has its initial parameters. Every later mr.fit of the script raises the error
+---`interrupted`, so that a loop of trainings ends.
 ---
 ---A loss with parameters (mr.losses.ordinal{learn = true}) is trained together with the model. The
----optimizer, clipping, checkpoints and the chosen epoch then include its parameters. Some lists do
----not train: no order of their rows changes the metric from which the loss takes its bounds. mr.fit
----warns, with the reasons, if they are more than 5 % of the lists of train.
+---optimizer, clipping, checkpoints and the chosen epoch then include the loss's parameters. A list
+---does not train if no order of its rows changes the metric from which the loss takes its bounds.
+---mr.fit warns, with the reasons, if more than 5 % of the lists of train do not train.
 ---
----A step takes `batch` lists. With `batch_rows = 4096` it takes the whole lists that begin in the
----next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ much.
----Schedules count rows / batch_rows steps per epoch, rounded up.
+---A step takes `batch` lists. With `batch_rows = 4096`, a step takes the whole lists that begin in
+---the next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ
+---much. Schedules count rows / batch_rows steps per epoch, rounded up.
 ---
----Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets their
----number. optimizer, batch, batch_rows, epochs, shuffle, clip and schedule do not apply to trees.
+---Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets the
+---number of rounds. The options optimizer, batch, batch_rows, epochs, shuffle, clip and schedule do
+---not apply to trees.
 ---
----`checkpoint = "path"` writes the training to a file after every epoch, or at the intervals that
----mr.FitCheckpoint sets. When the script is started again, training resumes from the file and gives
----the same bits as an uninterrupted run. With `progress` it prints the epoch from which it resumes.
----It is an error if the file belongs to another training (model, starting parameters, loss,
----optimizer, data, seed, ...) or another numerics version. The file is then not changed. Changed
----script functions in the model, loss, bounds, schedule or metrics are an error, too. Their tokens
----and captured values are compared, and the error names what changed. `each_epoch` is not compared.
+---`checkpoint = "path"` writes the state of the training to a file after every epoch, or at the
+---intervals that mr.FitCheckpoint sets. When the script is started again, training resumes from the
+---file and gives the same bits as an uninterrupted run. With `progress`, a line says from which
+---epoch training resumes. It is an error if the file belongs to another training (model, starting
+---parameters, loss, optimizer, data, seed, ...) or another numerics version. The file is then not
+---changed. It is also an error if a script function in the model, loss, bounds, schedule or metrics
+---has changed, by its tokens or captured values; the error names the function. The option
+---`each_epoch` is not compared.
 ---
----`epochs` may be larger than in the file, unless the schedule depends on it, as
+---`epochs` may be larger than in the checkpoint file, unless the schedule depends on `epochs`, as
 ---mr.schedule.cosine{} without epochs does, also after a warm-up. Each checkpoint of trees writes
----all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many. Trees that
----sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be checkpointed.
+---all trees, so `checkpoint = {path = "path", epochs = 20}` saves time if there are many trees.
+---Trees that sample rows or features (subsample, colsample_bytree, colsample_bynode) cannot be
+---checkpointed.
 ---
----`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end it. If
+---`trial = trial` reports every epoch to a trial of a sweep, whose pruner may end the trial. If
 ---`checkpoint = true` is also given, a trial that was killed or interrupted resumes where it
 ---stopped.
 ---
 ---`parallel = true` trains one model in all processes that `mpirun` or `srun` started. Every
 ---process runs the script and takes its share of the lists of each batch. Gradients are summed in
 ---the order of ranks (GPU gradients go through the host), and all processes end with the same
----model. Results are identical bits for the same number of processes. For other numbers, and for
----one process, they agree up to rounding, because partial sums differ. Losses that sample rows
----(BPR, WARP, LambdaFM) draw the same rows for any number of processes. Dropout, and random tensors
----of a script's own model, do not. Models with buffers are refused. Only the first process
+---model. Results are identical bits for the same number of processes. With another number of
+---processes, results agree up to rounding, because partial sums differ. Losses that sample rows
+---(BPR, WARP, LambdaFM) draw the same rows for any number of processes; dropout, and random tensors
+---in a script's own model, do not. Models with buffers are an error. Only the first process
 ---evaluates validation, shows progress and prints.
 ---@param options mr.FitOptions
 ---@return mr.Run

@@ -1,5 +1,5 @@
--- Candidates that a model ranks for each user of a fold: the full catalogue, or sampled items.
--- Lists are made block by block.
+-- Candidates: the items that a model ranks for each user in an evaluation of a fold. They are all items of the
+-- catalogue, or sampled items. Candidate lists are made for one block of users at a time, to save memory.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local corrections = require "moonrank.data.corrections"
@@ -16,8 +16,8 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Approximate number of rows in a block of lists. Blocks are larger on the GPU, which processes all lists of a block at
--- once.
+-- Approximate number of rows in a block of candidate lists. Blocks are larger on the GPU, which processes all lists of
+-- a block at once.
 local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 
 ---@class mr.data.Candidates
@@ -28,35 +28,41 @@ local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 ---@field fingerprint string   data fingerprint of the fold and the options
 local Candidates = check.exact_all("mr.data.Candidates:", check.class "mr.data.Candidates")
 
----True if `x` is a candidates object, as fold:candidates returns it.
+---Returns true if `x` is an mr.data.Candidates object, which fold:candidates returns.
 function M.is(x) return getmetatable(x) == Candidates end
 
----Returns the device of a model's parameters. It is mr.device() for a function, and the CPU for a
----model without parameters.
+---Returns the device of a model's parameters. The result is mr.device() if `model` is a function,
+---and "cpu" for a model without parameters.
 function M.device_of(model)
   if type(model) == "function" then return core.device() end
   local first = model:parameters()[1]
   return first and first.device or "cpu"
 end
 
----Returns the scores of a model, or of a function of a batch, for lists of candidates, on the
----device where they are made.
+---Returns the scores that a model, or a function of a batch, gives the rows of candidate lists. The
+---batch is copied to `device` first.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
 ---@param device string
 ---@return mr.Tensor
 function M.scores(model, made, device)
-  local batch = dataset.batch{ lists = made.lists, users = made.users:to(device), items = made.items:to(device), size = made.lists.count }
+  local batch = dataset.batch{
+    lists = made.lists,
+    users = made.users:to(device),
+    items = made.items:to(device),
+    size = made.lists.count,
+  }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
     check.fail("the model returned %s, expected a tensor of %d scores, one for each row of the batch",
-      check.is_tensor(scores) and ("sizes {%s}"):format(table.concat(scores:shape(), ", ")) or "a " .. type(scores), made.lists.rows)
+      check.is_tensor(scores) and ("sizes {%s}"):format(table.concat(scores:shape(), ", ")) or "a " .. type(scores),
+      made.lists.rows)
   end
   return scores:detach()
 end
 
----Calls make(users) for blocks of users. The lists of a block together have about as many rows as
----suit the device.
+---Divides users into blocks and calls make(users) for each block. The size of a block is such that
+---the lists of its users fit the device: about a million rows on the CPU, eight million on the GPU.
 ---@param users mr.Tensor       int64
 ---@param rows_of_user integer  rows of one user's lists
 ---@param device string
@@ -65,7 +71,7 @@ function M.blocks(users, rows_of_user, device, make)
   local size = math.max(1, rows_of_block[device] // math.max(1, rows_of_user))
   for at = 1, #users, size do
     core.check_interrupt()
-    -- frees the lists of the previous block: minor garbage collections do not
+    -- A full garbage collection frees the lists of the previous block; minor collections do not.
     if at > 1 then collectgarbage() end
     make(users:narrow(1, at, math.min(size, #users - at + 1)))
   end
@@ -102,7 +108,8 @@ local function check_sampling(where, o)
   end
 end
 
--- Checks the options of the correction and fills in gamma.
+-- Checks the options `correct` and `gamma`, which estimate metrics on the full catalogue from sampled lists. Sets the
+-- default of `gamma`.
 local function check_correction(where, o)
   if o.correct == true then o.correct = "rank" end
   local correction = corrections.all[o.correct]
@@ -114,17 +121,18 @@ local function check_correction(where, o)
   end
   if not correction then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
-    check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'", where,
-      o.correct, o.candidates, o.by)
+    check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'",
+      where, o.correct, o.candidates, o.by)
   end
   if o.negatives > (correction.most_sampled or math.huge) then
-    check.fail("%s: negatives is %d, expected at most %d for correct = '%s'", where, o.negatives, correction.most_sampled,
-      o.correct)
+    check.fail("%s: negatives is %d, expected at most %d for correct = '%s'", where, o.negatives,
+      correction.most_sampled, o.correct)
   end
   o.gamma = o.gamma or correction.gamma or 0
 end
 
--- Returns the options of candidates, and separately the options that are conventions of metrics.
+-- Returns two tables: the options that choose the candidates, and the options that change how metrics are computed,
+-- such as `ties`.
 local function options_of(declaration, where, options, part)
   local o, said = declaration:read(where, options), {}
   o.part = o.part or part
@@ -136,14 +144,16 @@ local function options_of(declaration, where, options, part)
   return o, said
 end
 
--- The parts of the fold that a user had before this one.
+-- Returns the parts of the fold that precede the evaluated part: train, and for test also a non-empty valid. A user
+-- knows the items of these parts.
 local function parts_before(self)
   local parts = { self.fold.train }
   if self.part == "test" and self.fold.valid.lists.rows > 0 then parts[2] = self.fold.valid end
   return parts
 end
 
--- Counts, in words, the user-item pairs that are not ranked because the user knows the item.
+-- Returns a sentence with the number of user-item pairs that are not ranked, because the user already rated the item
+-- before the evaluated part.
 local function left_out_words(self)
   local t, known, names = self:tables(), self._options.known, {}
   if known == "none" then return "known = none leaves out no item of any user" end
@@ -157,13 +167,14 @@ local function left_out_words(self)
   return form:format(count, self.part, count - relevant)
 end
 
----Returns a text that describes the candidates; `brief` leaves out counts.
+---Returns a text that describes which items are ranked for a user; `brief` leaves out counts.
 function Candidates:words(brief)
   local o = self._options
   local left_out = brief and "known = " .. o.known or left_out_words(self)
   if o.candidates == "catalogue" then return ("candidates: all %d items; %s"):format(self.fold.items, left_out) end
   local of = o.candidates == "one" and "each relevant item" or "each user"
-  local how = ("%d sampled items (%s, seed %d) for %s, fewer where there are no more"):format(o.negatives, o.by, o.seed, of)
+  local how = ("%d sampled items (%s, seed %d) for %s, fewer where there are no more"):format(o.negatives, o.by, o.seed,
+    of)
   local compared = o.correct and corrections.all[o.correct].words:format(o.gamma) or "not comparable with"
   return ("candidates: %s; %s; %s the full catalogue"):format(how, left_out, compared)
 end
@@ -173,15 +184,18 @@ function Candidates:__tostring()
   return ("%s of %d users\n%s\n%s"):format(self.part, #t.users, self:words(), tostring(t.novelty))
 end
 
--- Fields of the part's dataset. mr.fit reads them to check that a model fits and to compute the validation loss.
+-- A candidates object has these fields of its dataset, because mr.fit reads them to check the model's sizes and to
+-- compute the validation loss.
 for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
 
----Returns the option `users`: "all" or "known".
+---Returns the option `users`: "all", or "known" if users without a relevant row in train are left
+---out.
 function Candidates:get_ranked_users() return self._options.users end
 
----Iterates over batches of the part's dataset.
+---Iterates over batches of the dataset of the evaluated part (valid or test), like
+---mr.Dataset:batches.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 function Candidates:batches(options) return self.data:batches(options) end
@@ -191,17 +205,27 @@ function Candidates:get_fingerprint()
   for i, part in ipairs(o.known == "rated" and parts_before(self) or {}) do
     rated[i] = part._rated and part._rated.fingerprint() or false
   end
-  return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed, o.correct,
-    o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
+  return fingerprint.combined("candidates", self.fold.fingerprint, self.part, o.candidates, o.negatives, o.by, o.seed,
+    o.correct, o.gamma or 0, o.known, o.users, self.fold.users, self.fold.items, table.unpack(rated))
 end
 
 local function new(where, fold, o)
   if not fold.items then check.fail("%s: this fold has no users and items", where) end
-  return setmetatable({ fold = fold, part = o.part, data = fold[o.part], correct = o.correct, _where = where, _options = o, _tables = false,
-    _sampled = {}, _estimates = {} }, Candidates)
+  return setmetatable({
+    fold = fold,
+    part = o.part,
+    data = fold[o.part],
+    correct = o.correct,
+    _where = where,
+    _options = o,
+    _tables = false,
+    _sampled = {},
+    _estimates = {},
+  }, Candidates)
 end
 
----Returns the candidates that a model ranks in a part of a fold, for `valid` and `test` of mr.fit.
+---Implements fold:candidates. Returns the items that a model ranks for each user in the fold's part
+---`options.part` ("valid" or "test"). mr.fit takes the result as its option `valid` or `test`.
 ---@param fold mr.Fold
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
@@ -209,9 +233,10 @@ function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Returns the users with relevant items in the part, these target items, the items that each user
----knows, the relevant ones of the known items, and what training never saw. The tables are made
----when they are first used.
+---Returns tables about the users with relevant items in the evaluated part. `targets` are each
+---user's relevant items in that part. `known` are the items left out because the user rated them
+---earlier, and `relevant` are the user's earlier relevant items. `novelty` counts users and items
+---that train lacks. The tables are made in the first call.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
@@ -231,26 +256,28 @@ function Candidates:tables()
   return self._tables
 end
 
--- Returns the candidate lists of a block of users. Catalogue lists are made on the device in every call. Sampled lists
--- are cached, because they are small and do not change between epochs.
+-- Returns the candidate lists of a block of users. Lists of the full catalogue are made on the device in every call.
+-- Lists of sampled items are cached, because they are small and do not change between epochs.
 local function lists_of(self, block, number, device)
   local o, t = self._options, self:tables()
   if o.candidates == "catalogue" then return core.catalogue_lists(block, t.targets, t.known, device) end
   if not self._sampled[number] then
-    self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity", o.candidates == "one", o.seed,
-      t.relevant)
+    self._sampled[number] = core.sampled_lists(block, t.targets, t.known, o.negatives, o.by == "popularity",
+      o.candidates == "one", o.seed, t.relevant)
   end
   return self._sampled[number]
 end
 
----Returns the metrics. If `correct` is set, their names say so: "ndcg@10[corrected]".
+---Returns the metrics. If the option `correct` is set, the names of the metrics get a suffix, as in
+---"ndcg@10[corrected]".
 ---@param metrics mr.Metric[]
 ---@return mr.Metric[]
 function Candidates:named(metrics)
   return self.correct and corrections.named(self._where, metrics, self.correct) or metrics
 end
 
----Evaluates a model by metrics that `named` returned. It records no data for a trial.
+---Evaluates a model on the candidates, by metrics that `named` returned. Unlike fold:evaluate, this
+---method does not note the dataset in the record of a running trial.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics mr.Metric[]
 ---@return mr.Evaluation
@@ -267,18 +294,20 @@ function Candidates:measure(model, metrics)
   end)
   local result = evaluate.joined(parts)
   result._set = self.data
-  result.users, result.part, result.data, result.candidates = core.cat(users, 1), self.part, self.data.fingerprint, self:words()
+  result.users, result.part, result.data, result.candidates =
+    core.cat(users, 1), self.part, self.data.fingerprint, self:words()
   result._ranked, result._novelty = self:words(true), self:tables().novelty
   result.new_to_training = tostring(result._novelty)
   return result
 end
 
--- Raises an error unless `model` is a function, or a model of users and items that covers those of the fold.
+-- Raises an error unless `model` is a function, or a model with at least as many users and items as the fold.
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
   if type(model) ~= "table" or type(check.field(model, "parameters")) ~= "function" then
-    check.fail("%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each row", where,
-      check.is_tensor(model) and "tensor" or type(model))
+    check.fail(
+      "%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each row",
+      where, check.is_tensor(model) and "tensor" or type(model))
   end
   local config = check.field(model, "config") or {}
   if config.inputs then
@@ -291,7 +320,7 @@ local function check_model(where, model, fold)
   end
 end
 
----Implements fold:evaluate.
+---Implements fold:evaluate: evaluates a model on the candidates of a fold's part (by default test).
 ---@param fold mr.Fold
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param metrics (string|mr.Metric|table)[]

@@ -1,4 +1,4 @@
--- Pairwise comparisons of items, and features of items, from tables.
+-- Readers of files with pairwise comparisons of items, and of files with features of items.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -7,8 +7,8 @@ local find = require "moonrank.data.find"
 
 local M = {}
 
--- Numbers the ids in these columns: by value if all are whole numbers, else in order of appearance. Returns the ids by
--- number, and the numbers by id.
+-- Numbers the ids in `columns` from 1: by value if all ids are whole numbers, else in order of appearance. Returns a
+-- table from number to id and a table from id to number.
 local function numbered(columns)
   local ids, known, whole = {}, {}, true
   for i = 1, #columns[1] do
@@ -45,10 +45,10 @@ local comparisons_options = declare("mr.data.ComparisonsOptions", {
 })
 
 ---Reads pairwise comparisons from a table with a header, plain or .gz: item a, item b and the
----winner. The winner is the item's id, or 'a', 'b' or 'tie'. Each comparison is a list of two rows.
----The winner's grade is 1 and the other's 0; in a tie both are 1. Every pairwise loss trains on
----such lists. Item ids may be any text. They are numbered from 1, by value if all are whole
----numbers, else in order of appearance.
+---winner. The winner is the item's id, or 'a', 'b' or 'tie'. Each comparison is a list of two rows:
+---the winner has grade 1 and the loser grade 0; in a tie both rows have grade 1. Every pairwise
+---loss trains on lists of two rows. Item ids may be any text. Items are numbered from 1, by value
+---if all ids are whole numbers, else in order of appearance.
 ---@param path string
 ---@param options? mr.data.ComparisonsOptions
 ---@return mr.Dataset
@@ -84,9 +84,12 @@ end
 ---@field features mr.Tensor  [items, width] float32
 local ItemFeatures = check.class("mr.ItemFeatures")
 
-function ItemFeatures:__tostring() return ("features: %d items, %d features"):format(#self.ids, self.features:size(2)) end
+function ItemFeatures:__tostring()
+  return ("features: %d items, %d features"):format(#self.ids, self.features:size(2))
+end
 
----Returns the feature rows of items, by their ids.
+---Returns the features of the items with the given ids, one row per id. An id without features is
+---an error.
 ---@param ids string[]
 ---@return mr.Tensor  [ids, width]
 function ItemFeatures:of(ids)
@@ -102,8 +105,9 @@ function ItemFeatures:of(ids)
   return self.features:rows(core.tensor(rows, "int64", "cpu"))
 end
 
----Returns a copy of a dataset with the features of each row's item, [rows, width]. Datasets of
----interactions and of comparisons have items. An item without features is an error.
+---Returns a copy of a dataset in which each row has the features of its item, as a tensor
+---[rows, width]. The dataset needs items, as datasets of interactions and of comparisons have. An
+---item without features is an error.
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
@@ -125,7 +129,7 @@ function ItemFeatures:join(set)
   return dataset.with(set, { features = self:of(used):rows(core.tensor(row_of, "int64", "cpu")) })
 end
 
--- Reads a line of a file of item features: the item's id and its numbers.
+-- Parses one line of a file of item features. Returns the item's id and a table of its feature values.
 local function numbers_of(path, line, text, delimiter)
   local row, id = {}, nil
   for field in (text .. delimiter):gmatch("([^" .. delimiter .. "]*)" .. "[" .. delimiter .. "]") do
@@ -144,7 +148,8 @@ end
 
 local rows_at_once = 256  -- largest number of rows held as Lua tables before they become a tensor
 
--- Adds a line's row to `found` after checking it against the lines before.
+-- Parses a line of a file of item features and adds the item to `found`. A second line of the same item, or another
+-- number of features than in earlier lines, is an error.
 local function take(found, path, line, text, delimiter)
   local id, row = numbers_of(path, line, text, delimiter)
   found.width = found.width or #row
@@ -167,8 +172,8 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
     help = "the character between fields" },
 })
 
----Reads features of items that another program computed, e.g. a network on images. The file is
----plain text: each line has an item's id and its numbers, equally many in all lines. A first line
+---Reads item features that another program computed, e.g. a network on images. The file is plain
+---text: each line has an item's id and its feature values, equally many in all lines. A first line
 ---whose second field is not a number is a header.
 ---@param path string
 ---@param options? mr.data.ItemFeaturesOptions
@@ -187,7 +192,7 @@ function M.item_features(path, options)
   if file:find "%.gz$" then
     check.fail("mr.data.item_features: %s is compressed, expected a plain text file. Unpack it with gunzip", file)
   end
-  core.check_file(file)  -- refuses pipes and devices, which reading could block on
+  core.check_file(file)  -- raises an error for pipes and devices, because reading them could block
   local input <close>, why = io.open(file, "rb")
   if not input then check.fail("mr.data.item_features: %s", why) end
   local found, line = { ids = {}, row_of = {}, rows = {}, parts = {} }, 0

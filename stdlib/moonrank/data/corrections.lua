@@ -1,12 +1,13 @@
--- Estimates of metrics among all items, from lists with one relevant row among sampled ones (Krichene & Rendle 2020,
--- Section 5).
+-- Corrections of sampled metrics: a list has one relevant row and sampled other rows, and a correction estimates what
+-- the metric would be if all items were ranked (Krichene & Rendle 2020, Section 5).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
-local most_sampled = 1000  -- with more samples, the equations of the least-squares estimates overflow doubles
+-- Largest number of sampled items. With more, the equations of the least-squares estimates overflow double precision.
+local most_sampled = 1000
 
 ---@class mr.data.Correction
 ---@field suffix string          appended to a metric's name in brackets
@@ -14,7 +15,7 @@ local most_sampled = 1000  -- with more samples, the equations of the least-squa
 ---@field most_sampled? integer  largest number of sampled items
 ---@field gamma? number          default weight of the variance; nil if it is fixed at 0
 
----All corrections, by the value of the option `correct`.
+---All corrections of sampled metrics, by the value of the option `correct` of fold:candidates.
 ---@type table<string, mr.data.Correction>
 M.all = {
   rank = { suffix = "corrected", words = "corrected to" },
@@ -23,8 +24,9 @@ M.all = {
     most_sampled = most_sampled, gamma = 0.1 },
 }
 
--- Metrics of a list with one relevant row at rank r of n rows. r need not be an integer. The cutoff k is applied later.
 local function one() return 1 end
+-- Formula of each metric for a list of n rows whose only relevant row is at rank r; r may be fractional. The cutoff k
+-- is applied later, in `values_at`.
 local at_rank = {
   rr = function(r) return 1 / r end,
   ap = function(r) return 1 / r end,
@@ -40,7 +42,8 @@ local function values_at(each, r, n)
   return each.k and r:gt(each.k):where(0, values) or values
 end
 
----Returns the metrics with the suffix of a correction in their names, such as "ndcg@10[corrected]".
+---Returns the metrics, renamed with the suffix of the correction `how`, as in "ndcg@10[corrected]".
+---A metric without a known correction is an error.
 ---@param where string
 ---@param metrics mr.Metric[]
 ---@param how string  one of `all`
@@ -53,7 +56,8 @@ function M.named(where, metrics, how)
         table.concat(check.names(at_rank), ", "))
     end
     if each.ties ~= "mean" or each.relevant ~= 1 then
-      check.fail("%s: '%s' has ties = '%s' and relevant = %.14g. Corrections are known for ties = 'mean' and relevant = 1",
+      check.fail(
+        "%s: '%s' has ties = '%s' and relevant = %.14g. Corrections are known for ties = 'mean' and relevant = 1",
         where, each.name, each.ties, each.relevant)
     end
     named[i] = each:with("name", ("%s[%s]"):format(each.name, M.all[how].suffix))
@@ -61,26 +65,27 @@ function M.named(where, metrics, how)
   return named
 end
 
--- Metrics at the estimated rank among all n items. If r - 1 of m sampled items are above the
--- relevant item, an expected n (r - 1) / m of all n items are above it.
+-- Computes metrics from the estimated rank of a list's relevant item among all n items that could be sampled. If r - 1
+-- of m sampled items are above the relevant item, the estimate is that n (r - 1) / m of the n items are above it.
 local function of_ranks(metrics, lists, ranks, n)
   local sampled = lists.sizes:to("cpu"):double() - 1
   local r = n:double() * (ranks - 1) / sampled:maximum(1) + 1
   return evaluate.of_values(#r, metrics, function(each) return values_at(each, r, n:double() + 1) end)
 end
 
--- Estimates of a metric by the number of the m sampled items above the relevant item, for n items. They are kept in
--- `tables`, because many users have the same n.
+-- Returns the estimates of a metric for each rank that the relevant item can have among m sampled items, where m items
+-- were sampled from n. The estimates are cached in `tables`, because many users have the same n.
 local function estimates(tables, each, n, m, gamma)
   local key = ("%s@%s of %d"):format(each.base, each.k, n)
   if not tables[key] then
-    tables[key] = core.sampled_estimates(values_at(each, core.arange(1, n + 1, 1, "float64", "cpu"), n + 1), m, gamma):totable()
+    tables[key] = core.sampled_estimates(values_at(each, core.arange(1, n + 1, 1, "float64", "cpu"), n + 1), m,
+      gamma):totable()
   end
   return tables[key]
 end
 
--- Metrics by least-squares estimates. With tied scores, the mean over all ranks that the relevant
--- item can have among the tied items.
+-- Computes metrics of each list from the least-squares estimates for the rank of its relevant item. If other items have
+-- the same score as the relevant item, a metric is the mean over all ranks that the relevant item can have among them.
 local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   local sizes, mean, last, unseen = core.integers(lists.sizes), ranks:totable(), worst:totable(), core.integers(n)
   return evaluate.of_values(#sizes, metrics, function(each)
@@ -95,8 +100,9 @@ local function of_least_squares(metrics, lists, ranks, worst, n, gamma, tables)
   end)
 end
 
----Evaluates sampled lists. The first row of each list is its only relevant row.
----@param metrics mr.Metric[]  of `named`
+---Evaluates lists of sampled items by corrected metrics, which estimate the metrics among all
+---items. The first row of each list is its only relevant row.
+---@param metrics mr.Metric[]  returned by `named`
 ---@param made { lists: mr.Lists, unseen: mr.Tensor }
 ---@param scores mr.Tensor
 ---@param o { correct: string, gamma: number }

@@ -1,4 +1,5 @@
--- Judged lists with the inputs of a model: features, or users and items.
+-- Datasets (mr.Dataset): lists of rows with grades, and the inputs of a model: features, or users and items. Also makes
+-- batches of a dataset.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -22,7 +23,8 @@ local M = {}
 local Dataset = check.class("mr.Dataset")
 M.class = Dataset
 
--- Inputs that a dataset may have beside its lists. A batch has the inputs of its rows or lists.
+-- Names of the model inputs that a dataset can have in addition to its lists. A batch has the same inputs for its own
+-- rows and lists.
 local inputs = { "features", "users", "items", "categories" }
 M.inputs = inputs
 
@@ -31,8 +33,8 @@ local function absent_as_false(t, names)
   return t
 end
 
--- The options of a dataset may be false, because a dataset has false for an input that it lacks, and scripts write
--- `users = other.users`.
+-- Accepts false as the value of an input, because a field such as `set.users` is false if the dataset has no users, and
+-- scripts pass this field on, as in `users = set.users`.
 local function is_tensor_or_false(value) return value == false or check.is_tensor(value) end
 local function is_table_or_false(value) return value == false or type(value) == "table" end
 
@@ -68,15 +70,18 @@ local function made_of(o)
     check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
   end
   o.count, o.missing = o.lists.count, nil
-  return setmetatable(absent_as_false(o, { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
+  return setmetatable(absent_as_false(o,
+    { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
 end
 
----Like mr.data.dataset, but features may be NaN or infinite: for parts of a dataset that was checked before.
+---Makes a dataset like mr.data.dataset, but without the check for NaN and infinite features. Use it
+---for parts of a dataset that was checked before.
 ---@param parts mr.data.DatasetOptions
 ---@return mr.Dataset
 function M.new(parts) return made_of(dataset_options:read("mr.data.dataset", parts)) end
 
--- Copies the rated items (mr.data.Rated) of the dataset `of` to a dataset of the same users and items.
+-- Copies the record of which items each user rated (mr.data.Rated) from the dataset `of` to the dataset `made`, which
+-- has the same users and items.
 local function with_ratings(made, of)
   made._rated = of._rated
   return made
@@ -87,7 +92,11 @@ end
 ---a missing value (mr.Dataset:fill).
 ---@param parts mr.data.DatasetOptions
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{1, 2, 3}, {4, 5, 6}}}   --> dataset: 1 lists, 2 rows, 3 features`
+---Example:
+---```lua
+---local features = mr.tensor{{1, 2, 3}, {4, 5, 6}}
+---mr.data.dataset{lists = mr.lists{{0, 1}}, features = features}   --> dataset: 1 lists, 2 rows, 3 features
+---```
 function M.checked(parts)
   local o = dataset_options:read("mr.data.dataset", parts)
   local missing, set = o.missing, made_of(o)
@@ -96,15 +105,19 @@ function M.checked(parts)
   if not row then return set end
   local what, hint = tostring(value), ""
   if value ~= value then what, hint = "NaN", "; missing = true reads NaN as missing" end
-  check.fail("mr.data.dataset: features have %s in row %d, column %d, expected a finite number%s", what, row, column, hint)
+  check.fail("mr.data.dataset: features have %s in row %d, column %d, expected a finite number%s", what, row, column,
+    hint)
 end
 
 function Dataset:get_fingerprint()
-  if not self.categories then return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items) end
+  if not self.categories then
+    return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items)
+  end
   return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items, self.categories)
 end
 
----Returns the dataset with some of its parts replaced; parts given as false are removed.
+---Returns a copy of the dataset `set` in which `changes` replace lists or inputs (features, users,
+---...). An input that is false in `changes` is removed.
 function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end
@@ -113,8 +126,9 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----Returns true if the value is an mr.Dataset, not an object of a class that the script defined. Only
----batches of an mr.Dataset are known to depend on nothing but their options.
+---Returns true if the value is an mr.Dataset, and false for a dataset class that a script defined.
+---The batches of an mr.Dataset depend only on the options of the iteration; those of a script's
+---class may depend on anything.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---@class mr.Batch
@@ -134,17 +148,20 @@ local function on_demand(self, name)
   return made
 end
 
----Makes a batch from its tensors and lists. `row_users` is made when it is first used.
----@param parts { lists: mr.Lists, size: integer, features?: mr.Tensor, users?: mr.Tensor, items?: mr.Tensor, categories?: mr.Tensor }
+---Makes a batch from its lists and its input tensors. The batch's field `row_users`, the user of
+---each row, is computed when it is first read.
+---@param parts table  fields of mr.Batch: lists, size, and optionally features, users, items and categories
 ---@return mr.Batch
 function M.batch(parts) return record("batch", parts, on_demand) end
 
--- Makes a batch of the lists order[first] to order[first + count - 1].
+-- Makes a batch of `count` lists of a dataset: those with the numbers order[first] to order[first + count - 1].
 local function batch_of(self, order, first, count, device)
   local lists, features, items, users = self.lists:batch(order, first, count, self.features or nil, self.items or nil,
     self.users or nil, device)
   local batch = { lists = lists, size = count, features = features, items = items, users = users }
-  if self.categories then batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device) end
+  if self.categories then
+    batch.categories = self.lists:take_rows(self.categories, order:narrow(1, first, count)):to(device)
+  end
   return M.batch(batch)
 end
 
@@ -154,8 +171,8 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----Returns all lists of a dataset as one batch; nil if it has none. The dataset may be the script's
----own.
+---Returns all lists of a dataset as one batch; nil if the dataset has no lists. The dataset may be
+---an object of a class that the script defined, with a method `batches`.
 ---@param dataset mr.Dataset
 ---@return mr.Batch?
 function M.whole_batch(dataset)
@@ -165,9 +182,10 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns one process's share of the lists order[first] to order[first + count - 1]. Their rows are divided into
--- equally long pieces, one per process, and a list belongs to the piece that contains its middle. Returns the index in
--- `order` of the share's first list, the number of its lists, and the number of rows before them.
+-- Returns one process's share of the lists order[first] to order[first + count - 1] of a batch. The rows of the batch
+-- are divided into equally long pieces, one per process; a list belongs to the piece that contains the list's middle.
+-- Returns the index in `order` of the share's first list, the share's number of lists, and the number of rows of the
+-- batch before the share.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end
@@ -181,7 +199,7 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----Returns the largest number of batches in an epoch.
+---Returns the largest number of batches that one pass over the dataset can have.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
 ---@return integer
@@ -190,15 +208,17 @@ function M.most_batches(dataset, size, rows)
   return -(-dataset.count // size)
 end
 
--- Returns a function from the index `at` in `order` of a batch's first list to the batch's number of lists. With
--- `o.rows`, the rows in this order are divided into stretches of `o.rows`, and a batch has the lists that begin in one
--- stretch.
+-- Returns a function that computes the number of lists of a batch from the index `at` in `order` of the batch's first
+-- list. With `o.rows`, the rows in the order of `order` are divided into stretches of `o.rows` rows, and a batch has
+-- the lists that begin in one stretch.
 local function length_of(self, o, order)
   if not o.rows then
     return function(at) return math.min(o.size, self.count - at + 1) end
   end
-  local sizes, numbers, before, last = self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
-  -- empty lists at the end belong to the last stretch
+  local sizes, numbers, before, last =
+    self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
+  -- Returns the number, from 0, of the stretch of rows in which the next list begins. Lists without rows at the end of
+  -- the order belong to the last stretch.
   local function stretch() return math.min(before // o.rows, last) end
   return function(at)
     local n, this = 0, stretch()
@@ -228,19 +248,20 @@ local batches_options = declare("mr.data.BatchesOptions", {
     help = "{2, 3} gives the second of three shares of each batch, which have about as many rows each" },
 })
 
----Iterates over the lists in batches of `size` lists; the last batch may be smaller. With `rows`, a
----batch has about that many rows of whole lists instead. The epoch's rows are divided into
----stretches of `rows`, and a batch has the lists that begin in one stretch. Its last list may
----extend beyond the stretch; the next batch is then smaller. A batch has fewer rows than `rows`
----plus its last list. Shuffling depends on (seed, epoch) only. Batches are on `device`, wherever
----the dataset is. `share = {2, 3}` returns only the second of three shares of each batch. Shares
----have about equally many rows, and may be empty.
+---Iterates over the dataset in batches of `size` lists; the last batch may be smaller. With the
+---option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the dataset's
+---rows are divided into stretches of `rows` rows, and a batch has the lists that begin in one
+---stretch. The last list of a batch may extend beyond the stretch; the next batch is then smaller.
+---A batch has fewer rows than `rows` plus the rows of its last list. The random order of shuffled
+---batches depends only on (seed, epoch). Batches are on `device`, wherever the dataset is. `share =
+---{2, 3}` returns only the second of three shares of each batch. Shares have about equally many
+---rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 ---Example:
 ---```lua
----local sizes = {}
----for batch in mr.data.synthetic{kind = "queries", queries = 70}:batches{size = 32} do sizes[#sizes + 1] = batch.size end
+---local set, sizes = mr.data.synthetic{kind = "queries", queries = 70}, {}
+---for batch in set:batches{size = 32} do sizes[#sizes + 1] = batch.size end
 ---table.concat(sizes, " ")   --> 32 32 6
 ---```
 ---Example:
@@ -254,13 +275,16 @@ function Dataset:batches(options)
   if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
   o.size = o.size or 32
   for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
-    if options[name] ~= nil then check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name) end
+    if options[name] ~= nil then
+      check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name)
+    end
   end
   seen.note("other", self)
   return M.pass(self, o)
 end
 
----Iterates over a dataset like mr.Dataset:batches, without checks. All options but `rows` and `share` must be given.
+---Iterates over a dataset like mr.Dataset:batches, but does not check the options. All options
+---except `rows` and `share` must be given.
 ---@param self mr.Dataset
 ---@param o mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
@@ -277,7 +301,8 @@ function M.pass(self, o)
   local order, length, sizes, numbers
   do
     local _ <close> = phase.begin "batches"
-    order = o.shuffle and core.permutation(self.count, o.seed, "batches", o.epoch) or core.arange(1, self.count, 1, "int64", "cpu")
+    order = o.shuffle and core.permutation(self.count, o.seed, "batches", o.epoch)
+      or core.arange(1, self.count, 1, "int64", "cpu")
     length = length_of(self, o, order)
     if o.share then sizes, numbers = self.lists.sizes:totable(), order:totable() end
   end
@@ -295,8 +320,8 @@ function M.pass(self, o)
   end
 end
 
----Returns a copy of the dataset with its tensors on a device. Batches on this device then need no
----copies.
+---Returns a copy of the dataset with its tensors on `device`. Making batches on this device then
+---needs no transfer between CPU and GPU.
 ---@param device string  "cpu" or "cuda"
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:to("cpu").count   --> 40`
@@ -306,12 +331,16 @@ function Dataset:to(device)
   return with_ratings(M.new(parts), self)
 end
 
----Returns a copy of the dataset with binary relevance: 1 where the grade is at least `threshold`.
----"top" is the highest grade of the dataset. "top_of_list" is the highest of the row's own list, so
----all rows of a list with equal grades are relevant.
+---Returns a copy of the dataset with grades 1 and 0: 1 where the grade is at least `threshold`. The
+---threshold "top" is the highest grade of the dataset. "top_of_list" is the highest grade of each
+---list; if all rows of a list have the same grade, all of them become 1.
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{2, 0, 1}}}:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{2, 0, 1}}}
+---set:binarize(2).lists.relevance   --> {1, 0, 0}  mr.Tensor {3} float32
+---```
 function Dataset:binarize(threshold)
   local lists = self.lists
   if threshold == "top" then
@@ -324,8 +353,9 @@ function Dataset:binarize(threshold)
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
 
----Returns mean and standard deviation of every feature in float64, over the rows where it is not
----missing (NaN). Constant features, and features without any value, get deviation 1.
+---Returns the mean and the standard deviation of every feature, in float64, over the rows where the
+---feature is not missing (NaN). A feature that is constant, or missing in all rows, gets deviation
+---1.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
@@ -336,17 +366,22 @@ function Dataset:scaling()
   local share = 1 / known:double():sum(1):maximum(1)
   local mean = known:where(x, 0):sum(1) * share
   local variance = known:where((x - mean) ^ 2, 0):sum(1) * share
-  -- constant features are found by their range, because rounding may make their variance nonzero
+  -- A feature is constant if its maximum equals its minimum. The variance does not show this, because rounding may make
+  -- it nonzero.
   local most, least = known:where(x, -math.huge):max(1), -(known:where(-x, -math.huge):max(1))
   return record("scaling", { mean = mean, sd = most:gt(least):where(variance:sqrt(), 1) })
 end
 
 ---Returns a copy of the dataset with features standardised to mean 0 and standard deviation 1. The
----statistics are those of this dataset or of another (train's for test). Missing values (NaN) stay
----missing; float64 stays float64.
+---means and deviations are those of this dataset, or `scaling`, such as `train:scaling()` for test.
+---Missing values (NaN) stay missing; float64 features stay float64.
 ---@param scaling? { mean: mr.Tensor, sd: mr.Tensor }  default: this dataset's own
 ---@return mr.Dataset
----Example: `math.abs(mr.data.synthetic{kind = "queries", queries = 40, features = 5}:standardize().features:mean():item()) < 1e-6   --> true`
+---Example:
+---```lua
+---local set = mr.data.synthetic{kind = "queries", queries = 40, features = 5}
+---math.abs(set:standardize().features:mean():item()) < 1e-6   --> true
+---```
 function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
   if not self.features then check.fail("standardize: the dataset has no features") end
@@ -357,18 +392,26 @@ function Dataset:standardize(scaling)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 
----Returns a copy of the dataset in which each row is its own list, so that shuffled batches mix
----rows of all lists. Use it to train with a pointwise loss on batches of `batch` rows. Pairwise and
----listwise losses do not count such lists.
+---Returns a copy of the dataset in which each row is a list of its own, so that shuffled batches
+---mix rows of all original lists. Use the copy to train with a pointwise loss on batches of `batch`
+---rows. Pairwise and listwise losses ignore lists of one row.
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}:pointwise()   --> dataset: 5 lists, 5 rows, 2 features`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{0, 1}, {1, 0, 0}}, features = mr.ones(5, 2)}
+---set:pointwise()   --> dataset: 5 lists, 5 rows, 2 features
+---```
 function Dataset:pointwise()
   local lists = self.lists
   local sizes = core.integers(core.full({ lists.rows }, 1, "int64", "cpu"))
-  return M.with(self, { lists = core.lists(sizes, lists.relevance, {}, {}), users = self.users and lists:spread(self.users) })
+  return M.with(self, {
+    lists = core.lists(sizes, lists.relevance, {}, {}),
+    users = self.users and lists:spread(self.users),
+  })
 end
 
----Returns a dataset of the lists with these numbers, in this order.
+---Returns a dataset of the lists of `self` whose numbers are in `numbers`, in the order of
+---`numbers`.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
@@ -386,8 +429,9 @@ local split_options = declare("mr.data.SplitOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 
----Splits the dataset into two datasets of whole lists: a random share (rounded, at least 1 of 2 or
----more) and the others. Both keep the order of this dataset.
+---Splits the dataset into two datasets of whole lists: `part` has a random share of the lists, and
+---`others` the remaining lists. The share is rounded to at least one list if the dataset has two or
+---more. The lists of both results are in the order of this dataset.
 ---@param options? mr.data.SplitOptions
 ---@return mr.Dataset others
 ---@return mr.Dataset part
@@ -404,14 +448,16 @@ function Dataset:split(options)
   if o.share > 0 and self.count >= 2 then
     n = math.max(1, math.min(math.floor(o.share * self.count + 0.5), self.count - 1))
   end
-  return in_order(self, table.move(order, n + 1, #order, 1, {}), "others"), in_order(self, table.move(order, 1, n, 1, {}), "part")
+  return in_order(self, table.move(order, n + 1, #order, 1, {}), "others"),
+    in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
 ---Returns the number of lists.
 function Dataset:__len() return self.count end
 
 function Dataset:__tostring()
-  local what = self.features and ("%d features"):format(self.features:size(2)) or self.items and "users and items" or "no features"
+  local what = self.features and ("%d features"):format(self.features:size(2))
+    or self.items and "users and items" or "no features"
   return ("%s: %d lists, %d rows, %s"):format(core.safe_text(self.name), self.count, self.lists.rows, what)
 end
 

@@ -9,25 +9,27 @@ local M = {}
 
 local youngest, oldest = 2, 80
 local at_once = 256  -- number of faces rendered in one batch
-local largest_side, most_numbers = 4096, 1 << 31  -- 2^31 float32 numbers are 8 GiB
+-- Limits of mr.data.drawn_faces: height and width in pixels, and float32 numbers of all pictures (2^31 numbers are 8
+-- GiB).
+local largest_side, most_numbers = 4096, 1 << 31
 
--- A smooth step from 0 to 1 at `middle`, about 4 `width` wide.
+-- Returns a smooth step from 0 to 1 that is 0.5 at x = `middle`. The rise is about 4 times `width` wide.
 local function rise(x, middle, width) return ((x - middle) / width):sigmoid() end
 
--- A mask: 1 within an ellipse around (u, v) = (0, 0), 0 outside.
+-- Returns a mask of pixels with coordinates (u, v): about 1 within an ellipse around (0, 0), about 0 outside.
 local function ellipse(u, v, width, height) return ((1 - (u / width) ^ 2 - (v / height) ^ 2) * 8):sigmoid() end
 
--- A mask: a Gaussian spot around (u, v) = (0, 0).
+-- Returns a mask of pixels with coordinates (u, v): 1 at (0, 0), falling to 0 around it like a Gaussian.
 local function spot(u, v, width, height) return (-((u / width) ^ 2) - (v / height) ^ 2):exp() end
 
--- Paints `colour` over a picture where the mask is 1. A picture has a red, a green and a blue plane.
+-- Paints `colour` over a picture where the mask is 1. A picture is a table of a red, a green and a blue plane.
 local function over(picture, mask, colour)
   local mixed = {}
   for c = 1, 3 do mixed[c] = picture[c] + mask * (colour[c] - picture[c]) end
   return mixed
 end
 
--- Darkens a picture where the mask is above 0.
+-- Darkens a picture in proportion to the mask; where the mask is 1, the picture becomes black.
 local function darker(picture, mask)
   local shaded = {}
   for c = 1, 3 do shaded[c] = picture[c] * (1 - mask) end
@@ -36,34 +38,48 @@ end
 
 local function blend(from, to, share) return from + (to - from) * share end
 
--- Draws the age and other random traits of each face, [faces, 1, 1]. A face's traits depend on the seed and its number
--- only.
+-- Draws random numbers for the age and other traits of each face, such as its tilt, as tensors [faces, 1, 1]. A face's
+-- traits depend only on the seed and the face's number.
 local function traits_of(count, seed)
   local function uniform(name, low, high)
-    return tensors.uniform({ count, 1, 1 }, { low = low, high = high, seed = seed, stream = "face " .. name, device = "cpu" })
+    return tensors.uniform({ count, 1, 1 },
+      { low = low, high = high, seed = seed, stream = "face " .. name, device = "cpu" })
   end
   local function normal(name, mean, sd)
-    return tensors.normal({ count, 1, 1 }, { mean = mean, sd = sd, seed = seed, stream = "face " .. name, device = "cpu" })
+    return tensors.normal({ count, 1, 1 },
+      { mean = mean, sd = sd, seed = seed, stream = "face " .. name, device = "cpu" })
   end
   local years = tensors.uniform({ count }, { seed = seed, stream = "face age", device = "cpu", dtype = "float64" })
   local age = (years * (oldest - youngest + 1) + youngest - 0.5):long():float():clamp{ min = youngest, max = oldest }
   return age, {
-    age = age:reshape(count, 1, 1), across = normal("across", 0, 0.05), down = normal("down", 0, 0.05), size = normal("size", 1, 0.05),
-    tilt = normal("tilt", 0, 0.05), width = normal("width", 0.56, 0.03), height = normal("height", 0.76, 0.03),
-    tone = uniform("tone", 0, 1), hair = uniform("hair", 0, 1), greys = normal("greys", 54, 8), recedes = uniform("recedes", 0, 0.3),
-    wrinkles = normal("wrinkles", 50, 8), room = uniform("room", 0.1, 0.9), warmth = uniform("warmth", -0.15, 0.15),
-    light = normal("light", 0, 0.18), exposure = normal("exposure", 1, 0.08),
+    age = age:reshape(count, 1, 1),
+    across = normal("across", 0, 0.05),
+    down = normal("down", 0, 0.05),
+    size = normal("size", 1, 0.05),
+    tilt = normal("tilt", 0, 0.05),
+    width = normal("width", 0.56, 0.03),
+    height = normal("height", 0.76, 0.03),
+    tone = uniform("tone", 0, 1),
+    hair = uniform("hair", 0, 1),
+    greys = normal("greys", 54, 8),
+    recedes = uniform("recedes", 0, 0.3),
+    wrinkles = normal("wrinkles", 50, 8),
+    room = uniform("room", 0.1, 0.9),
+    warmth = uniform("warmth", -0.15, 0.15),
+    light = normal("light", 0, 0.18),
+    exposure = normal("exposure", 1, 0.08),
   }
 end
 
--- Draws the background, the hair and the skin of a head, without eyes, brows, nose and mouth.
+-- Draws a picture with the background, the hair and the skin of a head; `features` adds eyes, brows, nose and mouth.
 local function head(t, u, v, child, hair)
   local skin = { blend(t.tone, 1, 0.72) * 0.95, blend(t.tone, 1, 0.5) * 0.85, blend(t.tone, 1, 0.35) * 0.72 }
   local room = { t.room + t.warmth, t.room + 0 * t.warmth, t.room - t.warmth }
   local width, height = t.width * (1 + 0.08 * child), t.height * (1 - 0.12 * child)
   local picture = over(room, ellipse(u, v + 0.12, width * 1.2, height * 1.1), hair)
   picture = over(picture, ellipse(u, v, width, height), skin)
-  local line = -0.42 - t.recedes * rise(t.age, 45, 8) + 0.25 * u ^ 2  -- edge of the hair on the forehead
+  -- vertical coordinate of the hairline on the forehead, which recedes with age
+  local line = -0.42 - t.recedes * rise(t.age, 45, 8) + 0.25 * u ^ 2
   return over(picture, ((line - v) * 20):sigmoid() * ellipse(u, v, width * 1.05, height * 1.05), hair)
 end
 
@@ -80,7 +96,8 @@ local function features(picture, u, v, child, hair)
   return over(picture, spot(u, v - 0.46 + 0.1 * u ^ 2, 0.2 - 0.04 * child, 0.045), { 0.65, 0.25, 0.25 })
 end
 
--- Adds wrinkles on the forehead, beside the mouth and at the eyes, and bags under the eyes.
+-- Adds wrinkles on the forehead, beside the mouth and at the eyes, and bags under the eyes to a picture of a face, as
+-- deep as its age requires.
 local function wrinkles(picture, t, u, v)
   local depth = rise(t.age, t.wrinkles, 9)
   for _, height in ipairs{ -0.36, -0.27 } do
@@ -95,7 +112,7 @@ local function wrinkles(picture, t, u, v)
   return picture
 end
 
--- Draws faces with the traits `t`, [faces, 3, size, size].
+-- Draws faces with the traits `t` and returns the pictures as a tensor [faces, 3, size, size].
 local function drawn(t, size, noise, seed, block)
   local places = (core.arange(1, size, 1, "float32", "cpu") - (size + 1) / 2) * (2 / size)
   local x, y = places:reshape(1, 1, size), places:reshape(1, size, 1)
@@ -109,12 +126,13 @@ local function drawn(t, size, noise, seed, block)
   for c = 1, 3 do picture[c] = picture[c] * light end
   local planes = core.stack(picture, 2)
   if noise > 0 then
-    planes = planes + tensors.normal(core.shape(planes), { sd = noise, seed = seed, stream = "face noise " .. block, device = "cpu" })
+    planes = planes + tensors.normal(core.shape(planes),
+      { sd = noise, seed = seed, stream = "face noise " .. block, device = "cpu" })
   end
   return planes:clamp{ min = 0, max = 1 }
 end
 
----Draws faces and returns their ages and pictures.
+---Draws `o.count` synthetic faces and returns their ages and their pictures.
 ---@param o { count: integer, size: integer, noise: number, seed: integer }
 ---@return mr.Tensor ages      [count] float32, whole years from 2 to 80
 ---@return mr.Tensor pictures  [count, 3, size, size] float32, 0 to 1
@@ -137,13 +155,13 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random faces" },
 })
 
----Checks the options of mr.data.drawn_faces.
+---Checks the options of mr.data.drawn_faces and returns them with defaults filled in.
 ---@param where string
 ---@param options? mr.data.DrawnFacesOptions
 ---@return table
 function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
-  local each = 3 * o.size ^ 2 + 20  -- numbers per face: pixels and traits
+  local each = 3 * o.size ^ 2 + 20  -- numbers in memory per face: the pixels of 3 colours, and about 20 traits
   if o.count * each > most_numbers then
     check.fail("%s: count is %d, expected at most %d faces of size %d (8 GiB)", where, o.count, most_numbers // each,
       o.size)

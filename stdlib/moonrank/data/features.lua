@@ -1,5 +1,5 @@
--- Methods of mr.Dataset that transform, select, impute or append features, or make them categories. Each returns a new
--- dataset.
+-- Methods of mr.Dataset that transform, select, fill in or append features, or turn features into categories. Each
+-- method returns a new dataset.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -9,12 +9,15 @@ local join = require "moonrank.data.join"
 ---@class mr.Dataset
 local Dataset = dataset.class
 
--- Returns the column numbers as a tensor, and the position of each column in `columns`. nil means all columns.
+-- Checks `columns`, a table of feature column numbers. Returns the numbers as a tensor, and a table from column number
+-- to its position in `columns`. If `columns` is nil, returns a tensor of all columns and no table.
 local function columns_of(where, self, columns)
   if not self.features then check.fail("%s: the dataset has no features", where) end
   local width = self.features:size(2)
   if columns == nil then return core.arange(1, width, 1, "int64", "cpu") end
-  if type(columns) ~= "table" then check.fail("%s: columns is a %s, expected a table of numbers", where, type(columns)) end
+  if type(columns) ~= "table" then
+    check.fail("%s: columns is a %s, expected a table of numbers", where, type(columns))
+  end
   local known = {}
   for i, c in ipairs(columns) do
     if math.type(c) ~= "integer" or c < 1 or c > width then
@@ -26,7 +29,7 @@ local function columns_of(where, self, columns)
   return core.tensor(columns, "int64", "cpu"), known
 end
 
--- Returns the dataset with the function `f` applied to the features in these columns.
+-- Returns a copy of the dataset with the function `f` applied to the feature columns with the numbers `columns`.
 local function changed(where, self, columns, f)
   local _, known = columns_of(where, self, columns)
   local x = f(self.features)
@@ -39,32 +42,44 @@ local function changed(where, self, columns, f)
 end
 
 ---Scales features to [0, 1] within each list, as LETOR's query-level normalisation does. A feature
----that is the same in all rows of a list becomes 0 there. Missing values stay missing. The result
----is on the CPU.
+---that has one value in all rows of a list becomes 0 in that list. Missing values stay missing.
+---Returns a new dataset, on the CPU.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{0, 1, 0}}, features = mr.tensor{{2}, {4}, {3}}}:min_max_lists().features:sum():item()   --> 1.5`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{0, 1, 0}}, features = mr.tensor{{2}, {4}, {3}}}
+---set:min_max_lists().features:sum():item()   --> 1.5
+---```
 function Dataset:min_max_lists(columns)
   local numbers = columns_of("min_max_lists", self, columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "min_max") })
 end
 
----Standardises features to mean 0 and standard deviation 1 within each list. A feature that is the
----same in all rows of a list becomes 0 there. Missing values stay missing. The result is on the
----CPU.
+---Standardises features to mean 0 and standard deviation 1 within each list. A feature that has one
+---value in all rows of a list becomes 0 in that list. Missing values stay missing. Returns a new
+---dataset, on the CPU.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{2}, {4}}}:standardize_lists().features[2]:item()   --> 1.0`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{2}, {4}}}
+---set:standardize_lists().features[2]:item()   --> 1.0
+---```
 function Dataset:standardize_lists(columns)
   local numbers = columns_of("standardize_lists", self, columns)
   return dataset.with(self, { features = core.scale_lists(self.features, self.lists, numbers, "standardize") })
 end
 
----Transforms features x to log(1 + |x|) with the sign of x (Qin et al. 2021), for heavy tails such
----as counts.
+---Transforms each feature value x to log(1 + |x|) with the sign of x (Qin et al. 2021), for
+---features with heavy tails, such as counts. Returns a new dataset.
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{math.exp(1) - 1}}}:log1p().features[1]:item()   --> 1.0`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{math.exp(1) - 1}}}
+---set:log1p().features[1]:item()   --> 1.0
+---```
 function Dataset:log1p(columns)
   return changed("log1p", self, columns, function(x)
     local size = (x:double():abs() + 1):log()
@@ -79,10 +94,15 @@ local clip_options = declare("mr.data.ClipOptions", {
   { "columns", "integer[]", shown = "all", help = "numbers of the columns that are limited" },
 })
 
----Limits features to [min, max]; missing values stay missing.
+---Limits features to [min, max]: lower values become `min` and higher values `max`. Missing values
+---stay missing. Returns a new dataset.
 ---@param options mr.data.ClipOptions
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}:clip{max = 5}.features:sum():item()   --> -2.0`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7, -7}}}
+---set:clip{max = 5}.features:sum():item()   --> -2.0
+---```
 function Dataset:clip(options)
   local o = clip_options:read("clip", options)
   if o.min and o.max and o.min > o.max then
@@ -91,8 +111,8 @@ function Dataset:clip(options)
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
 
----Returns mean or median of each feature over all rows where it is not missing, for `fill`. It is 0
----where the feature is missing everywhere.
+---Returns the mean or the median of each feature over the rows where the feature is not missing.
+---Pass the result to mr.Dataset:fill. A feature that is missing in all rows has the value 0.
 ---@param what? "mean"|"median"  default "median"
 ---@param columns? integer[]  default: all
 ---@return mr.Tensor  [columns] float64
@@ -102,8 +122,8 @@ function Dataset:typical(what, columns)
   return core.typical_values(self.features, columns_of("typical", self, columns), what or "median")
 end
 
----Replaces missing features (NaN) by a number, by the mean or median of the column, or by a number
----for each column, e.g. train's for test: `test:fill(train:typical())`.
+---Replaces missing features (NaN) by a number, by the mean or median of the column, or by one
+---number per column, as in `test:fill(train:typical())`. Returns a new dataset.
 ---@param with number|"mean"|"median"|mr.Tensor  a tensor: [columns]
 ---@param columns? integer[]  default: all
 ---@return mr.Dataset
@@ -130,8 +150,8 @@ local select_options = declare("mr.data.SelectOptions", {
   { "columns", "integer[]", shown = "all", help = "numbers of the columns of the features" },
 })
 
----Returns a dataset of some lists, by names or numbers, in this order; of some feature columns; or
----both.
+---Returns a dataset with some of the lists, some of the feature columns, or both. The lists are
+---given by names or by numbers, and are in the given order.
 ---@param options mr.data.SelectOptions
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
@@ -158,11 +178,15 @@ function Dataset:select(options)
   return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
 end
 
----Joins this dataset and others, one after the other. All must have the same inputs, the same
----number of features and the same category levels.
+---Returns a dataset with the lists of this dataset, followed by the lists of the other datasets.
+---All datasets must have the same inputs, the same number of features and the same category levels.
 ---@param ... mr.Dataset
 ---@return mr.Dataset
----Example: `mr.data.synthetic{kind = "queries", queries = 3}:concat(mr.data.synthetic{kind = "queries", queries = 2}).count   --> 5`
+---Example:
+---```lua
+---local three = mr.data.synthetic{kind = "queries", queries = 3}
+---three:concat(mr.data.synthetic{kind = "queries", queries = 2}).count   --> 5
+---```
 function Dataset:concat(...)
   local parts = table.pack(self, ...)
   for i = 1, parts.n do
@@ -179,10 +203,14 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
----Returns a copy of the dataset with these features appended as further columns.
+---Returns a copy of the dataset with the columns of `features` appended to its features.
 ---@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
 ---@return mr.Dataset
----Example: `mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3`
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{1}}, features = mr.tensor{{7}}}
+---set:with_features(mr.tensor{{8, 9}}).features:size(2)   --> 3
+---```
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
   if not check.is_tensor(features) then
@@ -190,7 +218,9 @@ function Dataset:with_features(features)
   end
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
-  if not here then return dataset.with(self, { features = features.dtype == "float64" and features or features:float() }) end
+  if not here then
+    return dataset.with(self, { features = features.dtype == "float64" and features or features:float() })
+  end
   features = (here.dtype == "float64" and features:double() or features:float()):to(here.device)
   if #features ~= #here then check.fail("with_features: features has %d rows, expected %d", #features, #here) end
   return dataset.with(self, { features = core.cat({ here, features }, 2) })
@@ -202,18 +232,20 @@ local categorical_options = declare("mr.data.CategoricalOptions", {
     help = "dataset whose levels are used, for example train for test" },
 })
 
----Turns feature columns into categories for embeddings, and removes them from the features.
----`categories` [rows, columns] then has a number from 1 for each different value, in ascending
----order of values (`levels`). One more number stands for missing values and for values that `like`
----does not have.
----An embedding of column c therefore needs `#set.levels[c] + 1` rows.
+---Turns feature columns into categories for embeddings, and removes these columns from the
+---features. The new dataset's tensor `categories` [rows, columns] numbers the different values of a
+---column from 1, in ascending order; `levels` has the values. One further number stands for missing
+---values and for values that the dataset `like` does not have. An embedding of column c therefore
+---needs `#set.levels[c] + 1` rows.
 ---@param options mr.data.CategoricalOptions
 ---@return mr.Dataset
 ---Example:
 ---```lua
 ---local lists = mr.lists{{0, 1, 0}}
----local train = mr.data.dataset{lists = lists, features = mr.tensor{{20, 1}, {10, 2}, {20, 3}}}:categorical{columns = {1}}
----local test = mr.data.dataset{lists = lists, features = mr.tensor{{10, 4}, {15, 5}, {20, 6}}}:categorical{columns = {1}, like = train}
+---local train = mr.data.dataset{lists = lists, features = mr.tensor{{20, 1}, {10, 2}, {20, 3}}}
+---local test = mr.data.dataset{lists = lists, features = mr.tensor{{10, 4}, {15, 5}, {20, 6}}}
+---train = train:categorical{columns = {1}}
+---test = test:categorical{columns = {1}, like = train}
 ---test.categories:reshape(3)   --> {1, 3, 2}  mr.Tensor {3} int64
 ---```
 function Dataset:categorical(options)

@@ -1,11 +1,13 @@
--- Finds data files: by a path, or by a name in MOONRANK_DATA, ../shared/data or the user's data folder.
+-- Finds data files and folders: by a path, or by a name that is searched in the folder $MOONRANK_DATA, in
+-- ../shared/data and in the user's data folder.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
----Returns the path of a file or folder: `name` itself if it exists, else in the first of the usual
----folders that contains it.
+---Returns the path of a file or folder: `name` itself if it exists, else the path in the first data
+---folder that contains `name` ($MOONRANK_DATA, ../shared/data, the user's data folder). If no
+---folder contains `name`, raises an error.
 ---@param name string
 ---@param hint? string  advice that the error gives if the path is not found
 ---@return string
@@ -22,7 +24,8 @@ function M.path(name, hint)
   check.fail("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")
 end
 
----Returns the first of the files `names` that exists in the folder `path`, plain or .gz.
+---Returns the path of the first file of `names` that exists in the folder `path`, plain or as .gz;
+---nil if none of the files exists.
 ---@param path string
 ---@param names string[]
 ---@return string?

@@ -1,11 +1,12 @@
--- Data fingerprints: the first 16 hex digits of a SHA-256 of the content. Paths and file formats do not matter.
+-- Data fingerprints: checksums of datasets, folds, ratings and lists, made of the first 16 hex digits of a SHA-256 of
+-- the content. They do not depend on the paths and formats of files.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- Cached fingerprints of mr.Lists, which are immutable. Fingerprints of tensors are not cached: an optimizer may change
--- the memory that a tensor shares with a parameter.
+-- Cached fingerprints by mr.Lists object; mr.Lists are immutable. Fingerprints of tensors are not cached, because an
+-- optimizer may change the memory that a tensor shares with a parameter.
 local known = setmetatable({}, { __mode = "k" })
 
 local function of_value(value)
@@ -16,8 +17,8 @@ local function of_value(value)
   return known[value]
 end
 
----Returns one fingerprint of several values, in their order: tensors, mr.Lists, tables of strings,
----numbers, strings and booleans. false stands for a missing value.
+---Returns one fingerprint of all arguments, which depends on their order. An argument is a tensor,
+---mr.Lists, a table of strings, a number, a string or a boolean; false stands for a missing value.
 ---@param ... any
 ---@return string
 ---Example: `#require("moonrank.data.fingerprint").combined(mr.tensor{1, 2}, "test", 3)   --> 16`

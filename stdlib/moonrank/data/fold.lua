@@ -1,4 +1,5 @@
--- A fold: the training part, the validation part that chooses the epoch, and the test part.
+-- A fold (mr.Fold): three datasets, namely the training part, the validation part, which chooses the best epoch, and
+-- the test part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -25,7 +26,7 @@ local Fold = check.class("mr.Fold")
 local names = { "train", "valid", "test" }
 
 ---Makes a fold of three datasets; `title` is the first line of its summary.
----@param parts { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset, number: integer, k: integer, title: string, short_users?: integer }
+---@param parts table  fields of mr.Fold: train, valid, test, number, k, title, and optionally the other fields
 ---@return mr.Fold
 function M.new(parts)
   for _, name in ipairs{ "short_users", "whole_users", "new_users", "new_items" } do parts[name] = parts[name] or 0 end
@@ -35,8 +36,8 @@ end
 
 function Fold:get_fingerprint()
   local rated = self.train._rated and self.train._rated.fingerprint()
-  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint, self.negatives,
-    rated)
+  return fingerprint.combined("fold", self.train.fingerprint, self.valid.fingerprint, self.test.fingerprint,
+    self.negatives, rated)
 end
 
 local function mapped(self, change)
@@ -46,7 +47,7 @@ local function mapped(self, change)
   return M.new(copy)
 end
 
--- Counts the relevant rows, the lists without a relevant row, and the lists with only relevant rows.
+-- Returns the number of relevant rows, of lists without a relevant row, and of lists with only relevant rows.
 local function degenerate(lists)
   local none, all, total = 0, 0, 0
   local sizes = core.integers(lists.sizes)
@@ -57,8 +58,9 @@ local function degenerate(lists)
   return total, none, all
 end
 
----Returns a table with a row per part: lists, rows, rows with a grade of at least 1, lists without
----any such row, and lists with only such rows.
+---Returns a table with one row for each part (train, valid, test): the number of lists, of rows, of
+---relevant rows (grade at least 1), of lists without a relevant row, and of lists with only
+---relevant rows.
 ---@return mr.Table
 ---Example: `mr.data.synthetic{users = 30, items = 90}:binarize(4):folds{k = 3}[1]:table().rows[1][1]   --> train`
 function Fold:table()
@@ -73,8 +75,9 @@ end
 
 tables.add_exports(Fold)
 
----Returns the table of Fold:table as text. Lines below it count the users whose items are all in
----train, and the users and items of test without a relevant row in train.
+---Returns the sizes of the fold's parts (mr.Fold:table) as text. Lines below the sizes count the
+---users whose items are all in train, and the users and items of test that have no relevant row in
+---train.
 ---@return string
 ---Example:
 ---```lua
@@ -87,7 +90,9 @@ function Fold:summary()
     lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant rows  %4d lists without a relevant row, "
       .. "%d lists of relevant rows only"):format(table.unpack(row))
   end
-  if self.whole_users > 0 then lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users) end
+  if self.whole_users > 0 then
+    lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users)
+  end
   if self.new_users + self.new_items > 0 then
     lines[#lines + 1] = ("  %d users and %d items of test have no relevant row in train"):format(self.new_users,
       self.new_items)
@@ -97,74 +102,81 @@ end
 Fold.__tostring = Fold.summary
 
 ---Evaluates a model by ranking all items, or sampled items, for each user with relevant items in a
----part. Each such user is a list. Metrics on sampled items may order models differently (Cremonesi
----et al. 2010; Krichene & Rendle 2020). A model on the GPU is scored and measured there, in blocks
----of users; only the values per list are copied back. `candidates` says which items are ranked:
+---part of the fold ("test", or "valid"). Each of these users is a list. Metrics on sampled items
+---may order models differently than metrics on all items (Cremonesi et al. 2010; Krichene & Rendle
+---2020). The scores and metrics of a model on the GPU are computed on the GPU, in blocks of users;
+---only the values per list are copied back. `candidates` says which items are ranked:
 ---
----- "catalogue" (default): all items except those that the user knows.
----- "sampled": the relevant items of the part, and `negatives` others that the user does not know,
----  without replacement. `by` is "uniform", or "popularity": by the number of users to whom an item
----  is relevant in train and, for test, in validation.
----- "one": one list for each relevant item, with its own samples.
+---- "catalogue" (default): all items except the items that the user knows.
+---- "sampled": the relevant items of the part, and `negatives` other items that the user does not
+---know, sampled without replacement. `by` is "uniform", or "popularity": by the number of users to
+---whom an item is relevant in train and, for test, in validation.
+---- "one": one list for each relevant item, with its own sampled items.
 ---
----`known` says which items a user knows. Relevant items of the part itself are always ranked.
+---`known` says which items a user knows. Relevant items of the evaluated part are always ranked.
 ---
----- "rated" (default): all items that the user rated before the part, also below the threshold.
----  Some ratings are in no list of the fold. In folds by time, given files, cold users and cold
----  items, their time, file, user or item decides whether they are before the part. If parts are
----  drawn at random, such ratings count as before it. A fold of datasets that were not made from
----  ratings takes "rated" only if no row of earlier parts has grade 0.
----- "relevant": items that are relevant to the user in train and, for test, in validation. Ratings
----  below the threshold stay candidates.
+---- "rated" (default): all items that the user rated before the part, also with ratings below the
+---threshold of relevance. This includes ratings that are in no list of the fold. In folds by time,
+---given files, cold users and cold items, the time, file, user or item of such a rating decides
+---whether it is before the part. If parts are drawn at random, the rating counts as before the
+---part. A fold of datasets that were not made from ratings takes "rated" only if no row of earlier
+---parts has grade 0.
+---- "relevant": items that are relevant to the user in train and, for test, in validation. Items
+---  that the user rated below the threshold are ranked.
 ---- "none": no items.
 ---
----`users = "known"` leaves out users without a relevant row in train; most models cannot rank for
----them. A line below the table counts these users, and the relevant items that are not relevant to
----any user in train.
+---`users = "known"` leaves out users without a relevant row in train; most models cannot rank items
+---for a user without training data. A line below the printed table counts these users, and the
+---relevant items of the part that are not relevant to any user in train.
 ---
 ---`correct` (Krichene & Rendle 2020, Section 5) estimates each metric f among all N items that the
----user does not know. The estimate uses k, the number of the m sampled items above the relevant
----item. The metric's name shows the correction:
+---user does not know. The estimate uses k, the number of sampled items above the relevant item, out
+---of m sampled items. The metric's name shows the correction:
 ---
----- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". It
----  cannot distinguish ranks between the sampled ones, so cutoffs far below N / m stay coarse.
+---- true or "rank": f at the unbiased estimate of the rank, 1 + k N / m: "ndcg@10[corrected]". The
+---  estimate has only m + 1 different ranks, so metrics with cutoffs far below N / m are coarse.
 ---- "minimal_bias": the g(k) with the least sum over all ranks r of (E[g(k) | r] - f(r))^2:
----  "ndcg@10[minimal_bias]". Its variance is large: single lists are far outside [0, 1]. If the
----  cutoff is far below N / m, the mean over thousands of lists may be, too.
+---  "ndcg@10[minimal_bias]". Its variance is large: values of single lists are far outside [0, 1].
+---  If the cutoff is far below N / m, the mean over thousands of lists may also be outside [0, 1].
 ---- "trade_off": the g(k) with the least sum of (E[g(k) | r] - f(r))^2 + gamma Var[g(k) | r]:
----  "ndcg@10[trade_off]". With gamma = 1 it is the mean of f given k.
+---  "ndcg@10[trade_off]". With gamma = 1, g(k) is the mean of f given k.
 ---
 ---"minimal_bias" and "trade_off" take all ranks as equally likely, and p(k | r) for samples without
 ---replacement: g = [(1 - gamma) A'A + gamma diag(A'1)]^-1 A'f with A = (p(k | r)). Rounding can
 ---leave these equations underdetermined (gamma = 0 and m above 17 or so). The undetermined part of
 ---g is 0.
----@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function gets batch.lists, .users, .row_users, .items (on mr.device()) and returns one score per row
+---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor  a function returns one score per row, on mr.device()
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.FoldEvaluateOptions
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   --> candidates: all 90 items
-function Fold:evaluate(model, metrics, options) return require("moonrank.data.candidates").evaluate(self, model, metrics, options) end
+---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   -->
+---candidates: all 90 items
+function Fold:evaluate(model, metrics, options)
+  return require("moonrank.data.candidates").evaluate(self, model, metrics, options)
+end
 
----Returns the candidates that a model ranks in a part, for `valid` and `test` of mr.fit. The
----metrics of the history, of the choice of the epoch and of test then rank all items, or the
----samples that the options choose, like fold:evaluate. The validation loss still uses the part's
----own lists.
+---Returns the candidates (items) that a model ranks for each user of a fold's part. Pass the result
+---to mr.fit as `valid` or `test`: the metrics of each epoch and of test are then computed by
+---ranking all items, or sampled items, like fold:evaluate. The validation loss still uses the lists
+---of the part.
 ---@param options? mr.data.CandidateOptions
 ---@return mr.data.Candidates
 ---Example:
 ---```lua
 ---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
 ---local fold = ratings:folds{k = 3}[1]
----local run = mr.fit{model = mr.models.mf{users = 30, items = 90, factors = 4}, loss = mr.losses.ndcg{}, train = fold.train,
----  valid = fold:candidates(), test = fold:candidates{part = "test"}, metrics = {"ndcg@10"}, epochs = 2, progress = false}
+---local run = mr.fit{model = mr.models.mf{users = 30, items = 90, factors = 4}, loss = mr.losses.ndcg{},
+---  train = fold.train, valid = fold:candidates(), test = fold:candidates{part = "test"},
+---  metrics = {"ndcg@10"}, epochs = 2, progress = false}
 ---run.test.candidates:match "[^;]*"   --> candidates: all 90 items
 ---```
 function Fold:candidates(options) return require("moonrank.data.candidates").of(self, options) end
 
----Returns a copy of the fold with binary relevance: 1 where the grade is at least `threshold`.
----"top" is the highest grade of all three parts; "top_of_list" the highest of the row's own list.
+---Returns a copy of the fold with grades 1 and 0: 1 where the grade is at least `threshold`. The
+---threshold "top" is the highest grade in train, valid and test; "top_of_list" is the highest grade
+---of each list.
 ---@param threshold number|"top"|"top_of_list"
 ---@return mr.Fold
 function Fold:binarize(threshold)
@@ -177,24 +189,26 @@ function Fold:binarize(threshold)
   return mapped(self, function(part) return part:binarize(threshold) end)
 end
 
----Returns a copy of the fold with features standardised by the statistics of its training part.
+---Returns a copy of the fold with features standardised by the means and standard deviations of the
+---training part.
 ---@return mr.Fold
 function Fold:standardize()
   local scaling = self.train:scaling()
   return mapped(self, function(part) return part:standardize(scaling) end)
 end
 
----Returns a sequence of `count` folds, each made by `make(number)` when it is first used.
+---Returns a sequence of `count` folds. The fold at index `number` is made by `make(number)` when a
+---script first reads this index.
 ---@param count integer
 ---@param make fun(number: integer): mr.Fold
 ---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
-    __made_by = make,  -- studies compare sequences by this function, not by the folds made so far
+    __made_by = make,  -- studies compare two sequences of folds by this function, because not all folds exist yet
     __len = function() return count end,
     __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,
     __index = function(made, number)
-      if number == count + 1 then return nil end  -- ipairs reads one index past the end
+      if number == count + 1 then return nil end  -- not an error, because ipairs reads one index past the last fold
       if math.type(number) ~= "integer" or number < 1 or number > count then
         check.fail("fold %s does not exist, expected a number from 1 to %d", tostring(number), count)
       end

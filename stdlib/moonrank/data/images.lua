@@ -1,5 +1,5 @@
--- Images with a numeric label each, such as an age: from folders of PNG and JPEG files, or synthetic faces. They become
--- rows of features, or pairwise comparisons.
+-- Images with one number (label) each, such as an age: read from folders of PNG and JPEG files, or synthetic faces. The
+-- images can be turned into datasets with a row of features per image, or with pairwise comparisons.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -44,7 +44,7 @@ local images_options = declare("mr.data.ImagesOptions", {
     help = "whether images have one channel, their luma" },
 })
 
--- Returns a file name without "./" and doubled slashes.
+-- Returns a file name without "./" and doubled slashes, so that two spellings of one name are found to be equal.
 local function shortest(name)
   local parts = {}
   for part in name:gmatch "[^/]+" do
@@ -53,24 +53,30 @@ local function shortest(name)
   return table.concat(parts, "/")
 end
 
--- Reads a decimal number from a text; nil if it is not one, or is hexadecimal.
+-- Returns the decimal number in a text; nil if the text is not a number, or is a hexadecimal number.
 local function decimal(text) return not text:find "[xX]" and tonumber(text) or nil end
 
--- Reads the table of labels. Returns file names, paths and labels.
+-- Reads the table of the images' labels. Returns the file names, the paths and the labels of all images.
 local function labelled(path, folder, columns)
   local names, texts = core.read_pairs(path, columns.file, columns.label)
   local paths, labels, seen = {}, {}, {}
   for i, given in ipairs(names) do
-    -- `save` escapes a name such as "=a.png", which a spreadsheet would run as a formula
+    -- Undo an escape in the CSV file: mr.Images:save escapes a name such as "=a.png", which a spreadsheet would run as
+    -- a formula.
     local name = core.file_exists(folder .. "/" .. given) and given or text_of_csv(given)
     names[i] = name
     local shown, number, short = core.safe_text(name), decimal(texts[i]), shortest(name)
     local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
-    if short == "" or outside then check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown) end
-    if name:find "%c" then check.fail("%s: row %d: file '%s', expected a name without control characters", path, i, shown) end
+    if short == "" or outside then
+      check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown)
+    end
+    if name:find "%c" then
+      check.fail("%s: row %d: file '%s', expected a name without control characters", path, i, shown)
+    end
     if seen[short] then check.fail("%s: rows %d and %d name the same file '%s'", path, seen[short], i, shown) end
     if not number or number - number ~= 0 or math.abs(number) > 1e30 then
-      check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown, core.safe_text(texts[i]))
+      check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown,
+        core.safe_text(texts[i]))
     end
     paths[i], labels[i], seen[short] = folder .. "/" .. name, number, i
   end
@@ -78,12 +84,13 @@ local function labelled(path, folder, columns)
   return names, paths, labels
 end
 
----Reads the PNG and JPEG images of a folder. A table with a header in this folder, plain or .gz,
----gives a number for each image. All images are scaled to one size by the mean over areas, and
----stretched if their aspect ratio differs. Colours are red, green and blue from 0 to 1, or with
----`grey` their luma (0.299, 0.587, 0.114). Transparent pixels are put over white; colour profiles and the
----camera's orientation are ignored. The first bytes of a file tell its format. A file that is
----damaged, ends too early, or has more than 2^26 pixels is an error that names it.
+---Reads the PNG and JPEG images of a folder. A table with a header in the same folder, labels.csv
+---or labels.csv.gz, has one number (label) for each image. All images are scaled to one size: a
+---pixel is the mean over an area, and an image with another aspect ratio is stretched. Pixels are
+---red, green and blue from 0 to 1, or with `grey` one luma (weights 0.299, 0.587, 0.114).
+---Transparent pixels are put over white; colour profiles and the camera's orientation are ignored.
+---The format of a file is recognised by its first bytes. A file that is damaged, ends too early, or
+---has more than 2^26 pixels is an error.
 ---@param folder string
 ---@param options? mr.data.ImagesOptions
 ---@return mr.Images
@@ -93,7 +100,9 @@ end
 ---os.remove(folder)
 ---mr.data.drawn_faces{count = 3}:save(folder)
 ---local images = mr.data.images(folder, {size = {10, 8}, grey = true})
----for _, file in ipairs{"00001.png", "00002.png", "00003.png", "labels.csv", ""} do os.remove(folder .. "/" .. file) end
+---for _, file in ipairs{"00001.png", "00002.png", "00003.png", "labels.csv", ""} do
+---  os.remove(folder .. "/" .. file)
+---end
 ---images   --> images: 3 of 1 x 10 x 8
 ---```
 function M.images(folder, options)
@@ -104,7 +113,9 @@ function M.images(folder, options)
   local found = find.path(folder)
   if not find.is_folder(found) then check.fail("%s: %s is a file, expected a folder of images", where, found) end
   local path = find.file(found, { o.labels })
-  if not path then check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found) end
+  if not path then
+    check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found)
+  end
   local names, paths, labels = labelled(path, found, columns)
   return new{ images = core.read_images(paths, sides[1], sides[2], o.grey), files = names,
     labels = core.tensor(labels, "float32", "cpu"), name = folder }
@@ -112,8 +123,8 @@ end
 
 ---Draws synthetic faces of people from 2 to 80 years; the labels are the ages. Children have
 ---rounder faces and larger eyes. The ages at which hair recedes and greys and wrinkles appear vary
----between faces. Place, size, light, colours and noise vary, too. A face depends on the seed and
----its number only.
+---between faces. Position, size, light, colours and noise of a face vary, too. A face depends only
+---on the seed and on the face's number.
 ---@param options? mr.data.DrawnFacesOptions
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 10, size = 16}   --> drawn faces: 10 of 3 x 16 x 16`
@@ -129,8 +140,8 @@ end
 function Images:__len() return self.count end
 
 function Images:__tostring()
-  return ("%s: %d of %d x %d x %d"):format(self.name == "drawn faces" and self.name or "images", self.count, self.images:size(2),
-    self.images:size(3), self.images:size(4))
+  return ("%s: %d of %d x %d x %d"):format(self.name == "drawn faces" and self.name or "images", self.count,
+    self.images:size(2), self.images:size(3), self.images:size(4))
 end
 
 local function chosen(self, numbers, name)
@@ -138,16 +149,22 @@ local function chosen(self, numbers, name)
   for i, number in ipairs(numbers) do files[i] = self.files[number] end
   local size = core.shape(self.images)
   size[1] = #numbers
-  return new{ images = self:features():rows(index):reshape(size), labels = self.labels:reshape(self.count, 1):rows(index):reshape(#numbers),
-    files = files, name = name or self.name }
+  return new{
+    images = self:features():rows(index):reshape(size),
+    labels = self.labels:reshape(self.count, 1):rows(index):reshape(#numbers),
+    files = files,
+    name = name or self.name,
+  }
 end
 
----Returns some of the images, by their numbers, in this order.
+---Returns the images with the given numbers (from 1), in the order of `numbers`.
 ---@param numbers integer[]
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
 function Images:select(numbers)
-  if type(numbers) ~= "table" then check.fail("select: numbers is a %s, expected a table of images' numbers", type(numbers)) end
+  if type(numbers) ~= "table" then
+    check.fail("select: numbers is a %s, expected a table of images' numbers", type(numbers))
+  end
   for i = 1, #numbers do
     local number = numbers[i]
     if math.type(number) ~= "integer" or number < 1 or number > self.count then
@@ -158,7 +175,8 @@ function Images:select(numbers)
   return chosen(self, numbers)
 end
 
----Returns the pixels of each image as a row: planes, then lines.
+---Returns a matrix with one row per image, which has all pixels of the image: one colour plane
+---after the other, each line by line.
 ---@return mr.Tensor  [count, channels * height * width]
 ---Example: `mr.data.drawn_faces{count = 2, size = 10}:features():size(2)   --> 300`
 function Images:features() return self.images:reshape(self.count, self.images:numel() // self.count) end
@@ -170,8 +188,8 @@ local split_options = declare("mr.data.ImageSplitOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 
----Splits the images at random into training, validation and test parts. Split before you make
----comparisons, so that no image is in two parts.
+---Splits the images at random into training, validation and test parts. Call this method before
+---mr.Images:comparisons, so that comparisons in different parts have no image in common.
 ---@param options? mr.data.ImageSplitOptions
 ---@return mr.Images train
 ---@return mr.Images valid
@@ -196,7 +214,8 @@ function Images:split(options)
   return part(1, rest, "train"), part(rest + 1, counts[1], "valid"), part(rest + counts[1] + 1, counts[2], "test")
 end
 
--- Returns the option `features` after checking its shape, or the pixels if it is not given.
+-- Returns the option `features`, after checking that its shape is [count, width]. If the option is nil, returns the
+-- images' pixels.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
   if features.dims ~= 2 or #features ~= self.count then
@@ -213,7 +232,8 @@ local items_options = declare("mr.data.ImageItemsOptions", {
     help = "[count, width] features of the images" },
 })
 
----Makes each image its own list whose grade is its label, for regression (mr.losses.mse).
+---Returns a dataset in which each image is a list of one row, whose grade is the image's label. Use
+---it for regression (mr.losses.mse).
 ---@param options? mr.data.ImageItemsOptions
 ---@return mr.Dataset
 ---Example: `mr.data.drawn_faces{count = 4, size = 10}:items()   --> items: 4 lists, 4 rows, 300 features`
@@ -224,9 +244,9 @@ function Images:items(options)
     items = core.arange(1, self.count, 1, "int64", "cpu"), ids = ids_of(self), name = "items" }
 end
 
--- Returns the images in ascending order of labels, the cumulative number of pairs at each place in this order, and the
--- total number of pairs. A pair has labels that differ by more than the margin, and counts at its image with the larger
--- label.
+-- Counts the pairs of images whose labels differ by more than `margin`. Returns the images' numbers in ascending order
+-- of labels, the total number of pairs, and before it a cumulative count: entry i is the number of pairs whose image
+-- with the larger label is among the first i images.
 local function ranked(labels, margin)
   local order, before = {}, {}
   for i = 1, #labels do order[i] = i end
@@ -243,7 +263,8 @@ local function ranked(labels, margin)
   return order, before, total
 end
 
--- Returns the pair with this number, from 1, as the places of its two images in the order of labels.
+-- Returns pair number `number`, from 1, as two positions in the ascending order of labels: first the image with the
+-- larger label. `before` has the cumulative numbers of pairs that `ranked` returns.
 local function pair_at(before, number)
   local low, high = 1, #before
   while low < high do
@@ -253,10 +274,11 @@ local function pair_at(before, number)
   return low, number - (before[low - 1] or 0)
 end
 
--- Draws `count` different numbers from 1 to `total` in random order: a Fisher-Yates shuffle that stores only entries
--- which moved.
+-- Draws `count` different numbers from 1 to `total` in random order, by a Fisher-Yates shuffle. It stores only the
+-- entries that the shuffle moved, because `total` may be large.
 local function drawn_numbers(count, total, seed)
-  local shares = tensors.uniform({ count }, { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()
+  local shares = tensors.uniform({ count },
+    { seed = seed, stream = "comparisons", dtype = "float64", device = "cpu" }):totable()
   local moved, numbers = {}, {}
   for i, share in ipairs(shares) do
     local at = math.min(total, i + math.floor(share * (total - i + 1)))
@@ -272,11 +294,16 @@ local comparisons_options = declare("mr.data.ImageComparisonsOptions", {
 }, items_options)
 
 ---Draws random pairs of images whose labels differ by more than `margin`; no pair occurs twice.
----Each pair is a list of two rows in the order of the images' numbers. The image with the larger
----label has grade 1. The number of pairs per image is random.
+---Returns a dataset in which each pair is a list of two rows, in the order of the images' numbers.
+---The image with the larger label has grade 1, the other image grade 0. The number of pairs per
+---image is random.
 ---@param options mr.data.ImageComparisonsOptions
 ---@return mr.Dataset
----Example: `mr.data.drawn_faces{count = 30, size = 10}:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features`
+---Example:
+---```lua
+---local faces = mr.data.drawn_faces{count = 30, size = 10}
+---faces:comparisons{pairs = 50}   --> comparisons: 50 lists, 100 rows, 300 features
+---```
 function Images:comparisons(options)
   local where = "comparisons"
   local o = comparisons_options:read(where, options)
@@ -294,10 +321,17 @@ function Images:comparisons(options)
     grades[i] = older < younger and { 1, 0 } or { 0, 1 }
   end
   local rows = core.tensor(items, "int64", "cpu")
-  return dataset.new{ lists = tensors.lists(grades), items = rows, features = features:rows(rows), ids = ids_of(self), name = where }
+  return dataset.new{
+    lists = tensors.lists(grades),
+    items = rows,
+    features = features:rows(rows),
+    ids = ids_of(self),
+    name = where,
+  }
 end
 
--- Returns the names of the PNG files, without folders. Two images with the same name are an error.
+-- Returns the names under which images are saved: each file name without its folder and with the extension .png. Two
+-- images with the same name are an error.
 local function names_of(files)
   local names, seen = {}, {}
   for i, name in ipairs(files) do
@@ -316,9 +350,10 @@ local function names_of(files)
   return names
 end
 
----Writes the images as PNG files, 8 bits per channel, and then their table, labels.csv.
----mr.data.images reads this folder. The folder is made, and files with these names in it are
----replaced. It is an error if the names of two images differ only in folder or extension.
+---Saves the images in a folder, which mr.data.images can read: a PNG file per image, with 8 bits
+---per channel, and the table of labels, labels.csv. The folder is created if necessary, and files
+---with the same names are replaced. Two images whose names differ only in folder or extension are
+---an error.
 ---@param folder string
 function Images:save(folder)
   if type(folder) ~= "string" or folder == "" then

@@ -1,9 +1,10 @@
--- Concatenates datasets along their lists.
+-- Concatenates datasets: the result has the lists of the first dataset, then the lists of the second one, and so on.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 
--- Raises an error if the tensors of an input differ between the datasets `parts` in dtype or number of columns.
+-- Raises an error unless the tensors of the input `input` (such as "features") have the same dtype and number of
+-- columns in all datasets of `parts`.
 local function check_widths(input, parts)
   local first = parts[1][input]
   for _, part in ipairs(parts) do
@@ -20,15 +21,15 @@ local function check_widths(input, parts)
   end
 end
 
--- Concatenates the tensors `all` of an input along rows, on the device of the first tensor.
+-- Concatenates `all`, the tensors of one input of several datasets, along rows, on the device of the first tensor.
 local function joined_rows(input, parts, all)
   check_widths(input, parts)
   for i, x in ipairs(all) do all[i] = x:to(all[1].device) end
   return core.cat(all, 1)
 end
 
----Concatenates datasets along their lists. All need the same inputs (features, users, items,
----categories).
+---Returns a dataset with the lists of all datasets in `parts`, one dataset after the other. All
+---datasets need the same inputs (features, users, items, categories).
 ---@param parts mr.Dataset[]
 ---@param name string
 ---@return mr.Dataset

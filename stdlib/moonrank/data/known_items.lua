@@ -1,20 +1,21 @@
--- Items that a user already knows and that are therefore not ranked: option `known` of evaluations and recommendations.
+-- Known items: items that a user has rated before and that are therefore not ranked for the user. Implements the option
+-- `known` of evaluations and recommendations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
----Values of the option `known`.
+---Values of the option `known`, which says which items a user already knows.
 M.names = { "rated", "relevant", "none" }
 
--- True if the value is an mr.Ratings. Ratings have no lists.
+-- Returns true if the value is an mr.Ratings, and false for a dataset, for example.
 local function is_ratings(thing)
   local meta = getmetatable(thing)
   return type(meta) == "table" and rawget(meta, "__name") == "mr.Ratings"
 end
 M.is_ratings = is_ratings
 
----Returns a table of known items in which no user knows any item.
+---Returns an mr.UserItems, a table of the items of each user, in which no user has an item.
 ---@param users integer
 ---@param items integer
 ---@return any  mr.UserItems
@@ -37,7 +38,8 @@ local function relevant_items(where, part, users, items)
   return core.user_items(part.lists, part.users, part.items, users, items)
 end
 
--- Rows of grade 0 in a dataset that was not made from ratings may be low ratings or sampled negatives.
+-- Returns the items that each user rated in `part`. For a dataset that was not made from ratings, rows of grade 0 are
+-- an error, because they may be low ratings or sampled negatives.
 local function rated_items(where, part, users, items)
   if is_ratings(part) then return core.items_of_ratings(part.user, part.item, part.value, true, users, items) end
   local rated = check.field(part, "_rated")
@@ -45,13 +47,14 @@ local function rated_items(where, part, users, items)
   local lists = part.lists
   local unrated = lists.rows - (lists.rows > 0 and math.tointeger(lists.relevance:double():gt(0):sum():item()) or 0)
   if unrated > 0 then
-    check.fail("%s: known is 'rated', but %s was not made from ratings and has %d rows of grade 0, which may be sampled negatives. Pass "
-      .. "known = 'relevant' or 'none'", where, tostring(part.name or "a dataset"), unrated)
+    check.fail("%s: known is 'rated', but %s was not made from ratings and has %d rows of grade 0, which may be "
+      .. "sampled negatives. Pass known = 'relevant' or 'none'", where, tostring(part.name or "a dataset"), unrated)
   end
   return relevant_items(where, part, users, items)
 end
 
----Returns the items that users know from parts of a fold, datasets or ratings.
+---Returns the items that each user knows, as an mr.UserItems: the items that the user rated in any
+---of `parts`, only the relevant ones (`known` is "relevant"), or no items ("none").
 ---@param where string   function name for messages
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"

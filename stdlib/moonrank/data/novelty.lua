@@ -1,5 +1,5 @@
--- Counts of evaluated users, items or queries that are not in the training data. Evaluations, runs and studies print
--- these counts below their tables.
+-- Novelty: how many of the evaluated users, items or queries are not in the training data. Evaluations, training runs
+-- and studies print these counts below their tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -28,14 +28,15 @@ local function set_of(list)
   return set
 end
 
--- Returns the number of entries of `list` that are not in `set`, and the entries that are.
+-- Returns the number of entries of `list` that are not in `set`, and a table of the entries of `list` that are in
+-- `set`.
 local function unknown_of(list, set)
   local known = {}
   for _, each in ipairs(list) do known[#known + 1] = set[each] and each or nil end
   return #list - #known, known
 end
 
--- Returns the items with at least one user, from the number of users of each item.
+-- Returns the numbers of the items that have at least one user. `counts` is the number of users of each item.
 local function items_of(counts)
   local items = {}
   for item, users in ipairs(core.integers(counts)) do
@@ -44,8 +45,9 @@ local function items_of(counts)
   return items
 end
 
----Counts users and relevant items of `targets` that are not in `train`. With `leave_out`, users
----without relevant items in train are removed from the targets.
+---Counts the users and the relevant items in `targets` that are not in `train`; both tables have
+---the relevant items of each user. With `leave_out`, users who are not in `train` are removed from
+---`targets`. Returns the counts and `targets`.
 ---@param train any     mr.UserItems
 ---@param targets any   mr.UserItems
 ---@param leave_out boolean
@@ -56,8 +58,13 @@ function M.of(train, targets, leave_out)
   local new_users, known = unknown_of(users, set_of(core.integers(train:active_users())))
   if leave_out and new_users > 0 then targets = targets:only(core.tensor(known, "int64", "cpu")) end
   local items = items_of(targets:item_counts())
-  return new{ users = new_users, all_users = #users, items = unknown_of(items, set_of(items_of(train:item_counts()))), all_items = #items,
-    left_out = leave_out and new_users > 0 }, targets
+  return new{
+    users = new_users,
+    all_users = #users,
+    items = unknown_of(items, set_of(items_of(train:item_counts()))),
+    all_items = #items,
+    left_out = leave_out and new_users > 0,
+  }, targets
 end
 
 local function most(a, b)
@@ -72,8 +79,9 @@ local function ids_of(data)
   return #ids > 0 and ids or nil
 end
 
----Counts users and items (or named queries) of a dataset that are not in the training data; nil if
----neither is known.
+---Counts the users and items of the dataset `data` that are not in `train`, or the queries if the
+---datasets have names of queries. Returns nil if the datasets have neither users and items nor
+---names of queries.
 ---@param train mr.Dataset
 ---@param data mr.Dataset
 ---@param leave_out boolean  whether users without a relevant row in train are left out
@@ -90,7 +98,8 @@ function M.between(train, data, leave_out)
   return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
 end
 
--- For each kind of counts: the sentence that is printed, and the fields of mr.data.Novelty in it.
+-- Forms of the printed line about new users, items or queries. A form is a sentence with %s for the counts, and the
+-- names of the fields of mr.data.Novelty that replace the %s.
 local kinds = {
   { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },
   { "users = known leaves out %s of %s users, which training never saw; new to training: %s of %s relevant items",
@@ -100,15 +109,16 @@ local kinds = {
 
 local function kind_of(found) return found.all_queries and kinds[3] or found.left_out and kinds[2] or kinds[1] end
 
--- Range of a field over several mr.data.Novelty as text: "3", or "3 to 5" if the values differ.
+-- Returns the range of a count over several mr.data.Novelty objects as text: "3", or "3 to 5" if the counts differ.
 local function range(all, field)
   local low, high = math.huge, 0
   for _, each in ipairs(all) do low, high = math.min(low, each[field]), math.max(high, each[field]) end
   return low == high and ("%d"):format(low) or ("%d to %d"):format(low, high)
 end
 
----Returns the lines that are printed below a table of several evaluations: one line for each kind
----of counts, with the smallest and the largest count if they differ.
+---Returns the lines about users, items or queries that are new to training, which are printed below
+---a table of several evaluations. If the evaluations have different counts, a line shows the
+---smallest and the largest.
 ---@param all mr.data.Novelty[]
 ---@return string[]
 function M.lines(all)
@@ -122,10 +132,11 @@ function M.lines(all)
   return lines
 end
 
----Returns the line that is printed below a table.
+---Returns the line about users, items or queries that are new to training, as it is printed below a
+---table.
 function Novelty:__tostring() return M.lines{ self }[1] end
 
----Returns the counts as text for a store.
+---Returns the counts as text such as "users=3;all_users=40", which a store of trials saves.
 ---@return string
 function Novelty:text()
   local parts = {}
@@ -133,7 +144,8 @@ function Novelty:text()
   return table.concat(parts, ";")
 end
 
----Reads the counts from text that Novelty:text returned; nil if a count is missing.
+---Returns an mr.data.Novelty from text that Novelty:text returned; nil if a count is missing in the
+---text.
 ---@param text string
 ---@return mr.data.Novelty?
 function M.kept(text)

@@ -1,13 +1,16 @@
--- Options of ratings:folds, which divides interactions into train, validation and test, and titles of folds.
+-- Checks the options of ratings:folds, which divides interactions into train, validation and test, and writes the
+-- titles of folds.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
----Defaults of the options `test` (share of the test part) and `n` (test items of each user).
+---Defaults of the options `test` (share of the data in the test part) and `n` (number of test items
+---of each user).
 M.defaults = { test = 0.2, n = 1 }
 
--- For each value of the option `by`: the other options that it takes, with their defaults. false: no default.
+-- For each value of the option `by`: the further options that this value of `by` accepts, with their defaults. An
+-- option that is false has no default.
 local ways = {
   user = { k = 5 },
   share = { k = 1, test = M.defaults.test },
@@ -20,7 +23,8 @@ local ways = {
   given = {},
 }
 
-local most_folds = 4095  -- the fold's number has 12 bits in the key of the random number generator
+-- Largest number of folds: the fold's number has only 12 bits in the key of the random number generator.
+local most_folds = 4095
 
 local fold_options = declare("mr.FoldOptions", {
   { "by", "string", default = "user", choices = check.names(ways), help = "how the parts are divided" },
@@ -49,8 +53,8 @@ local function check_folds(by, k)
   end
 end
 
----Returns the options of ratings:folds with defaults. Errors in them are raised here, before a fold
----is made.
+---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
+---raises an error before any fold is made.
 ---@param ratings mr.Ratings
 ---@param options? mr.FoldOptions
 ---@return table
@@ -67,7 +71,8 @@ function M.options(ratings, options)
       .. "'timestamp')", by)
   end
   if by == "given" and not ratings.part then
-    check.fail("folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, test = path} reads")
+    check.fail(
+      "folds: by = 'given' needs ratings of several files, as mr.data.interactions{train = path, test = path} reads")
   end
   o.nsr = o.nsr or (o.grades and 0 or 1)
   o.k = o.k or 1
@@ -78,9 +83,13 @@ local function percent(share) return ("%.4g %%"):format(100 * share) end
 
 local words = {
   user = function(o, number) return ("Fold %d of %d"):format(number, o.k) end,
-  share = function(o, number) return ("Random %s of each user's items, %d of %d"):format(percent(o.test), number, o.k) end,
+  share = function(o, number)
+    return ("Random %s of each user's items, %d of %d"):format(percent(o.test), number, o.k)
+  end,
   one = function(o, number) return ("%d random of each user's items, %d of %d"):format(o.n, number, o.k) end,
-  last = function(o) return o.n == 1 and "The last of each user's items" or ("The last %d of each user's items"):format(o.n) end,
+  last = function(o)
+    return o.n == 1 and "The last of each user's items" or ("The last %d of each user's items"):format(o.n)
+  end,
   time = function(o) return o.at and ("From time %d on"):format(o.at) or ("The latest %s"):format(percent(o.test)) end,
   user_time = function(o) return ("The latest %s of each user's items, at least %d"):format(percent(o.test), o.n) end,
   cold_user = function(o, number) return ("Fold %d of %d of users"):format(number, o.k) end,
@@ -88,7 +97,8 @@ local words = {
   given = function() return "As the files say" end,
 }
 
----Returns the first line of a fold's summary.
+---Returns the first line of a fold's summary: how the parts were divided, the number of negatives
+---and the seed.
 ---@param o table            checked options
 ---@param number integer     number of the fold
 ---@param short_users integer  number of users with too few unseen items
@@ -97,7 +107,8 @@ function M.title(o, number, short_users)
   local short = short_users > 0 and ("; %s had too few unseen items, all of which were used"):format(
     short_users == 1 and "1 user" or short_users .. " users") or ""
   local negatives = o.nsr == 1 and "1 negative" or o.nsr .. " negatives"
-  return ("%s, %s per relevant item (%s), seed %d%s"):format(words[o.by](o, number), negatives, o.negatives, o.seed, short)
+  return ("%s, %s per relevant item (%s), seed %d%s"):format(words[o.by](o, number), negatives, o.negatives, o.seed,
+    short)
 end
 
 return M

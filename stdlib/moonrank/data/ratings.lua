@@ -1,4 +1,4 @@
--- Ratings of items by users, and the protocol by which judged lists are made from them.
+-- Ratings of items by users (mr.Ratings), and the methods that turn ratings into folds with lists of rows and grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -25,13 +25,28 @@ local M = {}
 ---@field fingerprint string    data fingerprint, which includes `least`
 local Ratings = check.class("mr.Ratings")
 
--- Makes ratings from the columns that a reader of the core returned.
+-- Makes an mr.Ratings from the columns that a file reader of the C++ core returned.
 function M.new(name, read)
   local function if_any(x) return x and #x > 0 and x or false end
-  return setmetatable({ name = name, user = read.user, item = read.item, value = read.value, user_ids = read.user_ids,
-    item_ids = read.item_ids, users = #read.user_ids, items = #read.item_ids, rows = #read.user, binary = false, least = 0,
-    has_ratings = read.has_ratings, threshold = false, timestamp = if_any(read.time), part = if_any(read.file), _range = false,
-    _kept = {} }, Ratings)
+  return setmetatable({
+    name = name,
+    user = read.user,
+    item = read.item,
+    value = read.value,
+    user_ids = read.user_ids,
+    item_ids = read.item_ids,
+    users = #read.user_ids,
+    items = #read.item_ids,
+    rows = #read.user,
+    binary = false,
+    least = 0,
+    has_ratings = read.has_ratings,
+    threshold = false,
+    timestamp = if_any(read.time),
+    part = if_any(read.file),
+    _range = false,
+    _kept = {},
+  }, Ratings)
 end
 
 function Ratings:get_fingerprint()
@@ -50,7 +65,8 @@ local function changed(self, fields)
   return setmetatable(copy, Ratings)
 end
 
----Returns the smallest and the largest rating that the data had before :binarize.
+---Returns the smallest and the largest rating in the data, as a table. After ratings:binarize,
+---these are the ratings before it, not 0 and 1.
 ---@return { [1]: number, [2]: number }|false  false if there are no ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()
@@ -59,7 +75,8 @@ function Ratings:range()
   return { -(-values):max():item(), values:max():item() }
 end
 
----Returns a copy of the ratings with relevance 1 where the rating is at least `threshold`, else 0.
+---Returns a copy of the ratings in which each rating becomes a grade: 1 (relevant) if the rating is
+---at least `threshold`, else 0.
 ---@param threshold number
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
@@ -68,14 +85,14 @@ function Ratings:binarize(threshold)
     check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
   end
   local before = threshold
-  if self.binary then  -- ratings were already made 0 and 1
+  if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
   return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
 end
 
----Returns a copy of the ratings for users with at least `n` relevant items. Users keep their
----numbers.
+---Returns a copy of the ratings that leaves out users with fewer than `n` relevant items when folds
+---are made. The numbers of users do not change.
 ---@param n integer
 ---@return mr.Ratings
 ---Example:
@@ -92,8 +109,8 @@ end
 
 local none = core.tensor({}, "int64", "cpu")
 
--- Returns the users and items that form the folds: relevant items, or with `grades` all rated items. With `unrated`,
--- negatives are items that the user has not rated.
+-- Returns the user-item pairs that folds divide into parts: each user's relevant items, or with `grades` all rated
+-- items. With `unrated`, negatives are sampled from items that the user has not rated. The results are cached.
 function Ratings:kept(grades, unrated)
   if not self.binary and not grades then
     check.fail("folds: it is not known which ratings are relevant. Call ratings:binarize(4) before, or pass grades = "
@@ -103,8 +120,8 @@ function Ratings:kept(grades, unrated)
   if not self._kept[key] and unrated then
     self._kept[key] = core.unrated_negatives(self:kept(grades), self.user, self.item, self.users)
   elseif not self._kept[key] then
-    self._kept[key] = core.positives(self.user, self.item, self.value, self.timestamp or none, self.part or none, self.users,
-      self.items, 1, self.least, grades)
+    self._kept[key] = core.positives(self.user, self.item, self.value, self.timestamp or none, self.part or none,
+      self.users, self.items, 1, self.least, grades)
   end
   return self._kept[key]
 end
@@ -113,26 +130,31 @@ end
 ---@field items fun(): any           mr.UserItems: items that each user rated in the part, including items in no list
 ---@field fingerprint fun(): string  data fingerprint of the ratings and of the options that divided them
 
--- The items that users rated in each part of a fold, computed when first used.
+-- Returns a function from a part's name ("train", "valid", "test") to an mr.data.Rated, which has the items that each
+-- user rated in that part of the fold. The items are computed in the first call.
 local function rated_by_part(self, o, number, n, test)
   local tables
   return function(part)
     return {
       items = function()
-        tables = tables or core.rated_by_part(self:kept(o.grades), self.user, self.item, self.timestamp or none, self.part or none,
-          self.users, o.by, o.k, number, o.valid, o.seed, n, test, o.at)
+        tables = tables or core.rated_by_part(self:kept(o.grades), self.user, self.item, self.timestamp or none,
+          self.part or none, self.users, o.by, o.k, number, o.valid, o.seed, n, test, o.at)
         return tables[part]
       end,
       fingerprint = function()
-        return fingerprint.combined("rated", self.fingerprint, part, o.by, o.k, number, o.valid, o.seed, n, test, o.at or false)
+        return fingerprint.combined("rated", self.fingerprint, part, o.by, o.k, number, o.valid, o.seed, n, test,
+          o.at or false)
       end,
     }
   end
 end
 
 local function make_fold(self, o, number)
-  local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test  -- not used if `by` takes no n or test
-  local made = core.make_fold(self:kept(o.grades, o.negatives == "unrated"), o.by, o.k, number, o.nsr, o.valid, o.seed, n, test, o.at)
+  -- The C++ core always expects numbers for `n` and `test`. It ignores a number if the option `by` has a value that
+  -- does not use it.
+  local n, test = o.n or protocol.defaults.n, o.test or protocol.defaults.test
+  local made = core.make_fold(self:kept(o.grades, o.negatives == "unrated"), o.by, o.k, number, o.nsr, o.valid, o.seed,
+    n, test, o.at)
   local rated = rated_by_part(self, o, number, n, test)
   local function part(name)
     local of = made[name]
@@ -149,33 +171,36 @@ local function make_fold(self, o, number)
   }
 end
 
----Divides the ratings into folds of train, validation and test, which are made when they are first
----used. No interaction is in two parts. `by` says how the parts are divided:
+---Divides the ratings into cross-validation folds, each with a train, a validation and a test part.
+---A fold is made when a script first uses the fold. No interaction is in two parts of a fold. `by`
+---says how the parts are divided:
 ---
 ---- "user" (default): each user's relevant items are shuffled and assigned to k folds in rotation.
----  A share `valid` of those outside test becomes validation (rounded, at least 1 of 2 or more).
+---  A share `valid` of the items outside test becomes validation (rounded; at least one item if two
+---  or more are outside test).
 ---- "share": a random share `test` of each user's items is test (80/20 is 0.2), and a share `valid`
----  of the rest is validation. The k folds are drawn independently (Monte Carlo).
----- "one": `n` random items of each user are test (leave-one-out) and as many validation (none if
----  valid = 0), k times. Users with too few items to leave one for train are in train only; the
+---  of the remaining items is validation. The k folds are drawn independently (Monte Carlo).
+---- "one": `n` random items of each user are test (leave-one-out), and `n` others validation (none
+---  if valid = 0), k times. Users with too few items to leave one for train are in train only; the
 ---  summary counts these users.
 ---- "last": like "one", but with the last n items by timestamp (leave-last-out), ties by row.
 ---- "user_time": the latest share `test` of each user's items, at least `n`, is test, and the
----  latest share `valid` of the rest is validation. Users with too few items to leave one for train
----  are in train only.
+---latest share `valid` of the remaining items is validation. Users with too few items to leave one
+---for train are in train only.
 ---- "time": ratings at time `at` or later are test, or else the latest share `test` of all ratings.
----  Validation is the latest share of the rest.
+---  Validation is the latest share `valid` of the remaining ratings.
 ---- "cold_user", "cold_item": users or items are assigned to k folds in rotation, with all their
 ---  ratings. For cold items, the negatives of each part are items of that part.
 ---- "given": the parts are the files that the ratings were read from. Without a validation file, a
----  share of each user's items of train becomes validation.
+---  share `valid` of each user's items of train becomes validation.
 ---
----Each part gets `nsr` negatives per relevant item, drawn once without replacement. `negatives`
----says from which items: "not_relevant" (default) draws from items that are not relevant to the
----user in any part, which may include low ratings. "unrated" draws from items that the user has not
----rated at all. If a user has too few such items, all are used, divided among the parts in
----proportion; the summary counts these users. `grades = true` keeps ratings as grades, for models
----of ratings. Every rated item is then assigned to a part, and nsr is 0 by default.
+---Each part gets `nsr` negatives (sampled items) per relevant item, drawn once without replacement.
+---The option `negatives` says from which items: "not_relevant" (default) draws from items that are
+---not relevant to the user in any part, which may include low ratings. "unrated" draws from items
+---that the user has not rated at all. If a user has fewer of these items than requested, all are
+---used, divided among the parts in proportion; the summary counts such users. `grades = true` uses
+---the ratings as grades, for models that predict ratings. Every rated item is then assigned to a
+---part, and nsr is 0 by default.
 ---@param options? mr.FoldOptions
 ---@return mr.Fold[]
 ---Example: `#mr.data.synthetic{kind = "ratings", users = 20, items = 200}:binarize(4):folds{k = 3}   --> 3`
@@ -194,33 +219,36 @@ function Ratings:folds(options)
   return folds.sequence(o.k, function(number) return make_fold(self, o, number) end)
 end
 
--- Describes the range of the timestamps. If they may be Unix times in seconds, their dates follow in brackets.
+-- Returns the range of the timestamps in words. If the timestamps may be Unix times in seconds, the first and the last
+-- date follow in brackets.
 local function time_words(self)
   if not self.timestamp then return "no timestamps were read" end
   local least, most = core.time_span(self.timestamp)
   local words = ("timestamps from %d to %d"):format(least, most)
-  local from, to = 315532800, 4102444800  -- Unix times of 1980 and 2100
+  -- Unix times of 1980 and 2100: timestamps outside this range are not shown as dates.
+  local from, to = 315532800, 4102444800
   if least < from or most > to then return words end
   return ("%s (in seconds: %s to %s)"):format(words, os.date("!%Y-%m-%d", least), os.date("!%Y-%m-%d", most))
 end
 
--- Describes which ratings are relevant, and counts these ratings, their users and their items.
+-- Returns in words which ratings are relevant, and how many relevant ratings, users with relevant ratings and relevant
+-- items there are.
 local function left_words(self)
   if not self.binary then return "no threshold: ratings:binarize(4) sets which ratings are relevant" end
   local kept = self:kept(false)
-  local words = ("relevant: rating >= %.14g; %d ratings of %d users and %d items"):format(self.threshold, kept.rows, kept.count,
-    kept.distinct_items)
+  local words = ("relevant: rating >= %.14g; %d ratings of %d users and %d items"):format(self.threshold, kept.rows,
+    kept.count, kept.distinct_items)
   return self.least > 0 and ("%s, of users with at least %d"):format(words, self.least) or words
 end
 
----Returns a summary: how much was read, the range of ratings, the time span, the threshold, and how
----many ratings are relevant under it.
+---Returns a summary of the ratings as text: numbers of users, items and ratings, the range of
+---ratings and of timestamps, the threshold of relevance, and how many ratings are relevant.
 function Ratings:__tostring()
   local range = self.rows > 0 and self:range()
   local rated = not self.has_ratings and "no ratings were read: all are 1"
     or range and ("ratings from %.14g to %.14g"):format(range[1], range[2]) or "no ratings"
-  return ("%s: %d users, %d items, %d ratings\n%s; %s\n%s"):format(core.safe_text(self.name), self.users, self.items, self.rows, rated,
-    time_words(self), left_words(self))
+  return ("%s: %d users, %d items, %d ratings\n%s; %s\n%s"):format(core.safe_text(self.name), self.users, self.items,
+    self.rows, rated, time_words(self), left_words(self))
 end
 
 return M

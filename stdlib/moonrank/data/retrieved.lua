@@ -1,5 +1,6 @@
--- Metrics of runs. A run is a system's ranked documents for each query. As in trec_eval, a relevant document that the
--- run lacks counts as never found: it changes what a metric is divided by, such as the number of relevant documents.
+-- Metrics of TREC runs. A run is the ranked list of documents that a system returned for each query. As in trec_eval, a
+-- relevant document that is not in the run counts as not found: recall, for example, is divided by the number of all
+-- relevant documents.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -9,13 +10,13 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
--- Metric names of trec_eval, as patterns, and Moonrank's names.
+-- Maps metric names of trec_eval, as Lua patterns, to Moonrank's names of the same metrics.
 local names_of_trec_eval = {
   ["^P_(%d+)$"] = "precision@%1", ["^recall_(%d+)$"] = "recall@%1", ["^ndcg_cut_(%d+)$"] = "ndcg@%1",
   ["^map_cut_(%d+)$"] = "ap@%1", ["^success_(%d+)$"] = "hit@%1", ["^recip_rank$"] = "rr", ["^Rprec$"] = "r_precision",
 }
 
----Translates a metric name of trec_eval; returns any other name unchanged.
+---Returns Moonrank's name of a metric for its name in trec_eval. Returns any other value unchanged.
 ---@param name any
 ---@return any
 ---Example: `require("moonrank.data.retrieved").own_name "ndcg_cut_10"   --> ndcg@10`
@@ -27,12 +28,13 @@ function M.own_name(name)
   return name
 end
 
--- The conventions of trec_eval.
+-- Options of metrics that make them equal to trec_eval's: how ties are ranked, the value of a list without relevant
+-- rows, the gain of a grade, and the smallest relevant grade.
 local trec_eval = { ties = "trec", empty = "zero", gain = "linear", relevant = 1 }
 
----Returns a metric by its name here or in trec_eval, under trec_eval's conventions except for those
----given. A metric object is returned unchanged. `{"ap", bound = "minmax"}` is AP under an affine
----bound.
+---Returns a metric by its name in Moonrank or in trec_eval, with trec_eval's conventions (such as
+---how ties are ranked). Conventions in `given` replace those of trec_eval. A metric object is
+---returned unchanged. `{"ap", bound = "minmax"}` gives AP rescaled by a bound.
 ---@param name string|mr.Metric|table
 ---@param given? mr.data.Conventions
 ---@return mr.Metric
@@ -49,7 +51,8 @@ function M.metric(name, given)
   return metric.parse(text, options)
 end
 
--- The number of relevant rows of each list. For metrics of gains, every grade above 0 is relevant.
+-- Returns the number of relevant rows of each list. For metrics of gains, such as nDCG, every row with a grade above 0
+-- is relevant.
 local function relevant_in(lists, m)
   local relevance = lists:to("float64").relevance
   return lists:sum(m.sums_gains and relevance:gt(0) or relevance:ge(m.relevant))
@@ -57,24 +60,25 @@ end
 
 local function within(count, k) return k and count:clamp{ max = k } or count end
 
--- The metric of the documents in the run.
+-- Computes the metric `m` from the documents in the run only, as if judged documents that the run lacks did not exist.
 local function plain(m, r)
   local key = m:ranking_key()
   r.rankings[key] = r.rankings[key] or m:ranking(r.scores, r.lists)
   return m:of_ranking(r.rankings[key], r.lists, "zero")
 end
 
--- Another metric under the conventions of the metric `m`.
+-- Makes a metric named `base` that treats ties, relevance and lists without relevant rows like the metric `m`.
 local function like(m, base, options)
   options.ties, options.relevant, options.empty = m.ties, m.relevant, "zero"
   return metric.parse(base, options)
 end
 
--- Replaces the divisor `retrieved` (relevant documents in the run) by `all` (all relevant documents).
+-- Rescales metric values that were divided by `retrieved`, the number of relevant documents in the run, as if they had
+-- been divided by `all`, the number of all relevant documents. The value is 0 if `all` is 0.
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
--- For each metric with a divisor, the function that computes it with the relevant documents that the run lacks. `found`
--- and `all` are the numbers of relevant documents in the run, and altogether.
+-- Functions by metric name. Each computes a metric that depends on relevant documents that the run lacks. Its arguments
+-- `found` and `all` are the number of relevant documents in the run and the number of all relevant documents.
 local forms = {}
 
 function forms.ap(m, r, found, all)
@@ -108,8 +112,8 @@ function forms.r_precision(m, r, _, all)
   return rescaled(r.lists:sum(relevant * ranks:le(r.lists:spread(all))), 1, all)
 end
 
--- Ranks all judged documents: first those in the run, in its order, then the others, the relevant ones last. Each
--- missing relevant document thus has all documents that are not relevant above it.
+-- Computes bpref. All judged documents are ranked: first the documents in the run, in the run's order, then the missing
+-- documents, with relevant ones last. So every missing relevant document has all nonrelevant documents above it.
 function forms.bpref(m, r, found, all)
   local judged = r.judgments
   local relevant = judged:to("float64").relevance:ge(m.relevant)
@@ -122,7 +126,8 @@ function forms.bpref(m, r, found, all)
   return judged:sum(1 - relevant):gt(0):where(values, found / all:clamp{ min = 1 })
 end
 
--- Returns, for each query, a list of all documents that are in the run or judged. Bounds of a run refer to these lists.
+-- Returns, for each query, a list of all documents that are in the run or are judged. The bounds of a metric on a run
+-- are computed from these lists.
 local function all_documents(r)
   local sizes, grades, row, judgment = {}, {}, 0, 0
   local found, judged, retrieved = r.lists.relevance:totable(), r.judgments.relevance:totable(), r.retrieved:totable()
@@ -140,7 +145,8 @@ end
 
 local values_of
 
--- A metric under an affine bound. The value is NaN if no order of the query's documents changes the metric.
+-- Computes a metric rescaled by an affine bound, one value per list. The value is NaN if no order of the query's
+-- documents changes the metric.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)
@@ -148,7 +154,8 @@ local function bounded_values(m, r)
   return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
 end
 
--- One value per list.
+-- Computes the metric `m` of each query, as a tensor with one value per list. Queries without a relevant document get
+-- the metric's value for empty lists.
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
@@ -160,8 +167,8 @@ function values_of(m, r)
   return all:gt(0):where((form or plain)(m, r, found, all), m.empty_value)
 end
 
----Returns the number of queries that are both in the run and judged (`both`), that only the run has
----(`unknown`), and that the run lacks (`missing`). It is an error if no query is in both.
+---Returns a table of three numbers of queries: `both` in the run and in the judgments, `unknown`
+---only in the run, `missing` only in the judgments. If `both` would be 0, raises an error.
 ---@param where string
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
@@ -172,22 +179,22 @@ function M.coverage(where, run, judgments, called)
   for _, id in ipairs(judgments.ids) do judged[id] = true end
   for _, id in ipairs(run.lists.ids) do both = both + (judged[id] and 1 or 0) end
   if both == 0 then
-    check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query is '%s', and of qrels '%s'", where,
-      run.count, called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""),
+    check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query is '%s', and of qrels '%s'",
+      where, run.count, called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""),
       core.safe_text(judgments.ids[1] or ""))
   end
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
 
----Returns a text about queries that only the run or only the judgments have, and how they count.
----Returns nil if both have the same queries.
+---Returns a text about queries that are only in the run or only in the judgments: their number, and
+---whether they count 0 or are left out. Returns nil if run and judgments have the same queries.
 ---@param coverage { unknown: integer, missing: integer }  result of `coverage`
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
 ---@return string?
 ---Example:
----local shortfall = require("moonrank.data.retrieved").shortfall
----shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
+---local shortfall = require("moonrank.data.retrieved").shortfall shortfall({missing = 1, unknown =
+---0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
 function M.shortfall(coverage, judged, missing)
   local parts = {}
   if coverage.missing > 0 then
@@ -200,10 +207,12 @@ function M.shortfall(coverage, judged, missing)
   return #parts > 0 and table.concat(parts, "; ") or nil
 end
 
----Returns the queries over which runs are compared, in the order of the judgments.
+---Returns the names of the queries on which runs are compared: with missing = "skip" the judged
+---queries that all runs have, with "zero" all judged queries. They are in the order of the
+---judgments.
 ---@param runs mr.ScoredLists[]
 ---@param judgments mr.Lists
----@param missing "skip"|"zero"  "skip": judged queries that all runs have; "zero": all judged queries
+---@param missing "skip"|"zero"
 ---@return string[]
 function M.queries(runs, judgments, missing)
   if missing == "zero" then return judgments.ids end
@@ -217,7 +226,8 @@ function M.queries(runs, judgments, missing)
   return queries
 end
 
--- Raises an error if none of the run's documents is judged. Their names then differ, or they are from other data.
+-- Raises an error if none of the run's documents is judged. The reason is that run and judgments spell the documents'
+-- names differently, or belong to different data.
 local function check_documents(where, called, r)
   if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
   check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document is '%s', and of qrels "
@@ -225,7 +235,8 @@ local function check_documents(where, called, r)
     core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates some queries of a run. It is an error if none of its documents is judged.
+---Evaluates the given queries of a run by metrics. If none of the run's documents is judged, raises
+---an error. Also returns the number of relevant documents in the run.
 ---@param where string
 ---@param called string  what the run is called
 ---@param run mr.ScoredLists

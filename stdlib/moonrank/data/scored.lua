@@ -1,4 +1,5 @@
--- Scores of documents for named queries, from run files, tables or models.
+-- Scored lists (mr.ScoredLists): lists of named documents for named queries, with a score for each document. They come
+-- from run files, tables or models.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -15,7 +16,8 @@ local M = {}
 ---@field count integer     number of queries
 local Scored = check.class("mr.ScoredLists")
 
----Combines scores with the rows of named lists.
+---Makes an mr.ScoredLists from lists that have names of queries and documents, and a score for each
+---row.
 ---@param lists mr.Lists
 ---@param scores mr.Tensor  [rows]
 ---@param name string
@@ -24,12 +26,12 @@ function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)
 end
 
----Returns true if `x` is scored lists, as mr.data.scores returns them.
+---Returns true if `x` is an mr.ScoredLists, such as mr.data.scores returns.
 function M.is(x) return getmetatable(x) == Scored end
 
----Returns the lists of a dataset with names of queries and documents: the names that the lists
----have; else the names of users and items in their file, or the numbers of users and items; else
----the numbers of lists and of rows within a list.
+---Returns the lists of a dataset, with a name for each query and each document. If the lists have
+---no names, users and items give them: their ids in the file, or their numbers. Without users and
+---items, the names are the number of the list and the number of the row within its list.
 ---@param set mr.Dataset|mr.Lists
 ---@return mr.Lists
 ---Example: `require("moonrank.data.scored").named(mr.lists{{0, 1}, {1}}).documents[2]   --> 2`
@@ -44,7 +46,9 @@ function M.named(set)
   local is_dataset = dataset.is(set)
   local users, items, called = is_dataset and set.users, is_dataset and set.items, is_dataset and set.ids or {}
   local sizes = core.integers(lists.sizes)
-  if #ids < lists.count then ids = texts(core.integers(users or core.arange(1, #sizes, 1, "int64", "cpu")), users and called.users) end
+  if #ids < lists.count then
+    ids = texts(core.integers(users or core.arange(1, #sizes, 1, "int64", "cpu")), users and called.users)
+  end
   if #documents < lists.rows then
     local numbers = items and core.integers(items)
     if not numbers then
@@ -58,14 +62,16 @@ function M.named(set)
   return core.lists(sizes, lists.relevance, ids, documents)
 end
 
----Returns judgments of queries from the path of a qrels file, named lists, or a dataset.
+---Returns the grades of the documents of each query, as lists with names. `qrels` is the path of a
+---TREC qrels file, lists, or a dataset.
 ---@param where string
 ---@param qrels string|mr.Lists|mr.Dataset
 ---@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
   if dataset.is(qrels) or check.is_lists(qrels) then return M.named(qrels) end
-  check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where, qrels == nil and "missing" or "a " .. type(qrels))
+  check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where,
+    qrels == nil and "missing" or "a " .. type(qrels))
 end
 
 local trec_run_options = declare("mr.data.TrecRunOptions", {
@@ -73,12 +79,12 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
   { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
 })
 
----Writes a run file with lines "query Q0 document rank score tag". Documents are ordered by score,
----ties by descending id, like trec_eval. A regular file of that name is replaced, and its folder is
----made. Scores that are not finite and empty names are errors. Names with blanks are errors, too,
----because blanks separate the fields of a run file. `escape = true` writes such names in an escaped
----form ("%%New%20York"). mr.data.trec_run and mr.data.trec_qrels read it back; other programs see
----the escaped form.
+---Writes a TREC run file with lines "query Q0 document rank score tag". Documents are ordered by
+---score, ties by descending id, like trec_eval. An existing file is replaced, and the folder of
+---`path` is created if necessary. Scores that are not finite and empty names are errors. Names with
+---blanks are errors, too, because blanks separate the fields of a run file. `escape = true` writes
+---names with blanks in an escaped form ("%%New%20York"). mr.data.trec_run and mr.data.trec_qrels
+---read the original names back; other programs see the escaped form.
 ---@param path string
 ---@param options? mr.data.TrecRunOptions
 ---Example:
@@ -104,21 +110,25 @@ local evaluate_options = declare("mr.data.ScoredEvaluateOptions", {
     help = "judged queries that the run lacks are left out (skip) or count 0 (zero)" },
 }, conventions)
 
----Evaluates like trec_eval. Ties go to the larger document id. Unjudged documents are not relevant.
----Relevant documents that are not in the run count as never found. Queries without relevant
----documents count 0. The gain of nDCG is the grade.
+---Evaluates the scores against judgments like trec_eval. With equal scores, the document with the
+---larger id ranks first. Unjudged documents are not relevant. Relevant documents that are not in
+---the run count as never found. Queries without relevant documents have the value 0. The gain of
+---nDCG is the grade.
 ---
----Metrics have their usual names, or those of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
----recall_100, map_cut_10, success_5). Metrics given as mr.metrics.ap{...} keep their options. Means
----are over the queries that are both in the run and judged. With `missing = "zero"` they are over
----all judged queries, and those that are not in the run count 0 (trec_eval -c).
+---Metrics have their usual names, or the names of trec_eval (P_10, recip_rank, Rprec, ndcg_cut_10,
+---recall_100, map_cut_10, success_5). Metric objects such as mr.metrics.ap{...} are used with their
+---own options. Means are over the queries that are both in the run and judged. With
+---`missing = "zero"`, means are over all judged queries, and a query that is not in the run has the
+---value 0 (trec_eval -c).
 ---
----`{"ap", bound = "minmax"}` is a metric under an affine bound. The bounds of a query follow from
----the grades of all its documents that are in the run or judged. Under "minmax" a query can be
----negative, because a relevant document that the run lacks counts less than one at the last rank.
+---`{"ap", bound = "minmax"}` is AP rescaled by an affine bound. The bounds of a query are computed
+---from the grades of all documents of the query that are in the run or judged. With "minmax", the
+---value of a query can be negative, because a relevant document that the run lacks counts less than
+---a document at the last rank.
 ---
----A line below the table says how many judged queries the run lacks, and how many of its queries
----are not judged. A run without any judged query, or without any judged document, is an error.
+---A line below the printed table says how many judged queries the run lacks, and how many queries
+---of the run are not judged. A run without any judged query, or without any judged document, is an
+---error.
 ---@param qrels string|mr.Lists|mr.Dataset  the path of a qrels file, named lists, or a dataset
 ---@param metrics (string|mr.Metric|table)[]
 ---@param options? mr.data.ScoredEvaluateOptions
@@ -141,6 +151,8 @@ function Scored:evaluate(qrels, metrics, options)
   return result
 end
 
-function Scored:__tostring() return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores)) end
+function Scored:__tostring()
+  return core.safe_text(("mr.ScoredLists %s: %d lists, %d rows"):format(self.name, self.count, #self.scores))
+end
 
 return M

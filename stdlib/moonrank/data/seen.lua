@@ -1,10 +1,12 @@
--- Records which data a trial of a sweep uses. mr.fit, mr.evaluate and dataset:batches call this module.
+-- Records which datasets a trial of a sweep uses. mr.fit, mr.evaluate and dataset:batches report each dataset here.
 local check = require "moonrank.check"
 local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
-local most = 64  -- limit of entries with role "other", because a script may evaluate every batch
+-- Largest number of recorded datasets with the role "other". The limit exists because a script may evaluate every
+-- batch.
+local most = 64
 
 ---@class mr.data.Entry
 ---@field role string         "train", "valid" or "test" for data of mr.fit, else "other"
@@ -19,22 +21,23 @@ local function words_of(data)
   return ok and words or "data of a class that the script defined"
 end
 
--- Error value that ends a trial which runs only to record its data.
+-- Error value that ends a trial early, if the trial was run only to find out which datasets it uses.
 local Enough = setmetatable({}, { __name = "mr.data.Enough", __tostring = function() return "its data were seen" end })
 
----Begins to record data. With `stop = "fit"` an error ends the trial where mr.fit begins; with
----"any", at the first data that the trial uses.
+---Begins to record which datasets a trial uses. With `stop = "fit"`, an error ends the trial when
+---mr.fit begins; with "any", an error ends the trial at the first use of any dataset.
 ---@param stop? "fit"|"any"
 function M.begin(stop) record = { entries = {}, by_key = {}, others = 0, stop = stop or false } end
 
----Returns true if an error is the one that the option `stop` of `begin` raises.
+---Returns true if `message` is the error value that ended a trial because `begin` was called with
+---the option `stop`.
 function M.is_enough(message) return message == Enough end
 
----Returns true while data are recorded.
+---Returns true between `begin` and `finish`, while the datasets that a trial uses are recorded.
 function M.listening() return record ~= false end
 
----Records data under a role.
----@param role string
+---Records that the trial uses the dataset or lists `data`. Does nothing unless `begin` was called.
+---@param role string  "train", "valid", "test" or "other"
 ---@param data any  mr.Dataset or mr.Lists
 function M.note(role, data)
   if not record or not data then return end
@@ -48,13 +51,14 @@ function M.note(role, data)
   if record.stop == "any" and role == "other" then error(Enough, 0) end
 end
 
--- Returns the dataset of an mr.data.Candidates. mr.fit reads both the candidates and this dataset.
+-- Returns the dataset inside an mr.data.Candidates, or nil for other data. It is recorded too, because mr.fit reads
+-- both the candidates and their dataset.
 local function part_under(data)
   local part = type(data) == "table" and check.field(data, "data")
   return part and fingerprint.of(part) and part or nil
 end
 
----Records the data of mr.fit.
+---Records the train, valid and test data of a call of mr.fit, and returns their fingerprints.
 ---@param parts table<string, any>  train, valid and test
 ---@return table<string, string> data  fingerprints by role
 function M.note_fit(parts)
@@ -70,7 +74,8 @@ function M.note_fit(parts)
   return data
 end
 
----Ends recording and returns what was recorded. Data of mr.fit are not listed again as "other".
+---Ends the recording and returns the datasets that the trial used. A dataset that mr.fit used as
+---train, valid or test is not listed again with the role "other".
 ---@return mr.data.Entry[]
 function M.finish()
   local named, entries = {}, {}

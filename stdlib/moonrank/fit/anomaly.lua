@@ -1,5 +1,5 @@
--- Errors about NaN and infinite numbers in a training: they name the epoch, the batch, the list and the operation that
--- produced the number first. This file owns nothing of the training; it repeats a batch to find the cause.
+-- Error messages about NaN and infinite numbers in a training. A message names the epoch, the batch, the list and the
+-- operation that first produced the number. To find the operation, the batch is computed again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -12,9 +12,9 @@ local anomaly_options = declare("mr.DetectAnomalyOptions", {
   { "infinite", "boolean", default = false, help = "raise for infinities, too; masks may contain them" },
 })
 
----Runs a function and raises an error at the first tensor operation or derivative that makes NaN.
----The error names the operation. With `infinite = true` infinities raise it too. Each step takes
----longer; results do not change. The function cannot yield out of a coroutine.
+---Runs a function and raises an error at the first tensor operation or derivative that produces
+---NaN. The error names the operation. With `infinite = true`, an infinite number raises the error,
+---too. Operations take longer; results do not change. The function cannot yield out of a coroutine.
 ---@param f fun(): any
 ---@param options? mr.DetectAnomalyOptions
 ---@return any  what f returns
@@ -35,24 +35,25 @@ end
 
 local finds_it = "mr.detect_anomaly(function() mr.fit{...} end) finds the operation"
 
--- The number of the first entry of a list that is not finite, or nil.
+-- Returns the index of the first NaN or infinite number in a table of numbers, or nil.
 local function first_of(numbers)
   for i, x in ipairs(numbers) do
     if x - x ~= 0 then return i end
   end
 end
 
--- True if all entries are finite. 0 times an entry that is not finite is NaN.
+-- Returns true if all entries of a tensor are finite. The test is the sum of 0 times each entry, which is NaN if an
+-- entry is NaN or infinite.
 local function finite(x) return x:numel() == 0 or (x:detach() * 0):sum():item() == 0 end
 
--- The number of the first parameter of a model that is not finite, or nil.
+-- Returns the index of the model's first parameter tensor that contains NaN or infinity, or nil.
 local function bad_parameter(model)
   for i, parameter in ipairs(model:parameters()) do
     if not finite(parameter) then return i end
   end
 end
 
--- The first row of a batch's features that is not finite, or nil.
+-- Returns the index of the first row of a batch whose features contain NaN or infinity, or nil.
 local function bad_features(batch)
   local x = batch.features
   if not x or finite(x) then return nil end
@@ -71,31 +72,32 @@ end
 local Step = {}
 Step.__index = Step
 
----Makes the steps of a fit. Each step remembers its batch, so that it can be computed again if it
----fails.
+---Makes an object that remembers the batch of each training step. If the step fails, the object
+---computes the batch again to find the cause of the failure.
 ---@param plan mr.fit.Plan
----@param objective mr.fit.Objective  what a step computes of its batch
+---@param objective mr.fit.Objective  computes the loss of a batch
 ---@return mr.fit.Step
 function M.steps(plan, objective)
   local model = plan.model
-  local known, put = pcall(function() return model._put_buffers end)  -- a model of the library, with a definition
+  -- A model of Moonrank has the method _put_buffers; in a script's own model, reading this field may raise an error.
+  local known, put = pcall(function() return model._put_buffers end)
   local has_buffers = known and put and next(model:buffers()) ~= nil
   return setmetatable({
     _plan = plan, _batch = false, _objective = objective, _has_buffers = has_buffers, _buffers = false,
   }, Step)
 end
 
----Begins the step of a batch. It keeps a copy of the model's buffers, because computing the batch
----changes them.
+---Remembers the batch of the step that begins, and a copy of the model's buffers (such as running
+---means), because computing the batch changes the buffers.
 ---@param batch mr.Batch
 function Step:begin(batch)
   self._batch = batch
   if self._has_buffers then self._buffers = self._plan.model:buffers() end
 end
 
--- Repeats the batch by calling f. Returns whether f succeeded, and its result or error. f runs with
--- the random numbers of the step and the buffers from before it, which the model also has
--- afterwards.
+-- Calls f, which computes the batch of the step again, with the step's random numbers and with the model's buffers from
+-- before the step. Afterwards the model has the buffers from before the step. Returns true and the result of f, or
+-- false and its error.
 function Step:again(f)
   local function put_back()
     if self._buffers then self._plan.model:_put_buffers(self._buffers) end
@@ -108,7 +110,7 @@ function Step:again(f)
   return ok, found
 end
 
--- The number of the first list of the batch whose scores or loss are not finite, or nil.
+-- Returns the number of the first list of the batch whose scores or loss are NaN or infinite, or nil.
 function Step:bad_list()
   local plan, batch = self._plan, self._batch
   local ok, list = self:again(function()
@@ -120,7 +122,8 @@ function Step:bad_list()
   return ok and list or nil
 end
 
--- The operation that produces the number, found by repeating the batch.
+-- Returns a text that names the operation that first produces NaN or infinity (`kind`). Computes the batch again to
+-- find this operation.
 function Step:cause(kind)
   local was = core.detect_anomalies(kind)
   local ran, ok, message = pcall(self.again, self, function() self._objective:of_batch(self._batch) end)
@@ -150,7 +153,8 @@ function Step:explain(what)
   check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
----Raises the error that a batch or its derivative raised. For NaN it adds the place.
+---Raises the error that computing a batch or its derivative raised. If the error is about NaN, adds
+---the epoch, the batch and the cause to the message.
 function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
@@ -162,14 +166,14 @@ function Step:failed(message)
   error(message, 0)
 end
 
----Raises an error if the loss of a batch is not finite.
+---Raises an error if `value`, the loss of the current batch, is NaN or infinite.
 function Step:expect_finite(value)
   if value - value == 0 then return end
   self:explain(value ~= value and "the loss is NaN" or "the loss is infinite")
 end
 
----Raises the error that validation or the test raised. For NaN it adds the epoch and the parameter
----that is not finite.
+---Raises the error that evaluating validation or test raised. If the error is about NaN, adds the
+---epoch and the parameter tensor that is not finite to the message.
 ---@param plan mr.fit.Plan
 ---@param part string    "valid" or "test"
 ---@param when string    "after epoch 3"
@@ -184,13 +188,14 @@ function M.of_part(plan, part, when, message)
     parameter, finds_it)
 end
 
----Raises an error that the loss of a whole epoch is not finite. On the GPU nothing is read before
----the epoch ends.
+---Raises an error that says that the loss of an epoch is NaN or infinite. Used on the GPU, where
+---losses are only read when the epoch ends, so that the batch is not known.
 function M.of_epoch(epoch, total)
   check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
 end
 
----Raises the error that the end of an epoch raised on the GPU. For NaN it adds the epoch.
+---Raises an error that was raised at the end of an epoch on the GPU. If the error is about NaN,
+---adds the number of the epoch to the message.
 function M.raise_of_epoch(epoch, message)
   local text = tostring(message)
   if not text:find("NaN at entry", 1, true) then error(message, 0) end
