@@ -38,7 +38,7 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
   const long double square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
-  // squares of gains near the largest double would overflow
+  // If `norm` is so large that norm * norm overflows, the sum is divided by `norm` twice instead.
   const double variance = std::isfinite(norm * norm) ? static_cast<double>(square) / (norm * norm)
                                                      : static_cast<double>(square / norm / norm);
   const auto max = static_cast<double>(most) / norm;
@@ -72,11 +72,13 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // Moments about the running mean lose digits to cancellation. Moments about the final mean per rank stay small.
+  // Terms are taken relative to `centre`, the mean term of a rank. Plain terms would lose digits of the variance to
+  // cancellation.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
-    if ((r & 0xFF) == 0) cpu::check_interrupt();  // one rank may loop over 10,000 counts
+    // Checks for Ctrl-C every 256 ranks: one rank may loop over 10,000 counts of relevant rows.
+    if ((r & 0xFF) == 0) cpu::check_interrupt();
     const auto left = static_cast<double>(n - r + 1);
     most = std::min(most + 1, p);
     for (int64_t c = most; c >= least; --c) {

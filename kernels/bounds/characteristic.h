@@ -14,12 +14,15 @@ namespace mr {
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
-  double weight = 1;              // sampling weight of a relevant row; other rows have weight 1
-  bool cumulative = false;        // the c-th relevant row adds c times the angle (average precision)
-  Span<const int32_t> low, high;  // [n]: range of likely counts of relevant rows in the first r + 1 ranks
-  Span<const double> angle;       // [n]: the term of a relevant row at rank r, times the step of t
+  double weight = 1;  // sampling weight of a relevant row; other rows have weight 1
+  // true for average precision: the c-th relevant row from the top adds c times the `angle` of its rank
+  bool cumulative = false;
+  Span<const int32_t> low, high;  // [n]: least and largest likely number of relevant rows in the first r + 1 ranks
+  // [n]: what a relevant row at rank r adds to the metric, times the distance between two frequencies
+  Span<const double> angle;
   int64_t first = 1, frequencies = 0;
-  Span<double> state;  // layout of the states: [p + 2][2][frequencies]
+  // [p + 2][2][frequencies]: real and imaginary part at each frequency, for every count of relevant rows from -1 to p
+  Span<double> state;
   Span<double> re, im;
 
   MR_HD void operator()(int64_t f) const {

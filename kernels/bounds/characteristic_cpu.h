@@ -18,11 +18,17 @@ constexpr int64_t frequency_lanes = 16;
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
-  const int64_t* rows_of = nullptr;  // [levels]: number of rows of level 1, 2, ...
-  const double* weights = nullptr;   // [levels]: weight of the rows of each level; level 0 has 1; null: all have 1
-  bool cumulative = false;           // the c-th relevant row adds c times the angle (average precision); one level only
-  const int32_t* low = nullptr;      // [n]: smallest likely count of relevant rows up to rank r (one level)
-  const int32_t* high = nullptr;     // [n]: largest likely count of relevant rows up to rank r (one level)
+  // [levels]: number of rows in level 1, 2, ...; the rows of a level have equal gains
+  const int64_t* rows_of = nullptr;
+  // [levels]: sampling weight of a row of each level; rows of level 0 have weight 1; null: all rows have weight 1
+  const double* weights = nullptr;
+  // true for average precision: the c-th relevant row from the top adds c times the angle of its rank; for one level
+  // only
+  bool cumulative = false;
+  // [n]: smallest likely number of relevant rows in the first r + 1 ranks; used if there is one level
+  const int32_t* low = nullptr;
+  // [n]: largest likely number of relevant rows in the first r + 1 ranks; used if there is one level
+  const int32_t* high = nullptr;
   /// exp(i angle) of lane j at rank r and level l is start[r][l] * powers[r][l][j]; complex numbers as real parts, then
   /// imaginary ones: start [n][levels][2], powers [n][levels][2][frequency_lanes].
   const double* start = nullptr;

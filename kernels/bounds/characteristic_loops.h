@@ -89,7 +89,8 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   const int64_t p = t.rows_of[0];
   const double weight = Weighted ? t.weights[0] : 1;
   fill(state, (p + 2) * size, 0.0);
-  fill(state + size, width, 1.0);  // count 0 is certain before rank 1; the entry before it stays 0
+  // Before rank 1, state 0 (no relevant row so far) has probability 1. The slot below it, for count -1, stays 0.
+  fill(state + size, width, 1.0);
   int64_t before = 0;
   for (int64_t r = 0; r < t.n; ++r) {
     if (r % 256 == 255) check_interrupt();
@@ -98,7 +99,7 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
     Complex angle = Cumulative ? power(turn, low) : turn;
     Complex above = Complex::load(state + low * size, width);
     const auto others = [&](int64_t c) { return static_cast<double>(t.n - r - (p - c)); };
-    // divided by the weight of all rows that remain after c relevant rows
+    // 1 / (total sampling weight of the rows that remain after c relevant rows were drawn)
     const auto share = [&](int64_t c) { return 1 / (static_cast<double>(p - c) * weight + others(c)); };
     double above_share = share(low - 1);
     for (int64_t c = low; c <= high; ++c) {
@@ -165,7 +166,8 @@ struct Levels {
     Complex z = scaled(sum <= r ? others * left : 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      // the preceding state has one more remaining row of level l and one less of level 0
+      // The share of one row of level l in the weight of all rows that were left before it was drawn. Before the draw,
+      // one more row of level l and one fewer row of level 0 were left than in this state.
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = plus(z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
@@ -226,7 +228,7 @@ void fourier_sums(const double* coefficients, int64_t terms, const double* w_re,
       w.re[v] = L::load(w_re + lane + v * L::count);
       w.im[v] = L::load(w_im + lane + v * L::count);
     }
-    for (int64_t k = terms - 1; k >= 0; --k) {  // evaluates the polynomial by Horner's rule
+    for (int64_t k = terms - 1; k >= 0; --k) {  // sums the Fourier series, a polynomial in w, by Horner's rule
       const double* const c = coefficients + 4 * k;
       for (int64_t v = 0; v < parts; ++v) {
         a.re[v] += c[0];

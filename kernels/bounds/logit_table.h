@@ -1,6 +1,6 @@
-// A smoothed distribution function F~ as a table of G = logit F~ and its slopes at equally spaced knots, read by cubic
-// Hermite interpolation; and the distribution bounds computed from it (Westerborg 2022, Eq. 3.12, and its logarithm and
-// logit).
+// The smoothed distribution function F~ of a metric over random rankings, as a table of G = logit F~ and its slopes at
+// equally spaced knots, read by cubic Hermite interpolation. Also the bounds that are F~, log F~ or logit F~ of the
+// metric (Westerborg 2022, Eq. 3.12).
 #pragma once
 
 #include <cmath>
@@ -69,7 +69,8 @@ struct DistributionBound {
           slope = at.slope * bounded * logistic(-at.logit);
           break;
         case DistributionForm::log: {
-          const double t = side * at.logit;  // log sigma(t) without loss of digits where sigma(t) is near 1
+          // computes log sigma(t), for the logistic function sigma, without loss of digits where sigma(t) is near 1
+          const double t = side * at.logit;
           bounded = side * (t >= 0 ? -portable::log1p(portable::exp(-t)) : t - portable::log1p(portable::exp(t)));
           slope = at.slope * logistic(-t);
           break;

@@ -1,4 +1,4 @@
-// Registers the kernels of bounds.
+// Registers the kernels that compute bounds, which are functions of a metric that rescale the loss.
 #pragma once
 
 #include "kernels/bounds/characteristic.h"

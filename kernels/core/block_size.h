@@ -1,4 +1,4 @@
-// Sizes of the blocks of memory that are kept for reuse, on every device.
+// Size classes of memory blocks on every device: a freed block can be reused for a request of the same class.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@ namespace mr {
 
 /// Rounds up a number of bytes to an allocation size: a power of two or one of three sizes between two powers.
 inline int64_t block_size(int64_t bytes) {
-  if (bytes > int64_t{1} << 62) return bytes;  // larger than any machine's memory; the sum below would overflow
+  if (bytes > int64_t{1} << 62) return bytes;  // no machine has so much memory, and rounding up would overflow
   if (bytes <= 256) return (bytes + 63) / 64 * 64;
   const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(bytes - 1)) / 4);
   return (bytes + step - 1) / step * step;

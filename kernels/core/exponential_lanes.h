@@ -1,5 +1,5 @@
-// The exponential function of vectors, inside namespace MR_SIMD; for files that are compiled once per instruction set
-// only.
+// The exponential function for SIMD vectors, in namespace MR_SIMD. Only files that are compiled once per instruction
+// set include it.
 #pragma once
 
 #include "kernels/core/lanes.h"
@@ -22,8 +22,9 @@ inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Ve
 /// exp(x) for |x| <= 350 to 1e-15: 2^k times a Taylor polynomial of degree 13 of the remainder, at most ln(2)/2.
 inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
   typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
-  constexpr double round = 0x1.8p52;                                    // adding it leaves k in the lowest bits
-  // ln 2 in two parts, the first short enough that k times it is exact
+  // 1.5 * 2^52: adding it rounds to an integer k and leaves k in the lowest bits
+  constexpr double round = 0x1.8p52;
+  // ln 2 as ln2_high + ln2_low. ln2_high has so few bits that k * ln2_high is exact.
   constexpr double
       ln2_high = 0x1.62e42feep-1,
       ln2_low = 0x1.a39ef35793c76p-33,

@@ -12,7 +12,7 @@
 
 #include "kernels/core/hd.h"
 
-// Declares a function of one argument for float and double, on both processors.
+// MR_PORTABLE(name) declares a function of one argument for float and double, on CPU and GPU.
 #ifdef __CUDA_ARCH__
 #define MR_PORTABLE(name)                                            \
   static inline MR_HD double name(double x) { return std::name(x); } \

@@ -1,4 +1,4 @@
-// The only file with CUDA's execution space specifiers. MR_HD marks code that runs on both processors.
+// The only file with CUDA's execution space specifiers. MR_HD marks code that runs on CPU and GPU.
 #pragma once
 
 #ifdef __CUDACC__

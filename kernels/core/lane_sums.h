@@ -1,6 +1,6 @@
-// Sums of lanes and inner products, inside namespace MR_SIMD; for files that are compiled once per instruction set
-// only. A sum first adds lanes i and i + width / 2, then halves the rest in the same way, so the order does not depend
-// on the vector size.
+// Sums of the lanes of SIMD vectors, and inner products, in namespace MR_SIMD. Only files that are compiled once per
+// instruction set include it. A sum first adds lanes i and i + width / 2 and then halves the remaining lanes again, so
+// the order does not depend on the vector size.
 #pragma once
 
 #include "kernels/core/lanes.h"

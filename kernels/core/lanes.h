@@ -40,7 +40,7 @@ struct Lanes {
   static Vector all(Real x) { return x - Vector{}; }
 };
 
-// a b + c, with a single rounding on processors with fused multiply-add.
+// multiply_add(a, b, c) = a b + c, with a single rounding on processors that have fused multiply-add.
 #if defined(__AVX512F__)
 inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
   return reinterpret_cast<Lanes<float>::Vector>(_mm512_fmadd_ps(a, b, c));

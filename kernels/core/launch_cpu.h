@@ -10,8 +10,8 @@
 
 namespace mr::cpu {
 
-// Times in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out costs more than it saves.
-// Pieces of `worth_a_piece` are small enough that all threads end at about the same time.
+// Limits of estimated times, in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out
+// costs more than it saves. Pieces of `worth_a_piece` are small enough that all threads end at about the same time.
 constexpr double worth_sharing = 16384, worth_a_piece = 2048;
 
 /// Number of tasks per piece, for `count` tasks that take `nanoseconds` together.
@@ -38,7 +38,8 @@ struct InterruptibleGroup : SerialGroup {
  private:
   template <class F>
   static void blocks(int64_t n, F f) {
-    const int64_t block = n < 100000 ? 128 : 32;  // in a loop over pairs, one row takes time proportional to the list
+    // Rows between two checks for Ctrl-C. A long list has fewer, because one row may loop over all rows of its list.
+    const int64_t block = n < 100000 ? 128 : 32;
     int64_t i = 0;
     for (int64_t last = block; last < n; last += block) {
       for (; i < last; ++i) f(i);
@@ -57,7 +58,7 @@ struct Backend {
   template <class Work>
   static void elements(int64_t count, const Work& work) {
     parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
-      const Work f = work;  // a local copy, which the compiler knows is not aliased by outputs
+      const Work f = work;  // a local copy of the functor, which the compiler knows is not aliased by outputs
       for (int64_t i = first; i < last; ++i) f(i);
     });
   }

@@ -1,4 +1,4 @@
-// Portable logarithms; functions.h gives the reason for not using the C library's.
+// Portable logarithms, whose results do not depend on the C library (functions.h gives the reason).
 #pragma once
 
 #include "kernels/core/functions.h"

@@ -1,5 +1,5 @@
-// Portable powers; functions.h gives the reason for not using the C library's. The logarithm is a sum of two doubles,
-// because the exponent multiplies its relative error.
+// Portable powers, whose results do not depend on the C library (functions.h gives the reason). The logarithm of the
+// base is a sum of two doubles, because the exponent multiplies the logarithm's relative error.
 #pragma once
 
 #include "kernels/core/logarithms.h"

@@ -1,4 +1,5 @@
-// Arrays that a thread reuses, so that short lists need no allocation. Arrays of a long list are freed afterwards.
+// Arrays that a thread reuses, so that short lists need no allocation. An array that grew for a long list is freed
+// after use.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ std::string last_error() {
 
 }  // namespace
 
-// RTLD_GLOBAL: plug-ins that the library loads may look for its symbols without linking to it (those of Open MPI do)
+// RTLD_GLOBAL, because plug-ins of the loaded library may use the library's symbols without linking to it. Plug-ins of
+// Open MPI do.
 SharedLibrary::SharedLibrary(const char* file, const char* purpose)
     : file_(file), handle_(dlopen(file, RTLD_LAZY | RTLD_GLOBAL)) {
   if (handle_ == nullptr) {

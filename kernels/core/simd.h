@@ -1,5 +1,6 @@
-// Selects the instruction set for inner loops. A family of loops is a struct of function pointers (for example
-// PairLoops). Its <family>_loops.h is compiled once per instruction set (`mr_compile_loops`).
+// Selects the instruction set (for example AVX2) for inner loops when the program runs. A family of loops is a struct
+// of function pointers, for example PairLoops. Its file <family>_loops.h is compiled once per instruction set
+// (`mr_compile_loops`).
 #pragma once
 
 namespace mr::cpu {

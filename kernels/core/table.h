@@ -1,6 +1,6 @@
-// Kernel tables: one row per kernel. A family of kernels lists its rows once (`rows.h` of its folder). The rows declare
-// the fields of the table and fill it for each backend, so every backend has the same kernels. LISTS rows are functors
-// called with (group, list); ELEMENTS rows are functors called with (index).
+// Kernel tables with one row per kernel. A folder of kernels lists its rows once, in rows.h. The rows declare the
+// fields of the table and fill it for each backend (CPU, GPU), so every backend has the same kernels. LISTS rows are
+// functors called with (group, list); ELEMENTS rows are functors called with (index).
 #pragma once
 
 #include <cstdint>

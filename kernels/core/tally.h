@@ -61,7 +61,7 @@ class NanNotes {
 
  private:
   int64_t* words_;
-  std::vector<std::string> checks_;  // for example "smooth_ap: scores"
+  std::vector<std::string> checks_;  // names of the checks for NaN, for example "smooth_ap: scores"
 };
 
 }  // namespace mr

@@ -35,7 +35,8 @@ struct Work {
 struct Job {
   static constexpr int64_t most_shares = 32;
   struct alignas(64) Share {
-    std::atomic<int64_t> next{0};  // number of the next piece; a number of entries near 2^63 would overflow
+    // number of the share's next piece; a count of entries could overflow, because there may be nearly 2^63 entries
+    std::atomic<int64_t> next{0};
     int64_t last = 0;
   };
 
@@ -128,7 +129,7 @@ class Pool {
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
     } catch (const std::exception&) {
-      // the system refused another thread or its memory: continue with the existing threads
+      // The system refused another thread or its memory: continue with the existing threads.
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -173,12 +174,16 @@ class Pool {
     return true;
   }
 
-  std::atomic<uint32_t> calls_{0};   // incremented at every new job and at the end
-  std::atomic<uint32_t> inside_{0};  // number of threads in the job, and a flag that lets more threads enter
-  Job* job_ = nullptr;               // may be used only by threads that have entered the job
+  // incremented when a job begins and when workers must end; workers wait until it changes
+  std::atomic<uint32_t> calls_{0};
+  // number of threads that work on the job, and the bit `open`, which lets more threads enter
+  std::atomic<uint32_t> inside_{0};
+  Job* job_ = nullptr;  // the running job; a thread may read it only after it has entered the job
   std::atomic<bool> closing_{false};
   std::atomic<int> size_{1};
-  bool spin_ = false;  // false if there are more threads than cores: polling would take time from working threads
+  // true if waiting threads poll; false if there are more threads than cores, because polling takes time from working
+  // threads
+  bool spin_ = false;
   std::vector<std::jthread> workers_;
 };
 
@@ -231,8 +236,8 @@ void set_threads(int n) {
 void interrupt() noexcept { interrupt_requested = true; }
 bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
 void check_interrupt() {
-  // Inside a task all threads must see the interrupt, so the flag is cleared when the last thread has ended. Elsewhere
-  // the check is one load, so that inner loops may call it.
+  // Inside a parallel task all threads must see the Ctrl-C, so the flag is cleared only when the last thread has ended.
+  // Elsewhere the check is one atomic load, so that inner loops may call it.
   if (inside_task != nullptr ? inside_task->asked_to_stop()
                              : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
     throw Interrupted();

@@ -39,7 +39,7 @@ void CudaDriver::upload_recorded(void* to, const void* from, int64_t bytes) {
 }
 
 void CudaDriver::begin_recording() {
-  // relaxed: allocations during the capture are not part of the stream's work
+  // Relaxed mode, because memory may be allocated during the capture, and allocations are not work of the stream.
   CUDA_TRY(gpu_, cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed));
 }
 

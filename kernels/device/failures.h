@@ -1,5 +1,5 @@
-// Tracks GPU errors. Errors are found after the failed kernel, and some break the GPU for good: this class remembers
-// which kernels may have caused an error and whether the GPU is lost.
+// Tracks GPU errors. An error is found only after the kernel that failed, and some errors break the GPU for good. This
+// class remembers the last kernels, any of which may be the cause, and whether the GPU is lost.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class Failures {
   mutable std::mutex mutex_;
   std::array<const char*, 4> launches_{};
   size_t count_ = 0;
-  std::string first_cause_;  // "" while the GPU is not lost
+  std::string first_cause_;  // the error that made the GPU unusable; empty while the GPU works
 };
 
 }  // namespace mr::cuda

@@ -30,7 +30,8 @@ void Gpu::release(void* data) noexcept {
 
 const void* Gpu::constant(const void* table, int64_t bytes) {
   if (const auto at = constants_.find(table); at != constants_.end()) return at->second;
-  // a table that is uploaded during a recording is valid only when the recording runs
+  // A table that is uploaded during a recording is written only when the recording runs. Other code must not read it,
+  // so it is listed separately.
   auto& kept = recordings_.is_open() ? recorded_constants_ : constants_;
   const auto [at, is_new] = kept.try_emplace(table, nullptr);
   if (is_new) {
@@ -98,7 +99,8 @@ void Gpu::begin_capture() {
 }
 
 std::unique_ptr<Capture> Gpu::end_capture() {
-  // The recording keeps these tables: no other code may read a table that is not written yet.
+  // Forgets the tables that were uploaded in this recording, because they are written only when the recording runs.
+  // Their memory stays reserved for the recording (memory_pool.h).
   for (const auto& [table, data] : recorded_constants_) release(data);
   recorded_constants_.clear();
   return recordings_.end(driver());

@@ -72,10 +72,11 @@ class Gpu {
 
  private:
   std::string reason_;
-  std::unique_ptr<Driver> driver_;  // owns the stream and other driver objects
+  std::unique_ptr<Driver> driver_;  // the driver, which owns the CUDA stream and other CUDA objects
   Pool pool_;
   Recordings recordings_;
-  std::map<const void*, void*> constants_, recorded_constants_;  // device copies by host address
+  // GPU copies of constant tables, by host address; `recorded_constants_` has the tables of the open recording
+  std::map<const void*, void*> constants_, recorded_constants_;
   NanNotes* notes_ = nullptr;
   Failures failures_;
   std::atomic<int64_t> waits_ = 0;

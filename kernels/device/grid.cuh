@@ -44,7 +44,7 @@ __device__ inline float reciprocal(float x) {
 __device__ inline double reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  y = fma(y, fma(-x, y, 1.0), y);  // a Newton step doubles the correct bits: about 20, then 40, then all
+  y = fma(y, fma(-x, y, 1.0), y);  // each Newton step doubles the number of correct bits: about 20, then 40, then all
   return fma(y, fma(-x, y, 1.0), y);
 }
 

@@ -1,6 +1,6 @@
 // How kernels run on the GPU. Elements run over a grid of threads. Lists run over groups of lanes: a block of four
-// warps per list while lists are few, else one warp per list. Both sum a list in the same tree, so its result does not
-// depend on the number of lists in the batch.
+// warps per list if there are few lists, else one warp per list. Blocks and warps add up a list in the same order, so
+// its result does not depend on the number of lists in the batch.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class LaneGroup {
   __device__ double sum(int64_t n, F f) const {
     double total = 0;
     if constexpr (Warps == 1) {
-      // an empty strand would add +0, which changes no total that starts from +0
+      // Stops at the first strand (32 lanes) that has no row: its sum +0 would not change the total.
       for (int64_t strand = 0; strand < strands && strand * warp < n; ++strand) total += strand_sum(strand, n, f);
       barrier();
     } else {
@@ -58,7 +58,8 @@ class LaneGroup {
     for (int step = warp / 2; step > 0; step /= 2) best = larger(best, __shfl_xor_sync(all_lanes, best, step));
     if constexpr (Warps == 1) {
       barrier();
-      return __shfl_sync(all_lanes, best, 0);  // lanes may differ in the sign of 0: all take lane 0's
+      // Lanes may have found +0 or -0 as the maximum: all lanes return the value of lane 0.
+      return __shfl_sync(all_lanes, best, 0);
     } else {
       T* const of_strand = reinterpret_cast<T*>(shared_);
       if (lane_ == 0) of_strand[strand_] = best;
@@ -128,7 +129,7 @@ struct Backend {
   template <class Work>
   static void lists(int64_t count, const Work& work) {
     constexpr int threads = 128;
-    // with fewer lists, all of them get a block at once, and a warp per list would leave lanes idle
+    // With at most this many lists, all of them get a block at once. A warp per list would leave lanes idle.
     const int64_t few = static_cast<int64_t>(gpu().multiprocessors()) * 16;
     if (count <= few) {
       launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);

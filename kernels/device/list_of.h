@@ -1,4 +1,4 @@
-// Finds the list of a row, for kernels whose lanes share out rows rather than lists.
+// Finds the list of a row, for kernels whose lanes each take rows rather than lists.
 #pragma once
 
 #include "kernels/core/view.h"

@@ -43,7 +43,7 @@ cublasHandle_t CudaDriver::blas() {
     CUDA_TRY(gpu_, cublas().cublasCreate(&made));
     Handle<cublasHandle_t> handle(made);
     CUDA_TRY(gpu_, cublas().cublasSetStream(made, stream()));
-    // a workspace of its own, so that its address is the same when a recording runs
+    // cuBLAS gets a fixed workspace, so that the address is still the same when a recording of GPU work runs.
     constexpr size_t workspace_bytes = size_t{32} << 20;
     void* workspace = nullptr;
     CUDA_TRY(gpu_, cudaMalloc(&workspace, workspace_bytes));

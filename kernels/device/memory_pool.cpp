@@ -29,7 +29,7 @@ Pool::Block* Pool::reusable(int64_t size) noexcept {
 }
 
 Pool::Block* Pool::fresh(int64_t size) {
-  // reserve the bookkeeping entry first: a failure later must not leak memory
+  // Makes the map entries of this size before it takes memory: if they failed afterwards, the memory would leak.
   free_.try_emplace(size, nullptr);
   recorded_.try_emplace(size, nullptr);
   auto block = std::make_unique<Block>(Block{nullptr, size, 0, nullptr});

@@ -1,6 +1,6 @@
 // A pool of freed device memory for later requests of about the same size. All work runs in the order of one stream, so
 // a block can be reused at once: its old use is queued before its new one. A graph of recorded launches runs repeatedly
-// with the memory of its recording, so blocks that the recording released stay reserved while the graph exists.
+// with the memory of its recording. So blocks that the recording released stay reserved while the graph exists.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace mr::cuda {
 
 class Pool {
  public:
-  /// `Take` allocates device memory, or returns null if there is none left. `GiveBack` frees unused memory.
+  /// A `Take` function allocates device memory, or returns null if no memory is left. A `GiveBack` function frees
+  /// memory that `Take` returned.
   using Take = std::function<void*(int64_t bytes)>;
   using GiveBack = std::function<void(void* data)>;
   Pool(Take take, GiveBack give_back) : take_(std::move(take)), give_back_(std::move(give_back)) {}
@@ -44,7 +45,7 @@ class Pool {
   struct Block {
     void* data;
     int64_t size;
-    uint64_t number;  // number of the request that the block serves
+    uint64_t number;  // number of the allocation request that this block serves
     Block* next;
   };
   using BySize = std::map<int64_t, Block*>;
@@ -59,9 +60,10 @@ class Pool {
   GiveBack give_back_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;
-  BySize free_, recorded_;      // heads of linked lists of free blocks, by block size
-  Block* in_graphs_ = nullptr;  // released blocks that graphs may still use
-  std::set<uint64_t> graphs_;   // number of the last request in each recording
+  BySize free_, recorded_;      // first free block of each size; `recorded_`: blocks released during the open recording
+  Block* in_graphs_ = nullptr;  // list of released blocks that recorded CUDA graphs may still use
+  // for each recorded graph, the request number at its end; the graph may use blocks of earlier requests
+  std::set<uint64_t> graphs_;
   uint64_t requests_ = 0, recording_since_ = 0;
   bool recording_ = false;
   int64_t held_ = 0, all_ = 0;

@@ -16,7 +16,7 @@ struct Recordings::Node {
   Node& operator=(const Node&) = delete;
 
   Pool& pool;
-  uint64_t memory = 0;  // the recording's number in the pool; 0: nothing was recorded
+  uint64_t memory = 0;  // number by which the memory pool knows this recording; 0: nothing was recorded
   std::unique_ptr<Capture> work;
   std::unique_ptr<Node> next;
 };
@@ -55,7 +55,7 @@ void Recordings::begin(Driver& driver) {
 
 std::unique_ptr<Capture> Recordings::end(Driver& driver) {
   if (!open_) throw std::runtime_error("cannot end a recording of GPU work: none was begun");
-  // allocate first: if memory runs out here, the recording is still open
+  // Allocates before the recording ends: if memory runs out here, the recording is still open.
   auto owned = std::make_unique<Owned>(*this, std::make_unique<Node>(pool_));
   open_ = false;
   owned->node_->memory = pool_.end_capture();

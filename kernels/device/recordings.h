@@ -1,6 +1,6 @@
-// Recordings of queued GPU work. Freeing a recording waits for the GPU, which would invalidate a recording that is open
-// at that time, for example when the garbage collector frees an old one. Such a recording is freed when the open one
-// ends.
+// Recordings of queued GPU work. Freeing a recording waits for the GPU, and waiting would invalidate a recording that
+// is open at that time. So a recording that is released then, for example by the garbage collector, is freed when the
+// open one ends.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,8 @@ class Recordings {
 
   Pool& pool_;
   bool open_ = false;
-  std::unique_ptr<Node> retired_;  // recordings released while another one was open
+  // recordings that were released while another one was open; freed when the open one ends
+  std::unique_ptr<Node> retired_;
 };
 
 }  // namespace mr::cuda

@@ -1,4 +1,5 @@
-// Device memory that lives for one operation, in the order of the stream.
+// Device memory for one operation. It may be released while the operation is still queued, because later uses of the
+// memory are queued behind it in the same stream.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class StagingPlaces {
     }
     place.at = piece_ * piece_bytes + used_;
     place.bytes = std::min(bytes, piece_bytes - used_);
-    // rounds up, so that copies stay aligned
+    // Rounds up to the alignment, so that the next copy starts aligned.
     used_ += (place.bytes + alignment - 1) / alignment * alignment;
     return place;
   }
