@@ -88,7 +88,7 @@ struct LambdaLoss {
       const Row other = rows[j];
       if (!are_pair<Swaps>(i, row, j, other)) continue;
       const double weight = delta(row, other);
-      if (weight == 0) continue;  // the cost may be infinite
+      if (weight == 0) continue;  // skips the pair: its cost may be infinite, and 0 times infinity is NaN
       const auto pair = form(PlainMath<Real>{}, wrong_by(i, j), weight);
       sum += pair.value;
       slope -= pair.slope;

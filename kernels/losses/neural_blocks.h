@@ -1,5 +1,5 @@
-// The loops of neural_sums.h over a block of rows or columns. Each row or column is a lane and sums one entry after
-// another. Inside namespace MR_SIMD; included by neural_sums_loops.h only.
+// The loops of neural_sums.h over a block of rows or columns of the matrix. Each row or column is a lane and sums one
+// entry after another. The code is in namespace MR_SIMD and is included by neural_sums_loops.h only.
 #pragma once
 
 #include "kernels/core/functions.h"

@@ -1,6 +1,6 @@
-// The relaxed permutation matrix (neural_sort.h) on the CPU. If a list is not too long, the entries of its matrix are
-// kept while the list is computed: once by rows and once by columns, because the two differ in rounding. For longer
-// lists, an entry is computed whenever it is read. Both ways give the same bits.
+// The relaxed permutation matrix of a list (neural_sort.h) on the CPU. If a list is not too long, the entries of its
+// matrix are stored while the list is computed: once by rows and once by columns, because the two differ in rounding.
+// For longer lists, an entry is computed whenever it is read. Stored and computed entries have the same bits.
 #pragma once
 
 #include <algorithm>

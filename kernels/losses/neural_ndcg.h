@@ -1,5 +1,5 @@
 // NeuralNDCG (Pobrotyn & Bialobrzeski 2021): - nDCG of a relaxed permutation matrix P, which is - (sum over k, j of
-// d(k) P_kj G_j) / (ideal DCG). The derivative goes back through every iteration of the scaling.
+// d(k) P_kj G_j) / (ideal DCG). The derivative goes back through every iteration that scaled the rows and columns of P.
 #pragma once
 
 #include "kernels/core/view.h"

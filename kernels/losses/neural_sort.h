@@ -74,7 +74,8 @@ struct NeuralSort : NeuralVectors {
   MR_HD int64_t scale(const Group& group, int64_t iterations, double tolerance) const {
     for (int64_t t = 1; t <= iterations; ++t) {
       over_columns<1>(group, {u(t - 1)}, [&](int64_t j, const double(&sums)[1]) { v(t)[j] = 1 / sums[0]; });
-      // 1 / v(t)_j is the sum of column j before it is scaled by v_j
+      // The largest distance of a column's sum from 1 after iteration t - 1. The sum of column j is v(t - 1)_j /
+      // v(t)_j, because 1 / v(t)_j is the sum of the column without its factor v.
       const double off = group.max(n, 0.0, [&](int64_t j) { return std::fabs(v(t - 1)[j] / v(t)[j] - 1); });
       if (t > 1 && off < tolerance) return t - 1;
       over_rows(group, v(t), [&](int64_t k, double sum) { u(t)[k] = 1 / sum; });
@@ -99,7 +100,8 @@ struct NeuralSort : NeuralVectors {
         const double other = scores[l];
         if (other < s) lowest = false;
         if (other < s && other > next) next = other;
-        if (other == s && l < i) first = false;  // equal scores have one gap
+        // of rows with equal scores, only the first one has the gap to the next lower score
+        if (other == s && l < i) first = false;
       }
       gaps[i] = lowest || !first ? 0 : s - next < beyond ? s - next : beyond;
     });

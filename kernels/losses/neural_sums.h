@@ -1,5 +1,5 @@
 // The CPU's inner loops over a relaxed permutation matrix (neural_sort.h), compiled once per instruction set. Vectors
-// are padded to a multiple of `block`; their weights are 0 there.
+// are padded to a multiple of `block`; the weights of the padding are 0.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct NeuralSumLoops {
   /// sum over i of row r's entry i times weights[w][i]. They have the same bits as the sums of `add`.
   void (*weigh)(const double* entries, const double* const* weights, int count, int64_t n, double* out);
 
-  // The next functions compute sums for `block` rows or columns, beginning at `first`:
+  // Each of the functions below computes sums for `block` rows or columns of the matrix, beginning at `first`.
 
   /// sums[j - first] = sum over l < n of |f_j - f_l|.
   void (*distances)(const double* f, int64_t first, int64_t n, double* sums);

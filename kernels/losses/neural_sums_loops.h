@@ -41,7 +41,7 @@ void add_up(const double* x, double a, const double* b, double c, const double* 
   for (int64_t i = 0; i < whole; i += L::width) add(x + i, b + i, [&](int w) { return weights[w] + i; });
   if (whole < n) {
     const int64_t left = n - whole;
-    // entries past the end are e^0 with weight 0
+    // Pads the last vector: entries past the end are e^0 = 1 and have weight 0.
     const Rest x_rest(x + whole, left, 0), b_rest(b + whole, left, -c);
     double rest[count][L::width] = {};
     for (int w = 0; w < count; ++w)

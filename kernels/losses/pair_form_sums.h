@@ -1,5 +1,5 @@
-// The CPU's loops over the pairs of one row: one for each cost of a pair (pair_forms.h), compiled once per instruction
-// set.
+// The CPU's loops over the pairs of one row, one loop for each cost of a pair (pair_forms.h), compiled once per
+// instruction set.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ struct PlainMath {
     return {weight * mr::sigmoid(t), weight * (mr::sigmoid(t) * mr::sigmoid(-t))};
   }
   static MR_HD ValueAndSlope<Real> tanh(Real t) {
-    // 1 - tanh(t)^2, without cancellation
+    // Computes the slope 1 - tanh(t)^2 as 4 e / (1 + e)^2, which loses no digits to cancellation.
     const Real e = portable::exp(-2 * std::fabs(t));
     return {portable::tanh(t), 4 * e / ((1 + e) * (1 + e))};
   }
@@ -63,7 +63,7 @@ struct LogisticPair {
 struct SigmoidPair {
   template <class Math>
   MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
-    const auto of = Math::sigmoid(t, weight);  // weighted inside, which saves a product
+    const auto of = Math::sigmoid(t, weight);  // `sigmoid` multiplies by the weight itself, which saves a product
     return {of.value, of.slope};
   }
 };

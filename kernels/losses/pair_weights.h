@@ -24,7 +24,8 @@ struct TargetPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
   double upsample;
-  Span<const double> upsample_of;  // per list, or null
+  // for every list, the weight of its pairs with unequal grades; null: `upsample` for all lists
+  Span<const double> upsample_of;
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -49,7 +50,7 @@ constexpr double log2_of_e = 1.44269504088896340736;
 struct GainPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
-  Span<const double> discounts;  // 1 / D of rank 1, 2, ...
+  Span<const double> discounts;  // 1 / D(r) for the ranks r = 1, 2, ..., where D is the divisor in DCG
   Span<const double> norms;      // ideal DCG
 
   template <class Group>
@@ -116,7 +117,7 @@ struct TableSwaps {
     double level, inverse_rank, gain, share;
   };
   Span<const double> gains;      // per row
-  Span<const double> discounts;  // of ranks 1, 3/2, 2, ...
+  Span<const double> discounts;  // discounts of the ranks 1, 1.5, 2, 2.5, ...
   Span<const double> norms;      // per list
 
   template <class Group>

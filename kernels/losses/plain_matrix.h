@@ -1,4 +1,5 @@
-// The relaxed permutation matrix of a list (neural_sort.h) without stored entries.
+// The relaxed permutation matrix of a list (neural_sort.h). Its entries are computed whenever they are read, not
+// stored.
 #pragma once
 
 #include <cmath>

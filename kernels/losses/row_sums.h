@@ -1,5 +1,5 @@
-// The CPU's inner loops of losses over rows, compiled once per instruction set. Arrays are padded to a multiple of
-// `row_padding` with - infinity, which adds nothing.
+// The CPU's inner loops of losses over rows, compiled once per instruction set. Arrays of scores are padded to a
+// multiple of `row_padding` with - infinity, which adds nothing to sums of exponentials.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct RowLoops {
   /// smooth_rank.h's.
   void (*above)(const double* x, double f, int64_t n, double* values, double* slopes);
 
-  // The next functions add the terms of a relevant row with score g to rows with scores f. Their results have the same
-  // bits as those of own_scores.h.
+  // `climf` and `tfmap` add the terms of a relevant row with score g to the rows with scores f. Their results have the
+  // same bits as those of own_scores.h.
 
   /// Adds Climf's value of a pair to sums and its slope to slopes.
   void (*climf)(const double* f, double g, int64_t n, double* sums, double* slopes);

@@ -9,10 +9,11 @@ namespace {
 
 inline double row_exponentials(const double* x, double top, int64_t n, double* powers) {
   using L = Lanes<double>;
-  constexpr double beyond = -350;  // the end of `exponential`'s range; e to this adds nothing
+  constexpr double beyond = -350;  // `exponential` takes no arguments below -350, and e^-350 adds nothing to the sum
   Parts<double> total = {};
   for (int64_t i = 0; i < n; i += L::count) {
-    const L::Vector at = L::load(x + i), t = at == top ? L::Vector{} : at - top;  // infinities may be equal
+    // equal scores differ by 0, even if both are infinite
+    const L::Vector at = L::load(x + i), t = at == top ? L::Vector{} : at - top;
     const L::Vector power = t < beyond ? L::Vector{} : exponential(t < beyond ? L::Vector{} : t);
     total[i / L::count % L::parts] += power;
     L::store(powers + i, power);
@@ -33,7 +34,8 @@ inline double row_logistic(const double* t, int64_t n, double* slopes) {
 
 inline double row_sum(const double* x, int64_t n) {
   using L = Lanes<double>;
-  constexpr double round = 0x1.8p52, most = 0x1p30;  // sums of integers up to here are exact in any order
+  // integers up to `most` have the same sum in any order; adding `round` rounds to an integer
+  constexpr double round = 0x1.8p52, most = 0x1p30;
   Parts<double> total = {};
   typename L::Vector beyond = {};
   for (int64_t i = 0; i < n; i += L::count) {
@@ -63,7 +65,7 @@ inline double row_largest(const double* x, int64_t n) {
 inline double row_cross_entropy(const double* x, const double* targets, double top, double log_total, int64_t n,
                                 double* terms) {
   for (int64_t i = 0; i < n; ++i) {
-    const double below = x[i] == top ? 0 : x[i] - top;  // infinities may be equal
+    const double below = x[i] == top ? 0 : x[i] - top;  // equal scores differ by 0, even if both are infinite
     terms[i] = targets[i] > 0 ? targets[i] * (log_total - below) : 0;
   }
   double sum = 0;
@@ -91,7 +93,7 @@ inline void row_above(const double* x, double f, int64_t n, double* values, doub
 inline void row_climf(const double* f, double g, int64_t n, double* sums, double* slopes) {
   for (int64_t i = 0; i < n; ++i) {
     const double t = g == f[i] ? 0 : g - f[i], e = portable::exp(t < 0 ? t : -t);
-    const double more = 1 / (1 + e), less = e / (1 + e);  // sigma of |t| and of -|t|
+    const double more = 1 / (1 + e), less = e / (1 + e);  // more = sigma(|t|), less = sigma(-|t|)
     sums[i] += (t > 0 ? t : 0) + portable::log1p(e);
     slopes[i] += t >= 0 ? less - more : more - less;
   }

@@ -1,4 +1,4 @@
-// Losses over pairs of a relevant row and a row that is sampled from the rest of the list (samplers.h).
+// Losses over pairs of a relevant row and a row that is not relevant and is sampled from the same list (samplers.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SampledLoss {
   Ragged lists;
   Chosen relevant;
   RandomKey key;
-  int64_t rows_before;  // in the batch of which these lists are a part
+  int64_t rows_before;  // number of rows of the batch before these lists, if the batch is computed in parts
   int64_t draws;
   Span<int64_t> drawn;
   Span<double> slopes;
@@ -41,7 +41,7 @@ struct SampledLoss {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
     if (derivative.data == nullptr) return;
     group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
-    // one lane sums in the order of the draws, because several draws may give the same row
+    // One lane adds up the slopes in the order of the draws, because several draws may give the same row.
     group.each(1, [&](int64_t) {
       for (int64_t k = 0; k < pairs; ++k) {
         if (drawn[first + k] < 0) continue;

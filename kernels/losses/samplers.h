@@ -28,11 +28,12 @@ struct RowDraws {
   Chosen relevant;
   RandomKey key;
   int64_t list, at, others, row;
-  uint64_t number;  // of the row in the whole batch, of which these lists may be a part
+  uint64_t number;  // number of the relevant row in the whole batch, even if a part of the batch is computed
 
   /// Position of the k-th row that is not relevant.
   MR_HD int64_t other(int64_t k) const {
-    int64_t low = 0, high = relevant.size(list);  // bounds of the number of relevant rows before it
+    // bisection: bounds of the number of relevant rows before the k-th row that is not relevant
+    int64_t low = 0, high = relevant.size(list);
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       if (relevant(list, middle) - middle <= k) {

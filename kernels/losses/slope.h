@@ -1,4 +1,5 @@
-// A list's loss times the slope of its bound.
+// Multiplies the loss of each list by the slope of its bound. A bound rescales a metric; its slope is its derivative by
+// the metric.
 #pragma once
 
 #include <cstdint>

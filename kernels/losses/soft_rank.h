@@ -66,7 +66,7 @@ struct SoftRankLoss {
   template <class Group>
   MR_HD double of_row(const Group& group, int64_t at, int64_t n, int64_t j, double weight) const {
     const double* const discounts = spare.data + 5 * at;
-    double* const beats = spare.data + 5 * at + n;  // probability that row i is above row j
+    double* const beats = spare.data + 5 * at + n;  // beats[i]: probability that row i is above row j
     double* now = beats + n;
     double* next = now + n;
     double* const slopes = next + n;

@@ -21,7 +21,8 @@ inline bool any(Flags flags) {
 /// The series of the error function for |z| <= 8.5. Each lane ends with its own last term.
 template <int vectors>
 void error_series(const double* z, double* sums) {
-  constexpr int unseen = 4;  // terms between checks for lanes that go on. A lane that has ended does not change.
+  // number of series terms between two checks whether any lane still needs terms; finished lanes do not change
+  constexpr int unseen = 4;
   Row squares[vectors], term[vectors], sum[vectors];
   for (int v = 0; v < vectors; ++v) {
     const Row at = Numbers::load(z + v * Numbers::count);
@@ -59,7 +60,7 @@ inline void normal(const double* z, int64_t n, double* below, double* density) {
 inline void one_more(double* ranks, int64_t rows, double up) {
   constexpr int64_t step = Numbers::count;
   const double stays = 1 - up;
-  // from the end, so that an entry is read before it is overwritten
+  // Goes through the ranks from the end, so that each probability is read before it is overwritten.
   for (int64_t r = rows / step * step; r >= 0; r -= step)
     Numbers::store(ranks + r, Numbers::load(ranks + r) * stays + Numbers::load(ranks + r - 1) * up);
 }

@@ -1,5 +1,5 @@
-// Top-N-Rank (Liang et al. 2018): - DCG over the rows that are now among the first N. Their ranks become
-// differentiable: a rank is a sum over all rows of how far the row is above.
+// Top-N-Rank (Liang et al. 2018): - DCG over the rows that are now among the first N, with differentiable ranks. The
+// rank of a row is a sum over all rows j of how far row j is above that row.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,8 @@ struct VectorCrossEntropy : TargetCrossEntropy<Real, Targets> {
     std::copy_n(w.scores.data + at, n, my.x.begin());
     const RowLoops& loops = row_loops();
     double top = loops.largest(my.x.data(), size);
-    if (top == -HUGE_VAL) {  // like equal finite scores; the padding stays below them
+    // If all scores are -infinity, they count as equal finite scores; only the padding stays at -infinity.
+    if (top == -HUGE_VAL) {
       std::fill_n(my.x.begin(), n, 0.0);
       top = 0;
     }

@@ -1,5 +1,5 @@
-// CLiMF and TFMAP by the CPU's vector loops (row_sums.h). Each lane is a relevant row and sums in the order of the
-// plain form.
+// CLiMF and TFMAP by the CPU's vector loops (row_sums.h). Each lane is a relevant row and adds up in the same order as
+// own_scores.h.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,8 @@ struct VectorOwnScores : OwnScoreLoss<Real, Form> {
     }
     for (int64_t other = 0; other < p; ++other) {
       check_interrupt();
-      const double sum = my.sums[other], slope = my.slopes[other];  // a row does not pair with itself
+      // Saves the sums of this row, to remove the pair of the row with itself, which the loop below adds.
+      const double sum = my.sums[other], slope = my.slopes[other];
       if constexpr (std::is_same_v<Form, Tfmap>)
         row_loops().tfmap(my.f.data(), my.sigma.data(), my.curve.data(), my.f[other], my.sigma[other], p,
                           my.sums.data(), my.slopes.data());

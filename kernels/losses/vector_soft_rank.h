@@ -73,7 +73,7 @@ struct VectorSoftRank : SoftRankLoss<Real> {
     for (const bool likely_below : {true, false}) {
       int64_t count = 0;
       for (int64_t i = 0; i < n; ++i) {
-        // where the density is 0 the slope is
+        // Skips row j itself, and rows whose density is 0, because their slope is 0, too.
         if (i == j || my.density[i] == 0 || (my.above[i] <= 0.5) != likely_below) continue;
         my.rows[count] = i;
         my.up[count++] = my.above[i];

@@ -50,7 +50,7 @@ template <class Real>
 struct AdamSteps {
   static constexpr int most = 24;
   AdamStep<Real> step[most];
-  int64_t first[most + 1] = {};  // number of entries before each parameter
+  int64_t first[most + 1] = {};  // first[k]: number of entries of all parameters before parameter k
   MR_HD void operator()(int64_t i) const {
     int k = 0;
     while (i >= first[k + 1]) ++k;

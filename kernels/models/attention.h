@@ -45,7 +45,7 @@ struct AttentionInputs {
 template <class Real>
 struct Attention {
   AttentionInputs<Real> in;
-  Span<Real> out, log_sums;  // log_sums[row * heads + head] is l of the row and head
+  Span<Real> out, log_sums;  // log_sums[row * heads + head]: log sum_j exp(a q_i . k_j) for this row i and head
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t index) const {
     const AttentionHead h = in.at(index);

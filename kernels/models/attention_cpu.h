@@ -1,4 +1,5 @@
-// Inner loops of attention: one row of weights. Compiled once per instruction set.
+// Inner loops of attention within lists, compiled once per instruction set. Each call computes the attention weights of
+// one row.
 #pragma once
 
 #include <cstdint>

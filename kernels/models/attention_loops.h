@@ -13,7 +13,8 @@ constexpr int64_t room = 16;
 template <class Real>
 int64_t prepared(Real* x, int64_t n, Real shift) {
   const int64_t end = (n + room - 1) / room * room;
-  const Real least = shift - 345;  // adding e^-345 does not change a sum of at least 1
+  // smaller entries are raised to this: adding e^-345 does not change a sum of at least 1
+  const Real least = shift - 345;
   for (int64_t j = 0; j < n; ++j) x[j] = x[j] < least ? least : x[j];
   for (int64_t j = n; j < end; ++j) x[j] = least;
   return end;
@@ -29,7 +30,7 @@ Real softmax(Real* x, int64_t n) {
   Real top = x[0], any = 0;
   for (int64_t j = 0; j < n; ++j) {
     top = x[j] > top ? x[j] : top;
-    any += x[j] - x[j];  // becomes NaN if an entry is not finite
+    any += x[j] - x[j];  // x - x is NaN if the entry is not finite, and makes the sum NaN
   }
   if (any != 0) {
     fill(x, n, any);

@@ -80,7 +80,7 @@ struct StepRows {
   DeferredRows<Real> at;
   const Real* gradient;
   Real* shown;
-  Real rate, correction, beta1, beta2, epsilon;  // for SGD: the learning rate and, as beta1, the momentum
+  Real rate, correction, beta1, beta2, epsilon;  // with SGD, `rate` is the learning rate and `beta1` the momentum
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;
     const StoredRow<Real> row = at.row(number);

@@ -31,10 +31,13 @@ struct GlideSums {
 /// + place).
 template <class Real>
 struct Glide {
-  Real reach, top[3], bottom[3];  // coefficients of (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...)
-  Real mean_left, square_left;    // factors by which the row's means decay
+  // rational function (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...) of u = reach / (sqrt(v) + reach)
+  Real reach, top[3], bottom[3];
+  // factors by which Adam's mean and mean square of a row shrink during the deferred steps
+  Real mean_left, square_left;
   int64_t first = 0, terms = 0;
-  bool low = false;  // degrees are at most 2: scaling both by R^2 saves a division
+  // true if the polynomials in u have degrees of at most 2: multiplying both by (sqrt(v) + reach)^2 saves a division
+  bool low = false;
 };
 
 /// Fits the Pade approximant of sum_j weight_j / (1 + d_j u) with degrees n - 1 and n, which is Gauss quadrature with n

@@ -34,10 +34,10 @@ struct ItemGradients {
   IndexView user_of, item_of;
   Ragged lists;
   int64_t width;
-  const uint64_t* bits;  // the bits of an ItemSet
+  const uint64_t* bits;  // the bit set of the items that occur (ItemSet::bits)
   const int32_t* before;
   Span<const Real> upstream;
-  Span<Real> out;  // gradients, one row for every item that occurs
+  Span<Real> out;  // gradients of the items, one row for every item that occurs in the batch
 };
 
 template <class Real>

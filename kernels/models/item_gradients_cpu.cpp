@@ -29,7 +29,7 @@ void ItemSet::write(int64_t* numbers) const {
 
 template <class Real>
 void item_gradients(const ItemGradients<Real>& work) {
-  constexpr double of_entry = 0.25;   // estimated nanoseconds per entry
+  constexpr double of_entry = 0.25;   // estimated nanoseconds to add one entry of a row's gradient
   constexpr int64_t most_pieces = 8;  // every piece scans all rows of the batch for its items
   const double time = of_entry * static_cast<double>(work.upstream.size) * static_cast<double>(work.width);
   const int64_t places = work.width > 0 ? work.out.size / work.width : 0;

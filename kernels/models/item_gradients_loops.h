@@ -31,7 +31,8 @@ void choose(const ItemGradients<Real>& w, int64_t from, int64_t to, int64_t firs
     const int64_t place = w.before[word] + __builtin_popcountll(lower);
     found->row[count] = r;
     found->place[count] = place;
-    count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);  // counts without a branch
+    // counts rows whose output row is in [first, last), without a branch
+    count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);
   }
   found->count = count;
 }

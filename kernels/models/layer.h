@@ -14,7 +14,7 @@ namespace mr {
 
 enum class Activation : int8_t { none, relu, tanh, sigmoid, softplus };
 
-// Each activation has its value as a function of z, and its derivative as a function of y = value(z).
+// Each class below is an activation: `value` is a function of z, and `derivative` is a function of y = value(z).
 
 template <class Real>
 struct NoActivation {

@@ -30,7 +30,8 @@ void vjp_piece(const LayerVjp<Real>& work, int64_t piece) {
     const Real* __restrict__ const y = work.y.data + row * width;
     const Real* __restrict__ const upstream = work.upstream.data + row * width;
     Real* __restrict__ const dz = work.dz.data + row * width;
-    // In one loop the compiler would turn a derivative of 0 or 1 and its product into a branch per entry.
+    // Computes derivatives and products in two loops: in one loop, the compiler would turn a derivative of 0 or 1 and
+    // its product into a branch per entry.
     constexpr int64_t part = 64;
     Real slope[part];
     for (int64_t at = 0; at < width; at += part) {

@@ -1,5 +1,5 @@
-// Steps of the optimizers other than Adam (adam.h). A gradient is dense or sparse by rows; if it is sparse, `slot` says
-// which of its rows belongs to a parameter row.
+// Steps of the optimizers other than Adam (adam.h). A gradient is dense, or sparse by rows. If it is sparse, `slot`
+// gives for every row of the parameter its row in the gradient.
 #pragma once
 
 #include <cmath>

@@ -9,7 +9,8 @@ namespace {
 
 template <class Real>
 void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
-  // prefetch distance: rows lie at random places in a table larger than the L1 cache
+  // `ahead` rows are prefetched, because rows lie at random places in a table larger than the L1 cache. A cache line
+  // has `line` entries.
   constexpr int64_t ahead = 8, line = 64 / sizeof(Real);
   const auto row = [&](int64_t k) { return rows.matrix + (rows.index[k] - 1) * rows.width; };
   for (int64_t k = 0; k < rows.n; ++k) {

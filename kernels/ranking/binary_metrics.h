@@ -1,7 +1,7 @@
 // Exact metrics of binary relevance from placements, as expectations over the orders of tied rows. In a run of t tied
-// rows below a others, a row is at each of the ranks a + 1 .. a + t with probability 1/t. Given that a relevant row is
-// at the j-th of them, each of the run's other rt - 1 relevant rows is above it with probability (j - 1) / (t - 1). H
-// are sums of 1/r over the first ranks.
+// rows with a rows above it, a row is at each of the ranks a + 1 .. a + t with probability 1/t. Given that a relevant
+// row is at the j-th of these ranks, each of the run's other rt - 1 relevant rows is above it with probability (j - 1)
+// / (t - 1). H(r) is the sum of 1 / rank over the first r ranks.
 #pragma once
 
 #include "kernels/core/powers.h"
@@ -79,7 +79,8 @@ struct FirstRelevant {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list);
-    // relevant rows with no relevant row above belong to one run; the packed number lets one maximum find it
+    // All relevant rows that have no relevant row above them are in one run of tied rows, so any of them finds the run.
+    // This takes the one with the largest row number.
     const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
       const int64_t i = v.counted(list, slot);
       return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};

@@ -1,5 +1,5 @@
-// Exact metrics of grades from placements, as expectations over the orders of tied rows. D are sums of discounts over
-// the first ranks. Every grade above 0 counts, whatever the threshold for relevant rows.
+// Exact metrics of grades from placements, as expectations over the orders of tied rows. D(r) is the sum of discounts
+// over the first r ranks. Every grade above 0 counts, whatever the threshold for relevant rows.
 #pragma once
 
 #include "kernels/core/logarithms.h"
@@ -70,7 +70,7 @@ struct ExpectedReciprocalRank {
     double* products = scratch.data + 4 * at;
     const double largest =
         group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i, whole) < 1 ? missed(at + r + i, whole) : 0; });
-    // products over more rows than this are below 1e-30 and are skipped
+    // A product of more factors than this is below 1e-30 and is skipped.
     const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
     const int64_t graded = mean_products(group, at + r, t, limit, whole, products, spare);
@@ -78,7 +78,7 @@ struct ExpectedReciprocalRank {
     double* chance = scratch.data + 4 * at + 2 * t;
     double* next = scratch.data + 4 * at + 3 * t;
     group.each(most, [&](int64_t i) { chance[i] = 0; });
-    // chance[i - 1] (`none` for i = 0): the probability that i of the first j rows of the run have a grade
+    // chance[i - 1] (`none` for i = 0): probability that i of the first j tied rows have a grade above 0
     double none = 1, before = 1, value = 0;
     for (int64_t j = 1; j <= last; ++j) {
       const auto remain = static_cast<double>(t - j + 1), others = static_cast<double>(t - graded - j + 1);

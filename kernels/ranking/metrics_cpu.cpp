@@ -69,7 +69,8 @@ struct PackedRows {
     keys.resize(static_cast<size_t>(n));
     if (n <= rank_loops().most) {
       static constinit thread_local OfThread<std::vector<int32_t>> the_places;
-      std::vector<int32_t>& places = the_places.get();  // places of a short list's rows
+      // for each row of a short list, its position by descending score
+      std::vector<int32_t>& places = the_places.get();
       places.resize(keys.size());
       rank_loops().count(precedes.scores, n, places.data());
       for (int64_t i = 0; i < n; ++i) keys[places[i]] = packed(i);
@@ -152,7 +153,7 @@ struct WrongPairsByRank : WrongPairs<Real> {
     grades.erase(std::unique(grades.begin(), grades.end()), grades.end());
     order.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) order[places[i].above + places[i].before] = static_cast<int32_t>(i);
-    above.assign(grades.size() + 1, 0);  // a Fenwick tree, indexed by grade
+    above.assign(grades.size() + 1, 0);  // Fenwick tree by grade: number of rows above with that grade
     const auto level = [&](int64_t i) {
       return std::lower_bound(grades.begin(), grades.end(), own[i]) - grades.begin();
     };

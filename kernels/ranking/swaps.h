@@ -65,9 +65,9 @@ struct SumSwaps {
   using Row = SwapRow;
   Span<const double> discounts;  // discounts of ranks 1, 2, ...
   Span<const double> norms;
-  Gain gain = Gain::linear;  // gain of grades if `graded`; otherwise every better row is worth 1
+  Gain gain = Gain::linear;  // gain of grades if `graded`; otherwise every better row has gain 1
   bool graded = false;
-  bool first_relevant_only = false;  // true if ranks below P count as 0
+  bool first_relevant_only = false;  // true if ranks beyond P, the number of relevant rows, count as 0
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -96,7 +96,7 @@ struct SumSwaps {
 struct ApSwaps {
   using Row = SwapRow;
   int64_t k;
-  bool by_cutoff;  // divide by min(P, k) instead of P
+  bool by_cutoff;  // true: divide AP by min(P, k); false: divide by P, the number of relevant rows
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> sums) const {
@@ -111,7 +111,7 @@ struct ApSwaps {
   }
   struct Delta {
     double of_each;  // 1 / P for P relevant rows
-    double last;     // 1 / (k + 1/2): a rank whose inverse is smaller is beyond the cutoff
+    double last;     // 1 / (k + 1/2): a row whose inverse rank is smaller is beyond the cutoff k
     MR_HD double operator()(const Row& i, const Row& j) const {
       const double sum = i.share + j.share;
       return of_each * (j.inverse_rank > i.inverse_rank ? sum : within(j.inverse_rank) - within(i.inverse_rank) - sum);

@@ -12,7 +12,7 @@ namespace mr {
 struct FirstSwaps {
   using Row = SwapRow;
   int64_t k;
-  bool reciprocal;  // true: 1 / rank up to rank k; false: 1 up to rank k
+  bool reciprocal;  // true: RR, 1 / rank up to rank k; false: hit, 1 up to rank k
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -53,12 +53,13 @@ struct FirstSwaps {
 /// the ratio of the two rows' 1 - R.
 struct CascadeSwaps {
   struct Row {
-    double level;                  // R
-    double share;                  // remaining probability / rank, or 0 beyond rank k
-    double inverse_rank, brought;  // brought: sum of R left / rank over the ranks above
+    double level;  // R, the probability that the user stops at the row
+    // probability that the user reaches the row, divided by its rank; 0 beyond the cutoff k
+    double share;
+    double inverse_rank, brought;  // brought: sum of level * share over the rows above, their part of ERR
   };
   int64_t k;
-  double top;  // largest grade, in R = (2^y - 1) / 2^top
+  double top;  // largest grade, for R = (2^y - 1) / 2^top of a row with grade y
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double> by_rank) const {

@@ -36,7 +36,7 @@ struct TimeBiasedGain {
     const int64_t at = v.lists.begin(list);
     const double total = group.sum(v.lists.size(list), [&](int64_t i) {
       const Placement& p = v.places[at + i];
-      if (p.before > 0 || p.relevant_tied == 0) return 0.0;  // the run is evaluated once, at its first row
+      if (p.before > 0 || p.relevant_tied == 0) return 0.0;  // a run of tied rows is evaluated once, at its first row
       return bias.left(p.relevant_above, p.above - p.relevant_above) * p.relevant_tied *
              over_run(p.relevant_tied - 1, p.tied - p.relevant_tied);
     });
@@ -63,8 +63,8 @@ struct TimeBiasedGain {
 /// relevant rows between them, a relevant row above becomes an irrelevant one, or the reverse.
 struct TimeBiasSwaps {
   struct Row {
-    double level, share, inverse_rank;  // share: remaining interest at the row
-    double brought;                     // brought: sum of the terms of the relevant rows above
+    double level, share, inverse_rank;  // share: interest that remains when the user reaches the row
+    double brought;                     // brought: sum of the shares of all relevant rows above this row
   };
   TimeBias bias;
 
@@ -83,7 +83,8 @@ struct TimeBiasSwaps {
     });
   }
   struct Delta {
-    double gain, fall, rise;  // fall, rise: change of interest if a row above loses or gains relevance
+    // fall, rise: factor of the remaining interest if a relevant row above becomes irrelevant, or the reverse
+    double gain, fall, rise;
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (i.inverse_rank > j.inverse_rank) {
         const double between = j.brought - i.brought - i.share;
