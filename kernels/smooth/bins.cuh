@@ -1,4 +1,5 @@
-// Bins of scores on the GPU, each one box wide, for boxes.cuh: which lists use bins, and which rows are in each bin.
+// Bins of scores on the GPU, for boxes.cuh: which lists are summed by bins, and which rows are in each bin. A bin is an
+// interval of scores that is as wide as a box (box_table.h).
 #pragma once
 
 #include <cmath>
@@ -64,7 +65,7 @@ struct FindSpreads {
     constexpr double width = BoxShape<typename Work::Number>::width;
     const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
     BinSpread out;
-    if (!(span <= width * static_cast<double>(n))) return out;  // true for infinite and NaN spans, too
+    if (!(span <= width * static_cast<double>(n))) return out;  // infinite and NaN spans return here, too
     if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
     const double one = std::rint(work.gain() * (low - out.shift) / width),
                  other = std::rint(work.gain() * (high - out.shift) / width);

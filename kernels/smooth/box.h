@@ -1,5 +1,5 @@
-// Inner loops for sums of sigma(x_j - x_i) and k(x_j - x_i) over the sources j of a list at its targets i, in time near
-// linear in the number of rows. Loops are in box_loops.h, compiled once per instruction set.
+// Inner loops for sums of sigma(x_j - x_i) and of its derivative k(x_j - x_i) over the sources j of a list at its
+// targets i, in time near linear in the number of rows. The code is in box_loops.h, compiled once per instruction set.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct BoxCosts {
 
 struct Costs {
   PairCosts pairs;
-  BoxCosts boxes[2];  // [0] without, [1] with the weights for ranks among the relevant rows
+  BoxCosts boxes[2];  // [0]: costs of ranks only; [1]: costs with the ranks among the relevant rows
 };
 
 template <class Real>
@@ -76,7 +76,8 @@ bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>&
   const double span = spread.one_box ? 0 : spread.counted ? bins * BoxShape<Real>::width : HUGE_VAL;
   const double pairs = by_pairs(costs.pairs, in_double, r, span);
   const double most = spread.counted ? std::min(static_cast<double>(r.rows), bins) : static_cast<double>(r.rows);
-  const double across = std::max(bins, most);  // the span is NaN if some scores are infinite
+  // number of boxes that the scores span; if boxes are not counted, the number of rows
+  const double across = std::max(bins, most);
   if (by_boxes(cost, r, most, across) <= pairs) return true;
   if (by_boxes(cost, r, spread.one_box ? 1 : 2, across) > pairs) return false;
   const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.gain, spread));

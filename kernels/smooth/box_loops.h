@@ -6,7 +6,8 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-constexpr int64_t flush = 2048;  // items between additions to double, so that long float sums stay accurate
+// number of floats that are added before the sum is added to a double, so that long sums stay accurate
+constexpr int64_t flush = 2048;
 
 /// A vector with as many Reals as a vector of doubles has lanes.
 template <class Real>
@@ -39,7 +40,8 @@ void for_parts(const Real* s, int64_t n, F one) {
 
 template <class Real>
 void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u) {
-  constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;  // adding it rounds to an integer
+  // adding `round` and subtracting it again rounds to an integer
+  constexpr double width = BoxShape<Real>::width, round = 0x1.8p52;
   using Wide = Lanes<double>::Vector;
   const auto wide = &Lanes<double>::all;
   const Wide shift = Lanes<double>::all(grid.shift), least = Lanes<double>::all(grid.first),
@@ -47,7 +49,7 @@ void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     const Wide x = grid.gain * (Part<Real>::load(from) - shift);
     Wide box = multiply_add(x, wide(1 / width), wide(round)) - round;
-    box = box >= least ? box : least;  // NaN, too, is put into an existing box
+    box = box >= least ? box : least;  // NaN goes into the lowest box, because every row must have an existing box
     box = box <= most ? box : most;
     const Wide at = multiply_add(box, wide(-width), x) * (2 / width), key = (box - least) * 2 + double(other);
     Real place_of[Part<Real>::count];
@@ -134,8 +136,10 @@ template <class Real, int weights>
 void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
-  constexpr int vectors = 2 * L::count <= padded ? 2 : 1;  // per weight: all sums fit into registers
-  constexpr int chains = 4 / weights;                      // independent sums, which hide the latency of additions
+  // vectors of sums for each weight, so few that the sums of all weights fit into registers
+  constexpr int vectors = 2 * L::count <= padded ? 2 : 1;
+  // number of independent sums, which hide the latency of additions
+  constexpr int chains = 4 / weights;
   for (int from = 0; from < padded; from += vectors * L::count) {
     typename L::Vector total[weights][chains][vectors] = {};
     for (int64_t source = field.near_first[target]; source < field.near_last[target]; ++source) {
@@ -167,7 +171,7 @@ struct Near {
   static constexpr int most = 2 * BoxShape<Real>::max_reach + targets;
   static constexpr Real zeros[box_weights * BoxShape<Real>::padded] = {};
   const Real* q[most];
-  int64_t count;  // number of sources of one target
+  int64_t count;  // number of boxes whose moments one target box adds up
 
   Near(const BoxField<Real>& field, int weights, int64_t target) {
     const int64_t lowest = field.index[target] - field.reach;

@@ -20,8 +20,9 @@ bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
 
 int64_t most_bins(int64_t n) { return 4 * n + 1024; }
 
-constexpr int64_t plan_piece = 16384;  // number of rows that one thread counts and sorts
-constexpr int64_t piece_bins = 2048;   // up to this many boxes, every piece has its own counts
+constexpr int64_t plan_piece = 16384;  // number of rows that one thread assigns and counts at a time
+// with at most this many boxes, every piece of `plan_piece` rows has its own counts of rows per box
+constexpr int64_t piece_bins = 2048;
 
 /// Box numbers for scores so large that any two of them differ by more than the reach, infinities included. They get
 /// boxes after all others, in ascending order.
@@ -185,7 +186,7 @@ template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);
   const int64_t piece_rows = bins <= piece_bins ? plan_piece : rows.n, pieces = (rows.n + piece_rows - 1) / piece_rows;
-  // avoids false sharing: no two pieces count in one cache line
+  // Counts of different pieces of rows are never in one cache line, which avoids false sharing between threads.
   constexpr auto line = static_cast<int64_t>(64 / sizeof(int32_t));
   const int64_t width = (2 * bins + 2 * line - 1) / line * line;
   int32_t* const counts = room(counts_, pieces * width);

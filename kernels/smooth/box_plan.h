@@ -1,4 +1,5 @@
-// Assigns the rows of a list to boxes. Within a box the marked rows (the relevant ones) come first.
+// Assigns the rows of a list to boxes, which are intervals of scores with one width. Within a box the marked rows (the
+// relevant ones) come first.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +29,12 @@ struct BoxRows {
 
 /// The spread of a list's scores, computed in one pass.
 struct BoxSpread {
-  double shift = 0;            // subtracted from scores to keep digits of large ones
-  double first = 0, last = 0;  // box numbers of the lowest and highest score
+  double shift = 0;            // is subtracted from all scores, so that large scores keep their digits
+  double first = 0, last = 0;  // box numbers of the lowest and the highest score
   bool one_box = false;
   bool counted = false;  // true if there are few enough box numbers to sort rows by counting
-  bool fits = true;      // false if rounding loses a score's position in its box although other scores are near
+  // false if rounding would lose the positions of scores in their boxes, although other scores are near
+  bool fits = true;
 };
 template <class Real>
 BoxSpread box_spread(const Real* scores, int64_t n, double gain);
@@ -54,15 +56,17 @@ constexpr int64_t box_chunk = 8192;
 /// The assignment of a list's rows to boxes. Each thread reuses one.
 template <class Real>
 struct BoxPlan {
-  int64_t reach = 0;  // boxes further apart than this count as infinitely far apart
+  int64_t reach = 0;  // boxes that are more box widths apart than this count as infinitely far apart
   std::vector<Box> boxes;
-  std::vector<int64_t> index;                  // for every box: its position, in box widths
-  std::vector<int32_t> near_first, near_last;  // for every box: the range of boxes within reach
+  std::vector<int64_t> index;                  // for every box: its number on the axis of scores, in box widths
+  std::vector<int32_t> near_first, near_last;  // for every box: the range of boxes within `reach`
   std::vector<BoxChunk> chunks;
-  std::vector<Real> u;        // for every position: the score's offset in [-1, 1]; padded with 16 zeros
-  std::vector<int32_t> item;  // for every position: the index among the marked rows, or the row number
+  // for every row in box order: offset of its score in the box, in [-1, 1]; then 16 zeros as padding
+  std::vector<Real> u;
+  // for every row in box order: its index among the marked rows if it is marked, else its row number
+  std::vector<int32_t> item;
 
-  const BoxLoops<Real>* loops = nullptr;  // the loops that read this plan
+  const BoxLoops<Real>* loops = nullptr;  // the loops (of one instruction set) that read this plan
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
   int64_t bytes() const {

@@ -10,7 +10,7 @@
 namespace mr::cpu {
 namespace {
 
-constexpr int64_t stretch = 512;  // number of positions that are evaluated before results are written
+constexpr int64_t stretch = 512;  // number of rows that are evaluated before their results are written
 
 /// Calls f(i) for i < count on all threads, in about the same number of tasks for any count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
@@ -26,9 +26,10 @@ struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;
 
   BoxPlan<Real> plan;
-  std::vector<Real> scores;  // scores of the marked rows, if other rows are not used
-  std::vector<Real> g, h;    // derivatives g and h for every marked position
-  std::vector<Sums> sums;    // moments for every chunk
+  std::vector<Real> scores;  // copied scores of the marked (relevant) rows, if the other rows are not used
+  // derivatives by the rank (g) and by the rank among relevant rows (h), for marked rows in box order
+  std::vector<Real> g, h;
+  std::vector<Sums> sums;  // Chebyshev moments of every chunk of rows
   std::vector<Real> q, expansion;
   std::vector<double> above;
   int weights = 0;
@@ -49,7 +50,8 @@ struct BoxSums {
 template <class Real>
 class BoxSumsInUse {
  public:
-  BoxSumsInUse() { of(); }  // Created here, because the destructor must not throw.
+  // Creates the thread's sums here, because the destructor, which also reads them, must not throw.
+  BoxSumsInUse() { of(); }
   ~BoxSumsInUse() {
     if (of().bytes() > 2 * most_kept) of() = BoxSums<Real>();
   }
@@ -114,7 +116,9 @@ void BoxSums<Real>::translate(typename BoxTable<Real>::Kernel kernel) {
     plan.loops->translate(field, weights, i * together, std::min(boxes, (i + 1) * together));
   });
   if (kernel != BoxTable<Real>::sigma) return;
-  double* const total = room(above, boxes + 1);  // total weight of this box and of those above it, for which sigma is 1
+  // total[b]: weight of box b and of all higher boxes. A box far above a target adds its whole weight, because sigma is
+  // 1.
+  double* const total = room(above, boxes + 1);
   for (int w = 0; w < weights; ++w) {
     total[boxes] = 0;
     for (int64_t box = boxes - 1; box >= 0; --box) total[box] = total[box + 1] + q[(box * weights + w) * padded];
@@ -188,7 +192,8 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     const auto one = [&](int32_t position, const Real(&sum)[1]) {
       const int32_t item = plan.item[position];
-      // if every row is a target, the marked items are the sources
+      // The target's index: `item`, except for a source if every row is a target. Then it is the row number of the
+      // source.
       const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
       ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };
@@ -211,7 +216,8 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
   my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.gain), loops);
   my.add_up(g, h);
-  // for all targets: g and, over all rows, 1; for relevant targets also g + h and, over the relevant rows, 1
+  // Collects sums for four weights: 0 is g of the targets, 1 is 1 for all rows, 2 is g + h of the targets, and 3 is 1
+  // for the targets.
   my.collect(h ? 4 : 2, [](int weight, int m, const Sums& from) {
     if (weight == 0) return from.of[Sums::g][m];
     if (weight == 1) return from.of[Sums::marked][m] + from.of[Sums::others][m];

@@ -1,4 +1,5 @@
-// Smooth ranks and their derivatives by boxes (boxes.cuh), and the choice of the lists that are summed by boxes.
+// Smooth ranks and their derivatives on the GPU by boxes of scores (boxes.cuh), and the choice of the lists that are
+// summed by boxes rather than over all pairs.
 #pragma once
 
 #include "kernels/smooth/boxes.cuh"

@@ -1,4 +1,5 @@
-// Smooth ranks and their derivatives for one list by boxes (box.h), and the test for when that is faster than pairs.
+// Smooth ranks and their derivatives for one list by boxes of scores (box.h), and the estimate whether boxes are faster
+// than sums over all pairs.
 #pragma once
 
 #include "kernels/smooth/box.h"

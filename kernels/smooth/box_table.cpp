@@ -39,7 +39,7 @@ struct Nodes {
 template <class Real, int p>
 void fill_block(const Nodes<p>& nodes, long double (*kernel)(long double), double distance, Real* block) {
   constexpr long double half = BoxShape<Real>::width / 2;
-  long double by_source[p][p] = {};  // sums over source nodes: [m][node of the target]
+  long double by_source[p][p] = {};  // sums over the Chebyshev nodes of the source: [coefficient m][node of the target]
   for (int a = 0; a < p; ++a) {
     for (int b = 0; b < p; ++b) {
       const long double value = kernel(distance + half * (nodes.u[a] - nodes.u[b]));

@@ -20,8 +20,8 @@ struct BoxShape {
   static constexpr bool single = sizeof(Real) == 4;
   static constexpr double width = single ? 2 : 1.5, cutoff = single ? 17 : 34;
   static constexpr int terms = single ? 9 : 16;
-  static constexpr int padded = 16;     // number of terms, padded to whole vectors
-  static constexpr int max_reach = 40;  // largest number of boxes within reach on either side
+  static constexpr int padded = 16;     // number of Chebyshev terms, padded to whole vectors
+  static constexpr int max_reach = 40;  // largest number of boxes within reach on either side of a box
 
   /// In a list of the given number of rows, boxes further apart than this count as infinitely far apart.
   static MR_HD int64_t reach(int64_t rows) {

@@ -130,7 +130,8 @@ struct AddParts {
     constexpr int size = Work::weights * box_padded;
     const int64_t block = at / size, i = at % size, bin = static_cast<int64_t>(bins.keys[block * crowd]);
     if (bin == bins.none || bins.size(bin) < crowd) return;
-    if (block != (bins.starts[bin] + crowd - 1) / crowd) return;  // skip all but the bin's first part
+    // A large bin is summed in parts, and the bin's first part adds up the sums of all parts.
+    if (block != (bins.starts[bin] + crowd - 1) / crowd) return;
     double sum = 0;
     for (int64_t part = block; part < block + bins.size(bin) / crowd; ++part) sum += parts[part * size + i];
     q[bin * size + i] = static_cast<typename Work::Number>(sum);

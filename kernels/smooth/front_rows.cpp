@@ -19,9 +19,11 @@ constexpr double reach = 350;
 
 /// Arrays that a thread reuses.
 struct FrontArrays {
-  std::vector<double> near, front;             // exponentials of near rows and of the front, padded as sources are
-  std::vector<double> weights, front_weights;  // weights of near rows and of the front
-  std::vector<int32_t> slots, order;           // for near rows: index of the target, and the order of visits
+  // exponentials of the scores of near rows and of front rows (front_rows.h), padded to whole vectors
+  std::vector<double> near, front;
+  std::vector<double> weights, front_weights;  // weights of near rows and of front rows
+  // slots: index of each near row among the targets; order: near rows in the order in which they are visited
+  std::vector<int32_t> slots, order;
   std::vector<double> targets, target_weights, sums, logs;
 
   auto in_use() { return Kept(near, front, weights, front_weights, slots, order, targets, target_weights, sums, logs); }
@@ -128,7 +130,8 @@ struct FrontTerms : SmoothRrTerms<Real> {
     if (!near.numbers()) return SmoothRrTerms<Real>::operator()(group, list);
     const int64_t at = this->targets.begin(list);
     std::fill_n(this->terms.data + at, this->targets.size(list), Real(0));
-    constexpr double least = static_cast<double>(std::numeric_limits<Real>::denorm_min()) / 2;  // less rounds to 0
+    // smaller terms round to 0
+    constexpr double least = static_cast<double>(std::numeric_limits<Real>::denorm_min()) / 2;
     double cut = -1;
     near.from_the_top([&](const Part& part) {
       const std::vector<double>& products = near.products(0, near.size());
@@ -213,8 +216,9 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
                                                my.sums.data() + first);
       });
     };
-    sums(my.near, my.weights, 0, front);                           // pairs (front row, any row)
-    sums(my.front, my.front_weights, front, near.size() - front);  // pairs (other row, front row)
+    sums(my.near, my.weights, 0, front);  // pairs of a front row and any near row
+    // pairs of a near row outside the front and a front row
+    sums(my.front, my.front_weights, front, near.size() - front);
     for (int64_t i = 0; i < near.size(); ++i) {
       const int64_t row = this->targets(list, my.slots[my.order[i]]);
       this->out[this->lists.begin(list) + row] += static_cast<Real>(this->factor(list) * my.sums[i]);

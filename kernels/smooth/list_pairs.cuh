@@ -1,4 +1,4 @@
-// Smooth ranks and their derivatives as sums over the pairs of one list, for its targets.
+// Smooth ranks and their derivatives as sums over the pairs of one list, computed for the target rows of the list.
 #pragma once
 
 #include "kernels/smooth/pair_sums.cuh"
@@ -23,7 +23,7 @@ struct PairTask {
 
 /// Index of a row among the rows chosen from its list, or -1.
 MR_HD inline int64_t slot_of(const Chosen& chosen, int64_t list, int64_t row) {
-  // all rows are chosen, or none: the memory is null if no list has a chosen row
+  // Null means that every row of each list is chosen, or that no list has a chosen row (then the size is 0).
   if (chosen.rows == nullptr) return row < chosen.size(list) ? row : -1;
   int64_t low = 0, high = chosen.size(list);
   while (low < high) {
@@ -59,8 +59,8 @@ struct ListRanks {
   }
 
   __device__ void finish(int64_t slot, const PairValues& sums) const {
-    const bool own =
-        w.sources == w.targets || slot_of(w.sources, list, w.targets(list, slot)) >= 0;  // minus its own sigma(0) = 1/2
+    // True if the target is one of its sources: then its own term sigma(0) = 1/2 is subtracted from the rank.
+    const bool own = w.sources == w.targets || slot_of(w.sources, list, w.targets(list, slot)) >= 0;
     const int64_t at = w.targets.begin(list) + slot;
     w.ranks[at] = static_cast<Real>((own ? 0.5 : 1) + sums.first);
     if (w.among.data != nullptr) w.among[at] = static_cast<Real>(0.5 + sums.second);

@@ -46,13 +46,18 @@ struct Window {
 /// Arrays that a thread reuses.
 template <class Real>
 struct NearScratch {
-  std::vector<std::pair<Real, int32_t>> keys;  // negated score and row
-  std::vector<int32_t> places, order;          // by row: its place by descending score; by place: its row
+  // negated score and row number of each row, for sorting by descending score
+  std::vector<std::pair<Real, int32_t>> keys;
+  // places: place of each row by descending score; order: row at each place
+  std::vector<int32_t> places, order;
   Sorted all, targets;
-  std::vector<int32_t> slot_of;                // for every row: its index as target, or -1
-  std::vector<Window> windows;                 // for every sorted target
-  std::vector<double> apart, sigmas, kernels;  // for every near pair: difference, sigma and its derivative
-  std::vector<double> slopes, among, sums;     // for sorted rows; for sorted targets; for targets
+  // for every row: its index among the targets, or -1 if its rank is not computed
+  std::vector<int32_t> slot_of;
+  std::vector<Window> windows;  // for every target by ascending score: the range of rows near it
+  // for every pair of near rows: score difference, its sigma, and the derivative of sigma
+  std::vector<double> apart, sigmas, kernels;
+  // sums of derivatives, in the order of scores: `slopes` for rows; `among` and `sums` for targets
+  std::vector<double> slopes, among, sums;
 
   auto in_use() {
     return Kept(keys, places, order, all.scores, all.slots, targets.scores, targets.slots, slot_of, windows, apart,
@@ -74,7 +79,7 @@ class NearPairs {
       : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
     if (targets.size(list) * n_ < least_pairs) return;
     const ScoreSpan<Real> of(s_, n_, gain_);
-    const bool narrow = of.span <= ratio_span<double>;  // false for a NaN span (both ends infinite)
+    const bool narrow = of.span <= ratio_span<double>;  // also false if the span is NaN, because both ends are infinite
     wide_ = !narrow && !crowded(sources, of.span) && sort(targets, list);
   }
 
@@ -88,7 +93,8 @@ class NearPairs {
     int64_t first = 0, last = 0, total = 0;
     for (int64_t i = 0; i < my_.targets.size() && total <= most; ++i) {
       const double x = my_.targets.scores[i];
-      while (apart(x, sources.scores[first]) > reach) ++first;  // the loop ends at the target itself at the latest
+      // ends at the latest at the target itself, which is one of the sources
+      while (apart(x, sources.scores[first]) > reach) ++first;
       while (last < sources.size() && apart(sources.scores[last], x) <= reach) ++last;
       my_.windows[i] = {first, last};
       total += last - first;
@@ -187,14 +193,15 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
   if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
   const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
     pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
-      // the target itself is among the sources: its sigma(0) is 1/2, not 1
+      // The rank is 1 + the sum over other sources = 1/2 + the sum over all sources, because the target adds sigma(0) =
+      // 1/2.
       double rank = 0.5 + static_cast<double>(sources.size() - near.last);
       for (int64_t j = 0; j < near.size(); ++j) rank += sigma[j];
       ranks[w.targets.begin(list) + my.targets.slots[i]] = static_cast<Real>(rank);
     });
   };
   over(all ? my.all : my.targets, w.ranks);
-  // a target has at most as many targets near it as rows
+  // Ranks among the targets: `find` succeeds again, because a target has at most as many near targets as near rows.
   if (w.among.data != nullptr && pairs.find(my.targets)) over(my.targets, w.among);
   return true;
 }

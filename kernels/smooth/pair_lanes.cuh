@@ -8,7 +8,7 @@
 
 namespace mr::cuda {
 
-constexpr int pair_lanes = 128;  // number of lanes of a block
+constexpr int pair_lanes = 128;  // number of lanes (threads) of a GPU block
 
 struct ScoreRange {
   double low, high;

@@ -27,7 +27,8 @@ struct Piece {
 
 /// Calls f(piece) on all threads. `others` gives the number of rows that each row of a piece is paired with.
 void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const auto& f) {
-  constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;  // estimated times in nanoseconds
+  // estimated nanoseconds for each piece of a list, each row and each pair of rows
+  constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;
   double time = 0;
   for (const Piece& piece : pieces) {
     const auto n = static_cast<double>(piece.size()), m = static_cast<double>(others(piece.list));

@@ -1,5 +1,5 @@
-// Sigmoids of pairs from one exponential per row, on both processors: with e_j = exp(x_j - c), sigma(x_j - x_i) = e_j /
-// (e_i + e_j) and k(x_j - x_i) = e_i e_j / (e_i + e_j)^2.
+// Sigmoids of pairs and their derivatives k from one exponential per row, on CPU and GPU. With e_j = exp(x_j - c) for
+// any c, sigma(x_j - x_i) = e_j / (e_i + e_j) and k(x_j - x_i) = e_i e_j / (e_i + e_j)^2.
 #pragma once
 
 namespace mr {

@@ -1,5 +1,6 @@
-// Sums over the sources of a list at its targets, in tiles through shared memory. With e = exp(x - c), sigma and k of a
-// difference of scores are ratios (kernels/smooth/pair_ratio.h); two sources share one division.
+// Sums over the sources of a list at its targets, in tiles through shared memory. With e = exp(score - centre), the
+// sigmoid of a score difference and its derivative are ratios (kernels/smooth/pair_ratio.h). Two sources share one
+// division.
 #pragma once
 
 #include <cmath>
@@ -12,7 +13,7 @@
 
 namespace mr::cuda {
 
-constexpr int sources_per_lane = 8;  // number of sources per lane in shared memory at a time
+constexpr int sources_per_lane = 8;  // number of sources per lane that are in shared memory at a time
 
 /// Values of two sources.
 template <class Real>
@@ -70,7 +71,7 @@ struct RatioScale {
     if constexpr (sizeof(Real) == 8) {
       return std::exp(x);
     } else {
-      // splits off the powers of 2, so that x keeps its digits in float
+      // e^x is 2^(power - whole) 2^whole, so that the float exponent power - whole is small and keeps its digits.
       const double power = x * 1.4426950408889634, whole = std::rint(power);
       return std::exp2(static_cast<float>(power - whole)) * std::exp2(static_cast<float>(whole));
     }
@@ -154,7 +155,7 @@ class PairSum {
     double total = 0;
     const int pairs = (n + 1) / 2;
     for (int i = strand; i < pairs;) {
-      Real part = 0;  // summed over few sources, so float is accurate enough
+      Real part = 0;  // sum over few sources, for which float is accurate enough
       const int stop = i + flush * together < pairs ? i + flush * together : pairs;
       for (; i < stop; i += together) {
         Two<Real> e[1 + Terms::weights];

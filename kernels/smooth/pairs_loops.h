@@ -10,9 +10,11 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-constexpr int64_t block = 2048;        // sources between additions to double, so that long float sums stay accurate
-constexpr int64_t target_block = 128;  // targets between additions of what is summed for every source
-constexpr int tile = 4;                // targets that share a load of the sources
+// number of sources that are added in float before the sum is added to a double, so that long sums stay accurate
+constexpr int64_t block = 2048;
+// number of targets whose terms for every source are added up before they are added to the result
+constexpr int64_t target_block = 128;
+constexpr int tile = 4;  // number of targets that share one load of the sources
 
 /// A number of targets, known at compile time.
 template <int n>

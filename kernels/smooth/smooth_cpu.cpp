@@ -15,7 +15,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-constexpr int64_t long_list = 32768;  // a list with at least this many rows is summed by boxes on all threads
+constexpr int64_t long_list = 32768;  // a list with at least this many rows is summed by boxes on all threads together
 
 /// Computes the lists that are faster by near pairs (near(work, list) returns true if it computed the list) or by boxes
 /// (boxed(work, list)). Returns flags of the lists that are done, valid until the thread's next call.
@@ -25,8 +25,8 @@ const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const 
   static constinit thread_local OfThread<std::vector<uint8_t>> the_flags;
   std::vector<uint8_t>& flags = the_flags.get();
   flags.assign(static_cast<size_t>(count), 0);
-  uint8_t* const done = flags.data();           // the calling thread's flags, used by all threads
-  constexpr double of_list = 100, of_row = 10;  // estimated times in nanoseconds
+  uint8_t* const done = flags.data();           // the calling thread's flags; all threads write them
+  constexpr double of_list = 100, of_row = 10;  // estimated nanoseconds for each list and for each row
   const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
     const bool is_long = work.lists.size(list) >= long_list;
@@ -261,7 +261,7 @@ template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   struct Parts {
     std::vector<Piece> pieces;
-    std::vector<int64_t> offsets;  // offset of each list's partial sums (pieces x targets)
+    std::vector<int64_t> offsets;  // where each list's partial sums (one per piece and target) begin
     std::vector<double> partials;
   };
   static constinit thread_local OfThread<Parts> the_parts;
@@ -283,7 +283,8 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   }
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
-  const int64_t* const at = offsets.data();  // other threads' thread_local offsets differ
+  // pointer for the other threads, whose own thread_local `offsets` are different
+  const int64_t* const at = offsets.data();
   for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_piece(work, piece, partial + piece.slot); });
   const auto& others =
       cut(work.targets, count, [&](int64_t list) { return is_done(list) || in_one_piece(work, list); });

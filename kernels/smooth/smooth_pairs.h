@@ -1,4 +1,5 @@
-// The CPU's smooth ranks and their derivatives by sums over all pairs: the reference for boxes.
+// The CPU's smooth ranks and their derivatives by sums over all pairs. They are the reference for the faster sums by
+// boxes (box_ranks.h).
 #pragma once
 
 #include "kernels/smooth/smooth_rank.h"

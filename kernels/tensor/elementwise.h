@@ -13,7 +13,7 @@ namespace mr {
 
 template <class Real>
 MR_HD Real sigmoid(Real t) {
-  // exp of a negative number only, which cannot overflow
+  // Takes exp of -|t| only, which cannot overflow.
   const Real e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
@@ -24,7 +24,7 @@ MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
 }
 
-// Functions of one entry: the value, and the derivative at x.
+// Each class below is a function of one entry: `value`, and `derivative` at x.
 
 template <class Real>
 struct NegOf {
@@ -96,7 +96,8 @@ struct UnaryVjp {
   MR_HD void operator()(int64_t i) const { out[i] = upstream[i] * Function::derivative(in[i]); }
 };
 
-// Functions of two entries: the value, and the derivative by each entry. Comparisons are 1 or 0 and have no derivative.
+// Each class below is a function of two entries: `value`, and the derivatives by each entry, `by_a` and `by_b`.
+// Comparisons are 1 or 0 and have no derivative.
 
 template <class Real>
 struct AddOf {
@@ -209,7 +210,7 @@ struct RandomUniform {
   double low, high;
   MR_HD void operator()(int64_t i) const {
     const auto x = static_cast<Real>(low + (high - low) * uniform(key, static_cast<uint64_t>(i)));
-    // rounding may yield the excluded end of the interval
+    // Rounding may yield `high`, which the interval excludes: then it takes the next smaller number.
     out[i] = x < static_cast<Real>(high) || low == high
                  ? x
                  : std::nextafter(static_cast<Real>(high), static_cast<Real>(low));

@@ -62,7 +62,7 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   const int64_t grain = !shared ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
-    // whole vectors, so that each entry is summed in the same order as without blocks
+    // Columns of a block: whole vectors, so that each entry is summed in the same order as without blocks.
     const int64_t columns = std::max<int64_t>(1024, most_work / std::max<int64_t>(1, grain * k) / 1024 * 1024);
     for (int64_t at = 0; at < n; at += columns) {
       check_interrupt();

@@ -162,7 +162,7 @@ void multiply_few_columns(const Product<Real>& p) {
 template <class Real>
 void multiply(const Product<Real>& product) {
   Product<Real> p = product;
-  // a single column with stride 1 is contiguous
+  // A matrix with a single column of stride 1 has the same bytes as its transposed matrix.
   if (p.n == 1 && !p.b.transposed && p.b.stride == 1) p.b.transposed = true;
   if (p.n <= few_columns && p.b.transposed && !p.a.transposed) return multiply_few_columns(p);
   if (p.k == 0) add_block(p, 0, 0);
