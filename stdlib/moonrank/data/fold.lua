@@ -151,8 +151,7 @@ Fold.__tostring = Fold.summary
 ---@return mr.Evaluation
 ---Example:
 ---fold = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):folds{k = 3}[1]
----fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   -->
----candidates: all 90 items
+---fold:evaluate(mr.models.popularity{fold = fold}, {"ndcg@10"}).candidates:match "[^;]*"   --> candidates: all 90 items
 function Fold:evaluate(model, metrics, options)
   return require("moonrank.data.candidates").evaluate(self, model, metrics, options)
 end

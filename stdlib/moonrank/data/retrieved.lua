@@ -193,8 +193,8 @@ end
 ---@param missing "skip"|"zero"
 ---@return string?
 ---Example:
----local shortfall = require("moonrank.data.retrieved").shortfall shortfall({missing = 1, unknown =
----0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
+---local shortfall = require("moonrank.data.retrieved").shortfall
+---shortfall({missing = 1, unknown = 0}, 9, "zero")   --> lacks 1 of the 9 judged queries, which count 0
 function M.shortfall(coverage, judged, missing)
   local parts = {}
   if coverage.missing > 0 then
