@@ -1,6 +1,6 @@
 -- Is my gradient right?
--- `mr.gradcheck` compares it with central differences in float64 and returns the worst error. A part that is detached has no gradient, which the
--- check finds.
+-- `mr.gradcheck` compares the gradient of a function with central differences in float64 and returns the largest
+-- error. It also finds an operation that was detached by mistake and therefore has no gradient.
 local mr = require "moonrank"
 local lists = mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }
 local scores = mr.normal({ 7 }, { seed = 1 })

@@ -1,6 +1,6 @@
 -- How do I compare several systems in one table?
--- `mr.compare` takes runs of `mr.fit`, run files and plain scores beside judgments. A letter after a mean names the systems that it is significantly
--- better than.
+-- `mr.compare` takes runs of `mr.fit` and run files, or scores together with judgments (`qrels`). Letters after a
+-- system's mean name the systems that it is significantly better than.
 local mr = require "moonrank"
 local judged, good, fair, bad = {}, {}, {}, {}
 for list = 1, 30 do
@@ -10,8 +10,14 @@ for list = 1, 30 do
     fair[#fair + 1] = (list * row * 37) % 11
   end
 end
-local found = mr.compare{ good = mr.tensor(good), fair = mr.tensor(fair), bad = mr.tensor(bad), qrels = mr.lists(judged),
-  metrics = { "rr" }, seed = 1 }
+local found = mr.compare{
+  good = mr.tensor(good),
+  fair = mr.tensor(fair),
+  bad = mr.tensor(bad),
+  qrels = mr.lists(judged),
+  metrics = { "rr" },
+  seed = 1,
+}
 print(found)
 -->    system  rr
 --> -  ------  --------------------------

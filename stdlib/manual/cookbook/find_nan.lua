@@ -1,6 +1,6 @@
 -- Where does the NaN come from?
--- `mr.fit` stops at the first loss that is no number and says where. For tensors of your own `mr.detect_anomaly` looks at every operation and names
--- the first that made one.
+-- `mr.fit` stops at the first loss that is NaN and says where it occurred. For tensor operations of your own,
+-- `mr.detect_anomaly` checks every operation and names the first one that made a NaN.
 local mr = require "moonrank"
 local ok, message = pcall(mr.detect_anomaly, function()
   local share = mr.tensor{ 0, 3 } / mr.tensor{ 0, 4 }

@@ -1,5 +1,6 @@
 -- How likely is a random ranking to be better than mine?
--- The distribution of a metric over all rankings of a list of this shape, exactly: `cdf(x)` is the probability of a value of at most x.
+-- `mr.bounds.distribution` computes the exact distribution of a metric over all rankings of a list with n rows, p
+-- of them relevant. Its `cdf(x)` is the probability that a random ranking has a value of at most x.
 local mr = require "moonrank"
 local random = mr.bounds.distribution("ndcg", { n = 60, p = 20 })
 for _, value in ipairs{ 0.5, 0.6, 0.7, 0.8 } do

@@ -1,6 +1,6 @@
 -- Is one system really better than another?
--- Both rank the same lists, so the test is paired, list by list. The permutation test assumes nothing about how differences are distributed; Holm's
--- correction is for testing several pairs.
+-- Both systems rank the same lists, so the test is paired by list. The permutation test assumes nothing about the
+-- distribution of differences. Holm's correction adjusts p-values when you compare several pairs of systems.
 local mr = require "moonrank"
 local ours, theirs = {}, {}
 for i = 1, 40 do

@@ -1,6 +1,7 @@
 -- How do I train with a loss of my own?
--- Write the smooth metric with differentiable operations on smooth ranks; `exact` is the same on exact ranks. Then the loss takes every bound, and
--- there is a metric of that name. This one is precision weighted by 1 / rank^2.
+-- Write a smooth metric from differentiable operations on smooth ranks. `exact` is the same metric on exact ranks.
+-- The new loss then takes every bound, and a metric of the same name exists. This example is precision weighted by
+-- 1 / rank^2.
 local mr = require "moonrank"
 local function of(ranks, lists) return lists:sum(lists.relevance:to(ranks.dtype) / (ranks * ranks)) end
 mr.losses.define("inverse_square", {

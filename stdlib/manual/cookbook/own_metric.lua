@@ -1,6 +1,6 @@
 -- How do I add a metric of my own?
--- Give it a name, and a function from exact ranks and lists to one value per list. From then on every part of the library knows the name. This one
--- is the mean rank of the relevant rows; less is better.
+-- Give the metric a name and a function from exact ranks and lists to one value per list. Every part of the library
+-- then accepts the name. This example is the mean rank of the relevant rows, where lower is better.
 local mr = require "moonrank"
 mr.metrics.define("mean_rank", function(ranks, lists)
   local relevant = lists.relevance:to(ranks.dtype)

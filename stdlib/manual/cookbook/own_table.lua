@@ -1,5 +1,6 @@
 -- How do I read my own table of interactions?
--- A CSV with the columns user, item, rating and timestamp needs nothing more; other names are given by `columns`. Users and items may be any text.
+-- `mr.data.interactions` reads a CSV file with the columns user, item, rating and timestamp. The option `columns`
+-- says which other names your columns have. Users and items may be any text.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 core.write_file("reads.csv", [[
@@ -8,7 +9,8 @@ ann,Emma,5,1600000000
 ann,Ulysses,2,1600000100
 bob,Emma,4,1600000200
 ]])
-local ratings = mr.data.interactions("reads.csv", { columns = { user = "reader", item = "book", rating = "stars", timestamp = "when" } })
+local ratings = mr.data.interactions("reads.csv",
+  { columns = { user = "reader", item = "book", rating = "stars", timestamp = "when" } })
 print(ratings.users, ratings.items, ratings.rows)
 print(ratings.user_ids[2], ratings.item_ids[1], ratings.timestamp:totable()[3])
 --> 2	2	3

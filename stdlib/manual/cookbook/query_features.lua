@@ -1,5 +1,6 @@
 -- How do I rank documents by features?
--- LETOR, SVMlight and RankLib files hold a grade, a query and features in each line. Standardise by the training part, then train a network.
+-- Each line of a LETOR, SVMlight or RankLib file has a grade, a query and features. Standardise all parts with the
+-- means and deviations of the training part, then train a network.
 local mr = require "moonrank"
 local lines, seed = {}, 1
 for query = 1, 30 do

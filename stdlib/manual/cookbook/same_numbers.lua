@@ -1,6 +1,6 @@
 -- How do I get the same numbers again?
--- Say a seed: `mr.seed` for what has none of its own, `seed` for models, folds and training. On the CPU results then do not depend on the processor
--- (of those with AVX2 and FMA), on threads, or on how often the script has run.
+-- Set seeds: `mr.seed` for random tensors, and the option `seed` for models, folds and training. CPU results are
+-- then the same for every number of threads, for every repetition, and on every processor with AVX2 and FMA.
 local mr = require "moonrank"
 mr.seed(7)
 local first = mr.normal{ 3 }

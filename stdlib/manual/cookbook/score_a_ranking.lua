@@ -1,6 +1,7 @@
 -- How good is a ranking?
--- Judged lists say how relevant each row is; scores rank the rows of each list, the highest first. `mr.evaluate` gives every metric for every list
--- and its mean. Here the second list has its only relevant row at rank 2.
+-- Judged lists have a grade for each row. Scores rank the rows of each list, the highest score first. `mr.evaluate`
+-- returns every metric for every list, and the mean over lists. The second list here has its only relevant row at
+-- rank 2.
 local mr = require "moonrank"
 local lists = mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }
 local scores = mr.tensor{ 0.9, 0.2, 0.1, 0.6, 0.8, 0.7, 0.3 }

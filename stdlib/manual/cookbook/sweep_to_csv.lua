@@ -1,6 +1,7 @@
 -- How do I get a sweep's results into a spreadsheet, pandas or a paper?
--- `mr.results` reads the store, also while the sweep runs; results go out as CSV, Markdown and LaTeX. The store itself is an SQLite file, which
--- other programs read as it is: see the page on files.
+-- `mr.results` reads the store, even while the sweep still runs. Tables of results are exported as CSV, Markdown or
+-- LaTeX. The store is an SQLite file, which other programs can read directly; the manual's page on files describes
+-- its tables.
 local mr = require "moonrank"
 mr.sweep{ name = "squares", store = "results.db", workers = 0, progress = false, direction = "minimize",
   space = { x = mr.range(-1, 2) }, run = function(trial) return { error = trial.x ^ 2 } end }

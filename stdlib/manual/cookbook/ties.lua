@@ -1,6 +1,7 @@
 -- What are tied scores worth?
--- A model that gives all rows the same score knows nothing. By default tied rows count as the mean over all their orders, so such a model gets what
--- chance gives. Programs that break ties by position or by name give it more or less, by luck.
+-- A model that gives all rows the same score knows nothing. By default, tied rows get the mean of the metric over
+-- all their orders, so this model gets the value of a random ranking. Programs that break ties by position or by
+-- name give a higher or lower value by luck.
 local mr = require "moonrank"
 local lists = mr.lists{ { 1, 0, 0, 0 } }
 local constant = mr.zeros{ 4 }

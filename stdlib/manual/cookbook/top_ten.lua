@@ -1,5 +1,7 @@
 -- Which items should a user see?
--- `recommend` gives the k best items that the user has not rated in the given parts. `seen` takes ratings, too. Names may stand in for numbers.
+-- `recommend` returns the k best items for a user, without the items that the user has rated in the parts listed in
+-- `seen`. `seen` also takes ratings that are not split into parts. Users and items may be given by name instead of
+-- number.
 local mr = require "moonrank"
 local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }
 local fold = ratings:binarize(4):folds{ k = 5, seed = 1 }[1]

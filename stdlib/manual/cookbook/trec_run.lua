@@ -1,6 +1,6 @@
 -- How do I get trec_eval's numbers for a run file?
--- Read the run and the judgments. A run read from a file is measured by trec_eval's conventions: documents without a judgment are not relevant,
--- equal scores are ordered by the documents' names.
+-- Read the run file and the judgments, then call `run:evaluate`. It follows trec_eval: documents without a judgment
+-- are not relevant, and documents with equal scores are ordered by name.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 core.write_file("my.qrels", "q1 0 a 1\nq1 0 b 0\nq1 0 c 1\nq2 0 a 0\nq2 0 d 1\n")

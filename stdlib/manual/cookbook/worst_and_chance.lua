@@ -1,6 +1,6 @@
 -- What does the worst ranking of a list get, and what a random one?
--- The answer depends on the number of rows and on how many are relevant. A random ranking of 60
--- rows can have a high nDCG if most rows are relevant.
+-- Both values depend on the number of rows and on how many rows are relevant. A random ranking of 60 rows can have
+-- a high nDCG if most rows are relevant.
 local mr = require "moonrank"
 print "relevant   worst  random  spread"
 for _, p in ipairs{ 2, 20, 50 } do
