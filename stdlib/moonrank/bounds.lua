@@ -1,6 +1,7 @@
--- Bounds rescale the smooth metric of each list by the values that are possible or likely for a list of its length and
--- number of relevant rows (Westerborg 2022, chapter 3). A bound keeps the direction of the metric. Under every bound, a
--- list on which no ordering can matter has the value 0 and no gradient.
+-- Bounds rescale the smooth metric of each list by the metric's range or distribution over all rankings of that
+-- list (Westerborg 2022, chapter 3). The distribution depends on the list's length and number of relevant rows. A
+-- bound keeps the metric's direction. A list on which no ordering changes the metric has the value 0 and no
+-- gradient.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -23,7 +24,7 @@ local M = {}
 ---@field apply fun(score: mr.Tensor, metric: string|mr.Metric, lists: mr.Lists): mr.Tensor  bounded value per list
 local Bound = check.class("mr.Bound")
 
--- apply(score, metric, lists) -> one bounded value per list.
+-- Makes a bound from `apply(score, metric, lists)`, which returns one bounded value per list.
 local function bound(name, apply, options)
   local function of_metric(score, metric, lists)
     local _ <close> = phase.begin "bounds"
@@ -33,11 +34,13 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
-Bound.repeats = true  -- whether the same batch always has the same values; unknown for a script's function
+-- whether the same batch always gives the same values; nobody knows this for a function of a script
+Bound.repeats = true
 
 function Bound:__tostring() return self.name end
 
----Returns 1 for every list on which an ordering can matter, and 0 for the others, in float64.
+---Returns the weight of every list, in float64: 1 if an ordering of its rows can change the metric,
+---else 0.
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
@@ -81,23 +84,24 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- The two arguments that the core takes for a steepness.
+-- Returns the name of the rule for the steepness of F~ ("gain", "kappa" or "samples"), and the rule's number.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
 end
 
----Makes a distribution-based bound. It is the smoothed probability F~ that a random ranking is no
----better (Eq. 3.12), its logarithm, or its logit, whose gradient never vanishes. For metrics to be
----minimized, the logarithm is that of 1 - F~, negated. The thesis' own variant is
----`mr.bounds.distribution_bound{method = "sampled", steepness = "samples"}`. The names
----"distribution", "distribution_log" and "distribution_logit" stand for the exact variants with
----kappa = 8. With `beta`, the random ranking comes from a ranker that is better (or, below 0,
----worse) than random. `steepness = "samples"` counts samples, so its default method is "sampled".
+---Makes a distribution-based bound. Its value is F~, the smoothed probability that a random ranking
+---is no better (Eq. 3.12), or log F~, or the logit of F~, whose gradient never vanishes. For
+---metrics to be minimized, the logarithm is -log(1 - F~).
+---The variant of the thesis is `mr.bounds.distribution_bound{method = "sampled", steepness =
+---"samples"}`. The names "distribution", "distribution_log" and "distribution_logit" stand for
+---exact bounds with kappa = 8. With `beta` above 0, F~ compares with a ranker better than random;
+---below 0, with a worse one. `steepness = "samples"` counts samples, so its default method is
+---"sampled".
 ---
----Samples are kept for other processes and later runs in the user's cache folder (moonrank/samples
----in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to MOONRANK_SAMPLES_GIB in the
----environment (0: keep nothing). It may be deleted.
+---Sampled rankings are kept for other processes and later runs in the user's cache folder
+---(moonrank/samples in $XDG_CACHE_HOME or ~/.cache). The folder grows up to 8 GiB, or to
+---MOONRANK_SAMPLES_GIB in the environment (0: keep nothing). You may delete the folder.
 ---@param options? mr.bounds.DistributionBoundOptions
 ---@return mr.Bound
 ---Example: `mr.bounds.distribution_bound{form = "logit", kappa = 4}.name   --> distribution_logit`
@@ -108,8 +112,8 @@ function M.distribution_bound(options)
   local steepness, amount = steepness_of(o)
   if steepness == "samples" and options.method == nil then o.method = "sampled" end
   if steepness == "samples" and o.form ~= "cdf" then
-    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Use 'kappa'", where,
-      o.form)
+    check.fail("%s: form is '%s', which is infinite beyond the samples that steepness = 'samples' uses. Use 'kappa'",
+      where, o.form)
   end
   local spec = core.distribution_spec(o.form, o.method, o.samples, o.seed, steepness, amount, o.beta)
   for _, each in ipairs(o.also) do
@@ -134,8 +138,8 @@ local stats_options = declare("mr.bounds.StatsOptions", {
   { "device", "string", default_of = core.device, shown = "the default device", help = "device of the numbers" },
 })
 
----Returns statistics of a metric over all rankings of each list. `.cdf(score)` is the smoothed
----distribution function, and is differentiable.
+---Returns statistics of a metric for each list: minimum, maximum, mean and others over all rankings
+---of the list's rows. `.cdf(score)` is the smoothed distribution function, which is differentiable.
 ---@param metric string|mr.Metric  such as "ndcg", "nrbp(0.95)"; estimated if it has no closed forms (see mr.bounds.of)
 ---@param lists mr.Lists
 ---@param options? mr.bounds.StatsOptions
@@ -155,12 +159,13 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
     help = "grades of the rows, in any order, instead of n and p" },
 })
 
----Computes statistics of a metric over all rankings of one list, as plain numbers. The list has N
----rows of which P are relevant, or rows with the given grades. The numbers are NaN where they are
----undefined (no relevant row). A metric without closed forms (one defined in a script, err, bpref,
----...) is computed for all orders of the grades, or for 20,000 random ones. The result then also
----has `method`, `orders` and `error`, the standard error of the expectation. Its max and min are
----the extremes of these orders.
+---Computes minimum, maximum, best value, mean and standard deviation of a metric over all rankings
+---of one list. The list has N rows of which P are relevant, or rows with the given grades. The
+---numbers are NaN if the metric is undefined (no relevant row).
+---For metrics without closed forms (err, bpref, metrics of scripts and others), all orders of the
+---grades are computed, or 20,000 random orders if there are more. The result then also has
+---`method`, `orders` and `error`, the standard error of the mean. Its max and min are the extremes
+---among the computed orders.
 ---@param metric string|mr.Metric
 ---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
@@ -175,23 +180,23 @@ end
 local distribution_options = declare("mr.bounds.DistributionOptions", {}, shape_options, sampling_options)
 
 ---Computes the distribution of a metric over random rankings of one list (Westerborg 2022,
----Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. Exact
----methods are enumeration of up to a million arrangements and, beyond that, the characteristic
----function. The other method is sampling.
+---Algorithm 1). The list has N rows of which P are relevant, or rows with the given grades. Up to a
+---million arrangements are enumerated. Beyond that, the distribution comes from its characteristic
+---function, which is exact too, or from samples.
 ---
 ---A random ranking draws rows from the top rank down, without replacement. Each remaining row is
 ---drawn with probability proportional to e^(beta * grade) (Plackett 1975, Luce 1959). Without
----`grades`, relevant rows have grade 1 and the others 0. With beta = 0, all rankings are equally
----likely. With beta above 0, the ranker is better than random. A beta is an error if it makes the
----standard deviation less than a thousandth of the metric's range. For 20 relevant rows among 60,
----this happens from about 12 on.
+---`grades`, relevant rows have grade 1 and all other rows 0. With beta = 0, all rankings are
+---equally likely. With beta above 0, the ranker is better than random. A beta that makes the
+---standard deviation less than a thousandth of the metric's range raises an error. For 20 relevant
+---rows among 60, the limit is about 12.
 ---
 ---Method "auto" samples lists of many different grades, which exact methods cannot handle. Samples
----are kept as mr.bounds.distribution_bound says. For a metric without closed forms the default of
----`samples` is 20,000.
+---are kept as mr.bounds.distribution_bound describes. For a metric without closed forms the default
+---of `samples` is 20,000.
 ---
----Methods: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and :smooth(s,
----options) with {kappa = 8}, {steepness = "samples"} or {steepness = a}.
+---Methods of the result: :cdf(s) :pmf() :mean() :sd() :min() :max() :quantile(q) :method() and
+---:smooth(s, options) with {kappa = 8}, {steepness = "samples"} or {steepness = a}.
 ---@param metric string|mr.Metric
 ---@param options mr.bounds.DistributionOptions
 ---@return mr.Distribution
@@ -203,8 +208,8 @@ function M.distribution(metric, options)
   return list_stats.of(metric).distribution(metric, o, options)
 end
 
----Returns the distribution of values that are equally likely. It has the methods of
----mr.bounds.distribution's result.
+---Returns the empirical distribution of these values, each equally likely. It has the same methods
+---as the result of mr.bounds.distribution.
 ---@param values mr.Tensor|number[]
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution_of{0, 1}:cdf(0.5)   --> 0.5`
@@ -219,8 +224,8 @@ local smooth_options = declare("mr.bounds.SmoothOptions", {
     help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
 }, smoothing_options)
 
----Returns the smoothed distribution function F~ at s (a number or a tensor; Algorithm 2), and its
----derivative.
+---Returns the smoothed distribution function F~ at `s`, a number or a tensor (Algorithm 2), and the
+---derivative of F~ at `s`.
 ---@param s number|mr.Tensor
 ---@param options? mr.bounds.SmoothOptions
 ---@return number|mr.Tensor value, number|mr.Tensor derivative
@@ -234,8 +239,8 @@ function distribution_methods:smooth(s, options)
   return value, derivative
 end
 
--- Makes a bound from a function of (score, stats). The function gets only the lists that count, so that 0/0 never
--- reaches a gradient.
+-- Makes a bound from a function of (score, stats). The function gets only lists whose metric depends on the order
+-- of rows. On other lists it could compute 0/0, which would enter the gradient.
 local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
@@ -258,9 +263,9 @@ local slopes_options = declare("mr.bounds.SlopesOptions", {
 }, stats_options)
 
 ---Returns the slope of a bound for every list: the derivative of the bounded value with respect to
----the score. The slope is the list's weight in training. For affine bounds it is constant. For
----other bounds it is taken at the score `at`, or at the metric's expectation. It is 0 for lists on
----which no ordering can matter.
+---the score. The slope is the list's weight in training. An affine bound has the same slope at
+---every score. For other bounds, the slope is computed at `at` or at the metric's mean over random
+---rankings. Lists on which no ordering changes the metric have slope 0.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
@@ -292,8 +297,8 @@ local weighted_options = declare("mr.bounds.WeightedOptions", {
 })
 
 ---Makes a bound that limits and normalizes the slopes of another bound (see mr.bounds.slopes).
----Slopes above `cap` become `cap`. With `normalize`, all slopes are then divided by one factor, so
----that they have mean 1 over these lists. This factor keeps gradients away from an optimizer's
+---Slopes above `cap` become `cap`. With `normalize`, all slopes are then divided by their mean over
+---these lists. The mean slope becomes 1, so that gradients do not shrink towards an optimizer's
 ---epsilon.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options mr.bounds.WeightedOptions
@@ -319,7 +324,7 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- a list without a slope is divided by 1 instead of 0
+    -- A list with slope 0 is divided by 1 instead, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)
@@ -327,11 +332,11 @@ function M.weighted(what, options)
   return weighted
 end
 
----Defines a bound of your own, usable by its name wherever a built-in bound is. `f` is a function
----of the score (one smooth metric value per list) and of statistics of the lists. Its gradient
----comes from the operations that it uses. The bounded value keeps the metric's direction. Lists on
----which no ordering can matter are left out before the call. `f` may also be a bound that was made
----from others.
+---Defines a bound of your own. Its name is then accepted wherever a built-in bound is. `f` is a
+---function of the score (one smooth metric value per list) and of statistics of the lists. Its
+---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
+---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
+---bound, such as one from mr.bounds.weighted.
 ---@param name string
 ---@param f mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param about? mr.bounds.About  what `help(name)` prints about it
@@ -354,15 +359,15 @@ function M.define(name, f, about)
   return defined
 end
 
----Checks a bound: its gradient, its effect on lists of every size, and where its gradient
----vanishes. See mr.BoundReport.
+---Checks a bound on lists of many sizes: its gradient, how much short and long lists weigh, and
+---where its gradient vanishes. See mr.BoundReport.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
 ---Example: `mr.bounds.check("minmax", {metrics = {"ap"}, nsr = {1}, relevant = {5}, quiet = true}).ok   --> true`
 function M.check(what, options) return require("moonrank.bounds.check").check(what, options) end
 
----Plots the bounded value against the score for lists of several sizes. `what` is one bound, or a
+---Plots bounded values against the metric, with one line per list size. `what` is one bound, or a
 ---table of several bounds to compare.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor|(string|mr.Bound)[]
 ---@param options? mr.bounds.PlotOptions
@@ -377,7 +382,7 @@ function M.plot(what, options) return require("moonrank.bounds.plot").plot(what,
 ---Example: `#mr.bounds.names() >= 8, mr.bounds.names()[1]   --> true, distribution`
 function M.names() return registry.names() end
 
----Returns a bound from its name, from a bound, or from a function of (score, stats).
+---Returns the bound that `what` stands for: a name, a bound, or a function of (score, stats).
 ---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 ---@return mr.Bound
 ---Example: `mr.bounds.resolve("minmax").name   --> minmax`

@@ -8,9 +8,9 @@ local tables = require "moonrank.table"
 
 local M = {}
 
-local steps = 32        -- each list is evaluated at 33 scores, from the least to the largest
-local vanished = 1e-9   -- share of the steepest slope below which a slope counts as no gradient
-local faded = 1e-2      -- share of the steepest slope below which a slope is reported
+local steps = 32  -- each list is checked at 33 scores, equally spaced from the metric's minimum to its maximum
+local vanished = 1e-9  -- slopes below this share of the list's steepest slope count as no gradient
+local faded = 1e-2  -- slopes below this share of the list's steepest slope add a caution to the report
 
 local check_options = declare("mr.bounds.CheckOptions", {
   { "metrics", "(string|mr.Metric)[]", default = { "ndcg", "ap", "nrbp_loss" },
@@ -25,7 +25,7 @@ local check_options = declare("mr.bounds.CheckOptions", {
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          no problem was found
----@field problems { kind: string, metric: string, text: string }[]  of gradient, monotone, finite, flat, batch, direction
+---@field problems { kind: string, metric: string, text: string }[]  gradient, monotone, finite, flat, batch, direction
 ---@field cautions { kind: string, metric: string, text: string }[]  of degenerate, vanishing, flat
 ---@field metrics table<string, table>  by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
@@ -34,7 +34,7 @@ local function add(list, kind, metric, text, ...)
   list[#list + 1] = { kind = kind, metric = metric.name, text = text:format(...) }
 end
 
--- Returns the lists on which a metric is checked, with statistics of the metric.
+-- Returns the lists on which a bound is checked, with statistics of the metric for these lists.
 local function subject(bound, metric, o)
   local bounds = require "moonrank.bounds"
   local relevant = o.relevant or list_stats.of(metric).relevant
@@ -58,14 +58,14 @@ local function subject(bound, metric, o)
   return s
 end
 
--- Returns one score per list, at the share `u` of the way from the least to the largest score.
+-- Returns one score per list: the metric's minimum plus the share `u` of its range for that list.
 local function scores_at(s, u)
   local score = {}
   for l in ipairs(s.sizes) do score[l] = s.min[l] + u * (s.max[l] - s.min[l]) end
   return score
 end
 
--- Computes values and slopes of every list at `steps` + 1 scores, and the steepest slope of each list.
+-- Computes the bounded value and the slope of every list at `steps` + 1 scores, and each list's steepest slope.
 local function walk(s)
   s.value, s.slope = {}, {}
   for k = 0, steps do s.value[k], s.slope[k] = grid.evaluated(s.bound, s.metric, s.lists, scores_at(s, k / steps)) end
@@ -88,7 +88,8 @@ local function check_finite(s, report)
   end
 end
 
--- Compares the gradient with central differences, inside the range of scores. Returns the largest error.
+-- Compares the bound's slope with central differences at five scores within each list's range. Returns the largest
+-- relative error.
 local function check_gradient(s, report)
   local worst, where = 0, nil
   for _, u in ipairs{ 0.07, 0.31, 0.52, 0.68, 0.93 } do
@@ -110,8 +111,8 @@ local function check_gradient(s, report)
   end
   if worst > 1e-4 then
     add(report.problems, "gradient", s.metric,
-      "the slope is %.6g for a list of %s at score %.4g, but differences give %.6g. Is an operation detached?", where[2],
-      grid.name(where[1]), where[4], where[3])
+      "the slope is %.6g for a list of %s at score %.4g, but differences give %.6g. Is an operation detached?",
+      where[2], grid.name(where[1]), where[4], where[3])
   end
   return worst
 end
@@ -145,11 +146,12 @@ local function check_monotone(s, report)
     add(report.cautions, "flat", s.metric, "the same value at every score for a list of %s", flat[1])
     return "partly flat"
   end
-  add(report.problems, "flat", s.metric, "the same value at every score for every list. Training learns nothing from it")
+  add(report.problems, "flat", s.metric,
+    "the same value at every score for every list. Training learns nothing from it")
   return "FLAT"
 end
 
--- A list's value must not depend on the other lists of its batch.
+-- Checks that the bounded value of a list does not change with the other lists of its batch.
 local function check_alone(s, report)
   local score = scores_at(s, 0.4)
   local together = grid.evaluated(s.bound, s.metric, s.lists, score)
@@ -164,8 +166,8 @@ local function check_alone(s, report)
   end
 end
 
--- Checks lists on which no ordering can matter: a bound must give value and slope 0 for them. A script's function is also
--- called directly with them, which training never does, so that a division by zero in it shows.
+-- Checks lists on which no ordering changes the metric: their bounded value and slope must be 0. A bound written as
+-- a function is also called directly with such lists, which training never does. This reveals a division by zero.
 local function check_degenerate(s, report)
   local sizes, score = s.degenerate, {}
   for l, size in ipairs(sizes) do score[l] = size.p > 0 and 1 or 0 end
@@ -195,8 +197,8 @@ local function check_degenerate(s, report)
   end
 end
 
--- Returns the least slope of all lists at one score each, as a share of the list's steepest slope. Adds a caution if it
--- is small.
+-- Returns the smallest slope at the scores `score` (one per list), as a share of the same list's steepest slope.
+-- Adds a caution to the report if the share is small, because training then hardly changes this list.
 local function fading(s, report, where, score)
   local _, slope = grid.evaluated(s.bound, s.metric, s.lists, score)
   local least, at = math.huge, nil
@@ -214,14 +216,16 @@ local function fading(s, report, where, score)
   return least
 end
 
--- Returns the smooth metric for equal scores, as at the start of training, or the expectation if there is no smooth form.
+-- Returns the smooth metric when all scores are equal, as at the start of training. Returns the metric's mean over
+-- random rankings if it has no smooth form.
 local function equal_scores(s)
   local core = require "moonrank.core"
   if not s.metric.has_smooth then return s.expectation end
   return s.metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
--- Returns the slope of a short list divided by the slope of a long list, for every ratio of the option `nsr`.
+-- Returns, for every ratio of the option `nsr`, the slope of a short list divided by the slope of a long list. Also
+-- returns the numbers of relevant rows of both lists.
 local function slope_ratios(s)
   local bounds = require "moonrank.bounds"
   local short = s.relevant[math.min(4, #s.relevant)]
@@ -236,7 +240,8 @@ local function slope_ratios(s)
   return ratios, short, long
 end
 
--- Returns the ranges of the bounded values at the worst and at the best score of each list.
+-- Returns the smallest and largest bounded value at the worst ranking of each list, and the same at the best
+-- ranking.
 local function ends(s)
   local worst, best = { math.huge, -math.huge }, { math.huge, -math.huge }
   for l in ipairs(s.sizes) do
@@ -320,10 +325,11 @@ function Report:__tostring()
   return table.concat(lines, "\n")
 end
 
----Implements mr.bounds.check: checks a bound on lists of many sizes, prints the report and returns
----it. The gradient is compared with differences, and the slopes of short lists with those of long
----lists. The report also says whether the bounded value rises with the score, its values at both
----ends, what lists give on which no ordering can matter, and where the gradient vanishes.
+---Implements mr.bounds.check: checks a bound on lists of many sizes, prints a report and returns
+---it. The report compares the gradient with differences, and the slopes of short lists with those
+---of long lists. It also says whether the bounded value rises with the score, and its values at the
+---worst and best score. It tests lists on which no ordering changes the metric, and finds where the
+---gradient vanishes.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport

@@ -1,6 +1,6 @@
--- Statistics over all rankings of a list for metrics without closed forms, such as a metric that a script defined. The
--- metric is computed for all orders of the rows if they are few, else for random orders. See mr.bounds.Source for the
--- functions that bounds, losses and evaluations call.
+-- Estimates statistics over all rankings of a list, for metrics without closed forms, such as metrics of scripts.
+-- The metric is computed for all orders of the rows if there are few, else for random orders. Bounds, losses and
+-- evaluations call the functions of this module that mr.bounds.Source declares.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,12 +9,13 @@ local metrics = require "moonrank.metrics.registry"
 local M = {
   kind = "estimate",
   words = "estimated from orders of each list (mr.bounds.of)",
-  relevant = { 1, 2, 5, 20 },  -- longer lists take too long: every order costs a pass over the rows
+  -- mr.bounds.check does not try more relevant rows: every order of a list costs a pass over its rows
+  relevant = { 1, 2, 5, 20 },
 }
 
-local most_enumerated = 20000  -- orders
-local block = 1 << 20          -- ranks per call of the metric
-local most_rows = 1000000      -- of a list that is described by n and p
+local most_enumerated = 20000  -- largest number of orders that are all computed; beyond it, random orders are drawn
+local block = 1 << 20  -- largest number of ranks in one call of the metric
+local most_rows = 1000000  -- limit of the option `n`, for a list that is given by n and p instead of grades
 local nan = 0 / 0
 
 ---@class mr.Estimate
@@ -26,17 +27,18 @@ local nan = 0 / 0
 ---@field error number         standard error of the expectation; 0 if all orders were computed
 ---@field method string        "enumerated" or "sampled"
 ---@field orders integer       number of orders computed
----@field degenerate boolean   whether the metric has the same value for all of them, up to rounding
+---@field degenerate boolean   whether all computed orders have the same value, up to rounding
 ---@field distribution? mr.Distribution  nil if the metric is undefined
 
--- The metric as a function of ranks. It moves ranks to the default device, where the tensors of lists are.
+-- Returns the metric as a function of ranks and lists. The function moves ranks to the default device, where lists
+-- keep their tensors.
 local function ranked(metric)
   local exact = metrics.on_ranks(metric)
   return function(ranks, lists) return exact(ranks:to(core.device()), lists) end
 end
 
--- Returns a function of (first, count) that gives the ranks of `count` random orders, from order number `first`. With
--- beta, rows are drawn without replacement with weights e^(beta * grade).
+-- Returns a function of (first, count) that gives the ranks of `count` random orders of the rows, beginning with
+-- order number `first`. If beta is not 0, rows are drawn without replacement with weights e^(beta * grade).
 local function random_orders(grades, seed, beta)
   if beta == 0 then return function(first, count) return core.random_ranks(#grades, first, count, seed) end end
   local pulls = {}
@@ -44,8 +46,8 @@ local function random_orders(grades, seed, beta)
   return function(first, count) return core.drawn_ranks(pulls, first, count, seed) end
 end
 
--- Returns the metric's values for all or for random orders of rows with these grades, the method and the number of
--- orders.
+-- Computes the metric for orders of rows with these grades: all orders if there are few, else random ones. Returns
+-- the values, "enumerated" or "sampled", and the number of orders.
 local function values_of(metric, grades, o)
   local exact = ranked(metric)
   local ranks = o.beta == 0 and core.arrangement_ranks(grades, most_enumerated)
@@ -65,8 +67,8 @@ local function values_of(metric, grades, o)
   return core.tensor(all, "float64", "cpu"), "sampled", o.samples
 end
 
--- Returns the metric's values for the orders by descending and by ascending grade, which random orders seldom reach,
--- and the relative rounding error of values.
+-- Returns the metric's values for the orders by descending and by ascending grade, which random orders seldom
+-- reach. The third result is the relative rounding error of such values.
 local function sorted_ends(metric, grades)
   local exact, n = ranked(metric), #grades
   local both = {}
@@ -92,10 +94,11 @@ local estimate_options = declare("mr.bounds.EstimateOptions", {
 }, M.random_options)
 
 local defaults = estimate_options:read("estimate")
-local known = {}  -- estimates, by the metric's number, then by class of grades and options
-local ends = {}   -- whether an order changes the metric, by the metric's number, then by class of grades
+local known = {}  -- cached estimates: known[number of the metric][class of grades, with options if any]
+local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
--- Statistics of a metric's values over orders. Raises an error if the metric is finite for some orders only.
+-- Returns statistics of a metric's values over orders of a list. Raises an error if the metric is finite for some
+-- orders but not for all.
 local function summarised(metric, values, method, orders, first, last, rounding)
   local mean, _, counted, missing = core.summary(values:to("float64"):to("cpu"))
   if counted == 0 then
@@ -109,8 +112,8 @@ local function summarised(metric, values, method, orders, first, last, rounding)
   local distribution = core.distribution_of(values:to("float64"):to("cpu"), method)
   local e = {
     min = math.min(distribution:min(), first, last), max = math.max(distribution:max(), first, last),
-    expectation = distribution:mean(), sd = distribution:sd(), method = method, orders = orders, distribution = distribution,
-    error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
+    expectation = distribution:mean(), sd = distribution:sd(), method = method, orders = orders,
+    distribution = distribution, error = method == "enumerated" and 0 or distribution:sd() / math.sqrt(orders),
   }
   e.best = metric.minimize and e.min or e.max
   e.degenerate = not differ(e.min, e.max, rounding)
@@ -119,7 +122,7 @@ end
 
 local function of_class(metric, class, options)
   local o = options and estimate_options:read("estimate", options) or defaults
-  -- without options, as in batches, the number alone is a faster key than a text
+  -- Batches pass no options. The class number is then the whole key, which is faster than a string.
   local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
   known[metric.number] = found
@@ -132,15 +135,15 @@ local function of_class(metric, class, options)
   return found[key]
 end
 
----Estimates a metric over all rankings of a list with these grades.
+---Estimates statistics of a metric over all rankings of a list with these grades.
 ---@param metric mr.Metric
 ---@param grades number[]
 ---@param options? mr.bounds.EstimateOptions
 ---@return mr.Estimate
 function M.of(metric, grades, options) return of_class(metric, core.grade_class(grades), options) end
 
--- Returns true if the order of rows can change the metric for a list with these grades. The two sorted orders are tried
--- first, because they show this for nearly all lists.
+-- Returns true if the order of rows can change the metric for lists of this class of grades. The two orders sorted
+-- by grade are compared first, because for nearly all lists they already differ.
 local function matters(metric, class)
   local found = ends[metric.number] or {}
   ends[metric.number] = found
@@ -152,7 +155,7 @@ local function matters(metric, class)
   return found[class]
 end
 
--- One estimate per list that `wanted(class)` is true for, and false for the other lists.
+-- Returns one estimate per list for which `wanted(class)` is true, and false for each other list.
 local function per_list(metric, lists, wanted, options)
   local out, found = {}, {}
   for l, class in ipairs(core.grade_classes(lists)) do
@@ -166,7 +169,7 @@ local function per_counted_list(metric, lists, options)
   return per_list(metric, lists, function(class) return matters(metric, class) end, options)
 end
 
--- The functions below are those of mr.bounds.Source.
+-- The functions below implement the interface mr.bounds.Source (list_stats.lua).
 
 function M.weights(metric, lists, dtype, device)
   local weights = {}
@@ -195,11 +198,12 @@ function M.table(metric, lists, dtype, device)
   return columns
 end
 
--- Raises an error if all random orders had the same value. A bound that divides by their spread is then undefined.
+-- Returns the estimate. Raises an error if all random orders had the same value, because bounds that divide by the
+-- values' spread are then undefined.
 local function with_spread(metric, estimate)
   if estimate.sd > 0 then return estimate end
-  check.fail("metric '%s': its distribution cannot be estimated. All of %d random orders of a list gave %g, though other "
-    .. "orders give other values", metric.name, estimate.orders, estimate.expectation)
+  check.fail("metric '%s': its distribution cannot be estimated. All of %d random orders of a list gave %g, "
+    .. "though other orders give other values", metric.name, estimate.orders, estimate.expectation)
 end
 
 function M.affine(metric, lists, line, dtype, device)
@@ -223,7 +227,9 @@ function M.bounded(metric, lists, line, score)
 end
 
 function M.distribution_bound(metric, lists, o, spec, score)
-  local groups, order = {}, {}  -- lists by their estimate, which lists of the same grades share
+  -- Lists with equal grades have one estimate. `groups` has the numbers of the lists for each estimate, `order` the
+  -- estimates in order of first use.
+  local groups, order = {}, {}
   for l, e in ipairs(per_counted_list(metric, lists, o.beta ~= 0 and { beta = o.beta } or nil)) do
     if e then
       if not groups[e] then
@@ -242,7 +248,7 @@ function M.distribution_bound(metric, lists, o, spec, score)
   return value
 end
 
--- The grades that a script gives, or 1 p times and 0.
+-- Returns the grades that the script gave, or p grades of 1 and n - p grades of 0.
 local function grades_of(where, o)
   if #o.grades > 0 then return o.grades end
   if not o.n or not o.p or o.p > o.n or o.n > most_rows then

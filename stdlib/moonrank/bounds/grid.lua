@@ -1,4 +1,4 @@
--- Lists of many sizes, on which mr.bounds.check and mr.bounds.plot evaluate bounds.
+-- Makes the lists of many sizes on which mr.bounds.check and mr.bounds.plot evaluate bounds.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local scope = require "moonrank.system.scope"
@@ -6,14 +6,14 @@ local tensor = require "moonrank.tensor"
 
 local M = {}
 
-local most_rows = 1000000  -- of a list on which bounds are checked
+local most_rows = 1000000  -- largest number of relevant rows, and of other rows, of a list on which bounds are checked
 
 ---@class mr.bounds.Size
 ---@field n integer
 ---@field p integer
----@field nsr? number  rows that are not relevant per relevant row, if the size was chosen by it
+---@field nsr? number  ratio of other rows to relevant rows by which `n` was chosen
 
----Makes lists with these numbers of rows and relevant rows.
+---Makes one list per size, with n rows of which p are relevant.
 ---@param sizes mr.bounds.Size[]
 ---@return mr.Lists
 function M.lists(sizes)
@@ -25,7 +25,8 @@ function M.lists(sizes)
   return tensor.lists(lists)
 end
 
----Returns a size for every number of relevant rows and every ratio.
+---Returns a list size for every combination of a number of relevant rows and a ratio of other rows
+---to relevant rows.
 ---@param relevant integer[]
 ---@param nsr number[]
 ---@return mr.bounds.Size[]
@@ -50,7 +51,8 @@ function M.sizes(relevant, nsr)
   return sizes
 end
 
----Computes the bounded value of every list and its derivative, at one score per list.
+---Computes the bounded value of every list, and its derivative with respect to the score, at one
+---score per list.
 ---@param bound mr.Bound
 ---@param metric string
 ---@param lists mr.Lists
@@ -66,7 +68,7 @@ function M.evaluated(bound, metric, lists, score)
   return bounded:totable(), leaf.grad and leaf.grad:totable() or none
 end
 
----Returns "(60, 20)" for a list of 60 rows of which 20 are relevant.
+---Returns a size as text: "(60, 20)" for 60 rows of which 20 are relevant.
 ---@param size mr.bounds.Size
 ---@return string
 function M.name(size) return ("(%d, %d)"):format(size.n, size.p) end

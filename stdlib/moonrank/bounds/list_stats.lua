@@ -1,12 +1,12 @@
--- Statistics of a metric over all rankings of a list. This file alone decides whether they come from closed forms or
--- are estimated from orders of the list: `of` returns the functions to use for a metric.
+-- Chooses where statistics of a metric over all rankings of a list come from: closed forms, or estimates from
+-- orders of the list. `of` returns the functions to use for a metric.
 local core = require "moonrank.core"
 local estimate = require "moonrank.bounds.estimate"
 
 local M = {}
 
--- Functions over all lists of a batch return one value per list. A list counts if an ordering of its rows can change
--- the metric.
+-- Functions that compute statistics of a metric for bounds. Their results have one value per list of a batch.
+-- "Lists that count" are lists for which an ordering of the rows can change the metric.
 ---@class mr.bounds.Source
 ---@field kind "closed form"|"estimate"
 ---@field words string            where the numbers come from, for documentation
@@ -14,8 +14,8 @@ local M = {}
 ---@field weights function             (metric, lists, dtype, device): 1 for lists that count, else 0
 ---@field count function               (metric, lists): how many lists count
 ---@field counted function             (metric, lists, device): numbers of the lists that count
----@field table function               (metric, lists, dtype, device, sd): min, max, best, expectation and, with `sd`, sd
----@field affine function              (metric, lists, line, dtype, device): slope and offset; 0 for lists that do not count
+---@field table function               (metric, lists, dtype, device, sd): min, max, best, expectation; sd if asked for
+---@field affine function              (metric, lists, line, dtype, device): slope and offset; 0 where no order matters
 ---@field bounded function             (metric, lists, line, score): values under an affine bound
 ---@field distribution_bound function  (metric, lists, options, spec, score): values under a distribution-based bound
 ---@field numbers function             (metric, shape): the result of mr.bounds.of
@@ -45,7 +45,8 @@ local closed_form = {
   end,
 }
 
----Returns the functions that compute statistics of a metric over all rankings.
+---Returns the functions that compute a metric's statistics over all rankings of a list: from closed
+---forms if the metric has them, else by estimates.
 ---@param metric mr.Metric
 ---@return mr.bounds.Source
 ---Example: `require "moonrank.bounds.list_stats".of(mr.metrics.ap{}).kind   --> closed form`
@@ -56,9 +57,9 @@ for _, name in ipairs{ "weights", "count", "counted", "affine" } do
   M[name] = function(metric, ...) return M.of(metric)[name](metric, ...) end
 end
 
----Computes one value per list by calling `f` only with lists that count. `f` gets the scores of
----these lists, and the lists. The value of the other lists is 0, so that their 0/0 never reaches a
----gradient. If no list counts, `f` is not called, and the 0 still depends on the score.
+---Computes one value per list. `f` gets only lists for which an ordering of the rows can change the
+---metric, with their scores. All other lists get the value 0 and no gradient, so that a 0/0 cannot
+---enter the gradient. `f` is not called if no list remains; the result is then 0 times the scores.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param score mr.Tensor  [lists]

@@ -1,4 +1,4 @@
--- mr.bounds.plot: figures of the bounded value against the metric, for lists of several sizes.
+-- mr.bounds.plot draws the bounded value against the metric, for lists of several sizes.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grid = require "moonrank.bounds.grid"
@@ -16,7 +16,7 @@ local plot_options = declare("mr.bounds.PlotOptions", {
     help = "numbers of relevant rows, each with its own line" },
 })
 
--- Returns a line per size: bounded values from the least to the largest value of the metric.
+-- Returns one curve per list size: the bounded value from the metric's minimum to its maximum.
 local function series_of(bound, metric, sizes)
   local bounds = require "moonrank.bounds"
   local lists = grid.lists(sizes)

@@ -1,4 +1,5 @@
--- Bounds by name, with their documentation, which `moonrank doc NAME` prints: formula, source, and when a bound helps.
+-- The registry of bounds by name. `moonrank doc NAME` prints a bound's documentation from here: formula, source,
+-- and when the bound helps.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
@@ -15,8 +16,9 @@ F~(M) = E sigma(a (M - X)). X is the metric of a random ranking, and a = kappa /
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
----Distribution-based bounds, by the option `form` of mr.bounds.distribution_bound. The core has the documentation of
----affine bounds. Statements about results are printed by the scripts that they name.
+---Documentation of the distribution-based bounds, by the option `form` of
+---mr.bounds.distribution_bound. Affine bounds are documented in the core. Texts name a script where
+---they state a result, and the script prints the numbers.
 M.forms = {
   cdf = {
     name = "distribution", formula = "F~(M)",
@@ -32,18 +34,19 @@ The thesis' own variant is {method = "sampled", steepness = "samples"}.]],
   },
   logit = {
     name = "distribution_logit", formula = "log(F~(M) / (1 - F~(M)))", source = "ours, from Eq. 3.12",
-    text = distribution_text .. [[The gradient never vanishes and is at most kappa / sd. Try this one of the three first.
+    text = distribution_text
+      .. [[The gradient never vanishes and is at most kappa / sd. Try this one of the three first.
 scripts/thesis/claim.lua says where it gains and where it loses.]],
   },
 }
 
-local entries = {}  -- { bound, about } by name
-local builtin = {}  -- documentation of the library's own bounds by name
+local entries = {}  -- registered bounds: {bound =, about =} by name, where `about` is the documentation
+local builtin = {}  -- documentation of the library's own bounds, by name
 
----Adds a bound, or replaces the bound of that name.
+---Registers a bound under a name, and replaces an earlier bound of that name.
 ---@param name string
 ---@param bound mr.Bound
----@param about? mr.bounds.About  of a bound that a script defined
+---@param about? mr.bounds.About  documentation; nil if a script defined the bound without one
 ---@return fun()  restores the previous meaning of the name
 function M.add(name, bound, about)
   local was = entries[name]
@@ -51,7 +54,7 @@ function M.add(name, bound, about)
   return function() entries[name] = was end
 end
 
----Adds a bound of the library.
+---Registers a bound of the library itself. Scripts cannot redefine its name.
 ---@param name string
 ---@param bound mr.Bound
 ---@param about mr.bounds.About
@@ -60,12 +63,13 @@ function M.add_builtin(name, bound, about)
   M.add(name, bound, about)
 end
 
+---Returns the bound that is registered under a name, or nil.
 ---@param name string
 ---@return mr.Bound?
 ---Example: `require "moonrank.bounds.registry".get("minmax").name   --> minmax`
 function M.get(name) return entries[name] and entries[name].bound end
 
----Returns true if the library itself has a bound of this name.
+---Returns true if this name belongs to a bound of the library itself.
 ---@param name string
 ---@return boolean
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
@@ -76,7 +80,7 @@ function M.builtin(name) return builtin[name] ~= nil end
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
 
----Returns the documentation of a bound, or nil if no bound has that name.
+---Returns the text that `moonrank doc NAME` prints for a bound, or nil if no bound has that name.
 ---@param name string
 ---@return string?
 ---Example: `require "moonrank.bounds.registry".written("zscore"):match "bounded value: ([^\n]*)"   --> (M - E) / sd`
@@ -92,7 +96,8 @@ function M.written(name)
   lines[6] = about.text
   lines[7] = ""
   lines[8] = "M is the list's smooth metric. min, max, E and sd are its least value, largest value, mean and standard"
-  lines[9] = "deviation over all rankings of the list; best is min or max. Lists on which no ordering can matter give 0."
+  lines[9] = "deviation over all rankings of the list; best is min or max. "
+    .. "Lists on which no ordering can matter give 0."
   lines[10] = ('Use it as mr.losses.ap{bound = "%s"}. mr.bounds.plot("%s") draws it.'):format(name, name)
   return table.concat(lines, "\n")
 end

@@ -1,4 +1,4 @@
--- mr.Stats: statistics of each list, which bounds written in Lua receive.
+-- mr.Stats holds statistics of each list. Bounds that are written in Lua receive it as their second argument.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 local tables = require "moonrank.table"
@@ -48,7 +48,7 @@ Stats.__index = function(self, name)
   return value
 end
 
--- Returns a table with a row for each of the first `count` lists.
+-- Returns a table of statistics with one row for each of the first `count` lists.
 local function table_of(self, count)
   local values, rows = {}, {}
   for c, name in ipairs(columns) do values[c] = self[name]:totable() end
@@ -59,13 +59,13 @@ local function table_of(self, count)
   return tables.new{ columns = { "list", table.unpack(columns) }, rows = rows }
 end
 
----Returns a table of the statistics, with a row per list.
+---Returns the statistics as a table, with one row per list.
 ---@return mr.Table
 function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
 tables.add_exports(methods)
 
-local most = 10  -- lists that are shown
+local most = 10  -- number of lists that are printed
 
 function Stats:__tostring()
   local count = rawget(self, "_lists").count
@@ -74,7 +74,7 @@ function Stats:__tostring()
   return ("%s over all rankings of a list\n%s%s"):format(rawget(self, "_metric").name, shown, rest)
 end
 
----Returns statistics of a metric for these lists. Fields are computed when they are read.
+---Makes the statistics of a metric for lists. Each field is computed when it is first read.
 ---@param metric mr.Metric
 ---@param lists mr.Lists
 ---@param options { dtype: string, device: string }
