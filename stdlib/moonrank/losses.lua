@@ -1,7 +1,9 @@
--- Losses: functions of scores and lists with one value per list, to be minimised. This file has smooth metrics under a
--- bound, negated if larger values are better; losses/* has losses over pairs of rows, single rows and whole lists. For
--- losses of a metric or of pairs, a list does not count if no ordering can matter (no relevant row, only relevant rows,
--- equal gains, a cutoff that includes all rows): its value is 0, it has no gradient, and means leave it out.
+-- Losses are functions of scores and lists, with one value per list, to be minimized. This file has losses that are
+-- smooth metrics under a bound, negated if larger values are better. The folder losses/ has losses over pairs of
+-- rows, single rows and whole lists.
+-- For losses of a metric or of pairs, a list counts only if an ordering of its rows can change the metric. Other
+-- lists have the value 0 and no gradient, and means leave them out. Examples are lists without relevant rows, with
+-- only relevant rows, or with equal gains.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local defined = require "moonrank.losses.defined"
@@ -11,7 +13,7 @@ local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
 
 local M = {}
-local own = {}  -- names of losses that scripts defined and may define again
+local own = {}  -- names of losses that scripts defined; scripts may define them again
 
 for _, part in ipairs{ "pairwise", "pointwise", "listwise", "relaxed", "sampled", "top" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
@@ -19,21 +21,21 @@ end
 
 local smooth_options = declare("mr.losses.Options", {}, shared.steepness, shared.bound)
 
--- Makes the loss of a metric's smooth form. `shown` is the exact metric for evaluations, if it is another one.
+-- Makes the loss of a metric's smooth form. `shown` names the metric for evaluations, if it is not `metric` itself.
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = smooth_options:read("mr.losses." .. name, options)
   local bound = bounds.resolve(o.bound)
   metric = metrics.parse(metric)
   return loss.under({
-    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric,
-    _smooth = function(scores, lists) return metric:smooth(scores, lists, o.steepness) end,
+    name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
+    _gains = metric, _smooth = function(scores, lists) return metric:smooth(scores, lists, o.steepness) end,
   }, bound, o)
 end
 
 ---Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by
----`bound`. It has one value per list. Grades above 1000 raise an error, because sums of their
----gains overflow a double.
+---`bound`. It has one value per list. Grades above 1000 raise an error, because sums of their gains
+---overflow a double.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`
@@ -74,20 +76,22 @@ function M.rr(options) return new("rr", "rr", options) end
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`
 function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") end
 
-local losses = {}  -- names of all losses: of the functions above, and what the script defines
+local losses = {}  -- names of all losses, of the library and of scripts
 for name in pairs(M) do losses[name] = true end
 
----Makes a new loss from a smooth metric. Afterwards `mr.losses[name]{bound =}` builds the loss. A
----list does not count if no ordering changes the metric: its value is 0, and the function does not
----receive it. If nothing is known about the metric, these are the lists whose grades are all
----equal. Inside the functions, relevance has the type of the scores or ranks. With `exact`, or
----with a `metric` of the same direction, the loss takes every bound. Bounds without a closed form
----are computed from all orders of a list, or from 20,000 random orders if there are more (see
+---Defines a loss by a smooth metric. Afterwards `mr.losses[name]{bound =}` makes the loss. A list
+---on which no ordering changes the metric has the value 0, and the functions do not receive it.
+---Without `exact` and `metric`, lists whose grades are all equal are treated this way.
+---Inside the functions, relevance has the dtype of the scores or ranks. With `exact`, or with a
+---`metric` of the same direction, the loss takes every bound. Bounds without a closed form are
+---computed from all orders of a list, or from 20,000 random orders if there are more (see
 ---mr.bounds.of).
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
----Example: `mr.losses.define("top", {direction = "maximize", smooth = function(s, l) return l:sum(s) end})().name   --> top`
+---Example:
+---local top = {direction = "maximize", smooth = function(scores, lists) return lists:sum(scores) end}
+---mr.losses.define("top", top)().name   --> top
 function M.define(name, definition)
   definition = defined.checked(name, definition, own[name] and "own" or rawget(M, name) ~= nil and "loss")
   if definition.exact then
@@ -99,13 +103,13 @@ function M.define(name, definition)
   return M[name]
 end
 
----Returns the names of all losses, sorted. Losses that the script defined are included.
+---Returns the sorted names of all losses, including those that scripts defined.
 ---@return string[]
 ---Example: `mr.losses.names()[1]   --> ap`
 function M.names() return check.names(losses) end
 
----Returns the names of the bounds that a loss takes, sorted. The second result gives, for every
----other bound, the reason why the loss does not take it.
+---Returns the sorted names of the bounds that a loss takes. The second result has, for every other
+---bound, the reason why the loss does not take it.
 ---@param name string   name of a loss
 ---@param options? table  other options of the loss
 ---@return string[]
@@ -113,7 +117,7 @@ function M.names() return check.names(losses) end
 ---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`
 function M.bounds(name, options)
   if not losses[name] then check.unknown("loss", name, M.names()) end
-  M[name](options)  -- what is wrong with other options is no matter of bounds
+  M[name](options)  -- raises errors of other options here, so that they are not reported as a reason against a bound
   local taken, why = {}, {}
   for _, bound in ipairs(require("moonrank.bounds").names()) do
     local given = { bound = bound }

@@ -1,4 +1,4 @@
--- Losses that a script defines by a smooth metric (mr.losses.define).
+-- Losses that a script defines by a smooth metric with mr.losses.define.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -29,8 +29,8 @@ local function one_per_list(name, value, lists)
   return value
 end
 
--- Wraps the script's function `f`. It gets only lists that count, so that 0/0 on other lists cannot enter a gradient.
--- Relevance in these lists has the dtype of the scores.
+-- Wraps the script's function `f`. It gets only lists for which an ordering can change the metric, so that 0/0 on
+-- other lists cannot enter the gradient. Relevance in these lists has the dtype of the scores.
 local function on_counted_lists(name, f, metric)
   return function(scores, lists)
     lists = lists:to(scores.dtype)
@@ -44,15 +44,16 @@ local function on_counted_lists(name, f, metric)
   end
 end
 
--- Returns the exact metric from which bounds are computed, or nil if the definition has none of the same direction.
+-- Returns the exact metric that bounds are computed from: `exact`, or `metric` if its direction (maximize or
+-- minimize) is the loss's. Returns nil otherwise.
 local function bounds_metric_of(name, definition)
   if definition.exact then return metrics.parse(name) end
   local other = definition.metric and metrics.parse(definition.metric)
   if other and other.minimize == (definition.direction == "minimize") then return other end
 end
 
--- Makes the bound of a loss without an exact metric: "none" or a function of the score. Others need the metric's values
--- over all rankings.
+-- Makes the bound of a loss without an exact metric. Only "none" and functions of the score are possible, because
+-- other bounds need the metric's values over all rankings.
 local function unknown_bound(name, bound)
   if bound == "none" then return { name = "none", apply = function(score) return score end } end
   if type(bound) ~= "function" then
@@ -60,33 +61,36 @@ local function unknown_bound(name, bound)
       .. "takes every bound", name, tostring(bound))
   end
   return { name = "function", apply = function(score, metric, lists)
-    return list_stats.where_counted(metric, lists, score, function(of_counted, part) return one_per_list(name, bound(of_counted), part) end)
+    return list_stats.where_counted(metric, lists, score, function(of_counted, part)
+      return one_per_list(name, bound(of_counted), part)
+    end)
   end }
 end
 
----Returns the constructor of a loss that a script defined.
+---Returns the function that makes a loss which a script defined, `mr.losses[name]`.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
   local bounds_metric = bounds_metric_of(name, definition)
-  local counting = bounds_metric or metrics.parse "ndcg"  -- without an exact metric, lists with unequal grades count
+  -- metric that decides which lists count; nDCG lets all lists with unequal grades count
+  local counting = bounds_metric or metrics.parse "ndcg"
   local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
   return function(options)
     local bounds = require "moonrank.bounds"
     local given = shared.bound:read("mr.losses." .. name, options).bound
     local bound = bounds_metric and bounds.resolve(given) or unknown_bound(name, given)
     return loss.under({
-      name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting, _maximize = maximize,
-      _smooth = value, repeats = false,
+      name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting,
+      _maximize = maximize, _smooth = value, repeats = false,
     }, bound, {})
   end
 end
 
----Checks the definition of a loss, and returns it with defaults filled in.
+---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in.
 ---@param name string
 ---@param definition mr.losses.Definition
----@param taken "loss"|"own"|false  "loss": a loss of the library has this name; "own": a loss of the script has it
+---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then

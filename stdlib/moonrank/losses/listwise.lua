@@ -1,5 +1,5 @@
--- Listwise losses: they read a list's scores as a distribution over its rows, or over orders of its rows. They are
--- defined for any grades.
+-- Listwise losses read the scores of a list as a probability distribution over its rows, or over orders of its
+-- rows. They are defined for any grades.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -17,24 +17,27 @@ local function made(name, options, values)
 end
 
 ---Makes the ListNet loss (Cao et al. 2007) in its top-one form: - sum softmax(y) log softmax(f),
----one value per list. If all grades of a list are equal, the loss is least at equal scores. Such
----lists therefore count, unless there is a bound.
+---one value per list, for grades y and scores f. A list with equal grades also counts, unless there
+---is a bound: its loss is smallest at equal scores.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.listnet(options) return made("listnet", options, core.listnet_loss) end
 
 ---Makes the softmax cross entropy loss (Bruch et al. 2019): - sum y log softmax(f), one value per
----list. The grades are not divided by their sum. A list without a grade above 0 has the value 0.
----All lists with rows count, unless there is a bound.
+---list, for grades y and scores f. Unlike ListNet, the grades are used as they are, not divided by
+---their sum. A list without a grade above 0 has the value 0. All lists with rows count, unless
+---there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
-function M.softmax_cross_entropy(options) return made("softmax_cross_entropy", options, core.softmax_cross_entropy_loss) end
+function M.softmax_cross_entropy(options)
+  return made("softmax_cross_entropy", options, core.softmax_cross_entropy_loss)
+end
 
 ---Makes the ListMLE loss (Xia et al. 2008), one value per list: the negative log likelihood of the
 ---order by grade under the Plackett-Luce model. Among rows of equal grade, the row with the lower
----number comes first. All lists with rows count, unless there is a bound.
+---number comes first. All lists with rows count in means, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / math.log(6)   --> 1.0`
@@ -42,11 +45,11 @@ function M.listmle(options)
   return made("listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, false) end)
 end
 
----Makes the p-ListMLE loss (Lan et al. 2014), one value per list. It is ListMLE where position k
----of n has the weight (2^(n-k) - 1) / (2^(n-1) - 1), so that the top matters most.
+---Makes the p-ListMLE loss (Lan et al. 2014), one value per list. It is ListMLE where position k of
+---n has the weight (2^(n-k) - 1) / (2^(n-1) - 1), so that errors at the top cost most.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
----Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / (math.log(3) + math.log(2) / 3)   --> 1.0`
+---Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() - math.log(2) / 3   --> 1.0986`
 function M.p_listmle(options)
   return made("p_listmle", options, function(scores, lists) return core.listmle_loss(scores, lists, true) end)
 end

@@ -1,5 +1,5 @@
--- The class mr.Loss, and bounds of losses. A smooth metric is the argument of its bound. The values of other losses are
--- multiplied by the slope of the bound.
+-- The class mr.Loss, and how bounds apply to losses. A bound is applied to the value of a smooth metric. Any other
+-- loss is multiplied by the slope of its bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
@@ -13,11 +13,11 @@ local M = {}
 ---@field bound_name string  name of its bound
 ---@field metric string|false  the matching metric for mr.evaluate; false if mr.losses.define got none
 ---@field repeats boolean    whether the same batch always gives the same values
----@field pointwise boolean  whether every row is compared with its own grade, so that mr.fit{reduction = "rows"} is possible
+---@field pointwise boolean  whether each row is compared with its own grade; mr.fit{reduction = "rows"} needs this
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
-Loss._gains = false  -- the metric whose gains of grades the loss adds up
+Loss._gains = false  -- metric whose gains of grades the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 
 local function refuse_arguments(scores, lists)
@@ -44,8 +44,9 @@ function Loss:__call(scores, lists)
   return values(self, scores, lists)
 end
 
----Returns how many lists count. A list counts if an ordering can matter. If the loss is defined at
----any grades and has no bound, every list with rows counts.
+---Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
+---can change the metric. If the loss is defined at any grades and has no bound, every list with
+---rows counts.
 ---@param lists mr.Lists
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
@@ -54,7 +55,7 @@ function Loss:count(lists)
   return list_stats.count(self._bounds_metric, lists)
 end
 
----Computes the mean loss over the lists that count. It is 0 if no list counts.
+---Computes the mean loss over the lists that count (see `count`). It is 0 if no list counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        a single number
@@ -63,17 +64,17 @@ function Loss:mean(scores, lists)
   return self(scores, lists):sum_over(math.max(1, self:count(lists)))
 end
 
----Returns the tensors that mr.fit trains together with the model's parameters. Few losses have any
----(mr.losses.ordinal{learn = true}).
+---Returns the loss's own parameters, which mr.fit trains together with the model's. Only few losses
+---have parameters, such as mr.losses.ordinal{learn = true}.
 ---@return mr.Tensor[]
 ---Example: `#mr.losses.ndcg():parameters()   --> 0`
 function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
----Returns two functions of a loss, which may be the script's own: the loss of each list, and the number of lists that
----count.
----@param loss mr.Loss
+---Returns two functions of a loss: one computes the loss of each list, the other the number of
+---lists that count. The loss may be an object of a script.
+---@param are_checked boolean  arguments are checked already, so a loss of the library may skip its own checks
 ---@param are_checked boolean  whether a loss of the library may take its arguments without checks
 ---@return fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(loss: mr.Loss, lists: mr.Lists): integer
@@ -82,7 +83,7 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
----Makes a loss under a bound.
+---Makes a loss that applies `bound` to its values.
 ---@param fields table
 ---@param bound mr.Bound
 ---@param options table  options that identify the loss, as in a checkpoint
@@ -111,9 +112,9 @@ end
 ---@field pointwise? boolean        every row is compared with its own grade; only affine bounds are allowed
 ---@field repeats? boolean          false: the same batch can give different values
 ---@field parameters? mr.Tensor[]|false  parameters that training updates together with the model's
----@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivative by each score, for trees
+---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivatives, for trees
 
----Makes a loss whose value for a list is multiplied by the bound's slope for a metric.
+---Makes a loss whose value for a list is multiplied by the slope of a bound at that list.
 ---@param what mr.losses.Values
 ---@param options table  options that identify the loss, including those of mr.losses.SlopeOptions
 ---@return mr.Loss
@@ -128,8 +129,8 @@ function M.by_slope(what, options)
   local of = metrics.parse(what.of)
   local counted = bound == none and what.counted or of
   return M.under({
-    name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats, _maximize = false,
-    _counts_all = counted == "any",
+    name = what.name, metric = what.metric, pointwise = what.pointwise or false, repeats = what.repeats,
+    _maximize = false, _counts_all = counted == "any",
     _curvature = what.curvature or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
     _gains = what.gains or false,

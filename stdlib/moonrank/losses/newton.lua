@@ -1,4 +1,5 @@
--- First and second derivatives of a loss with respect to every score. Boosted trees need both for Newton steps.
+-- Computes first and second derivatives of a loss with respect to every score. Boosted trees need both for Newton
+-- steps.
 local check = require "moonrank.check"
 local random = require "moonrank.random"
 
@@ -11,29 +12,32 @@ local function gradient(values_of, scores, lists)
   return x.grad or scores * 0, values:detach()
 end
 
--- Second derivatives of a pointwise loss with respect to each score, by central differences of gradients.
+-- Returns second derivatives of a pointwise loss with respect to each score, by central differences of the
+-- gradient.
 local function difference(loss, scores, lists)
   local step = 1e-4
   return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)
 end
 
--- Returns for each row the root mean square of the derivatives of its list.
+-- Returns, for each row, the root mean square of the derivatives over the rows of its list.
 local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
 end
 
----Computes the derivatives of the sum of a loss over lists. The second derivatives depend on the
----loss:
+---Computes first and second derivatives of a loss, summed over lists, with respect to every score.
+---The second derivatives depend on the kind of loss:
 ---
 ---Pairwise logistic losses have a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's slope.
 ---This includes losses that draw pairs (for the same drawn pairs), and metrics that a script
----declared. DirectRanker has the second derivative of the logarithm times the square of the slope of
----the hyperbolic tangent. Hinge losses have no second derivative, and use 1 for each pair whose
----first derivative is not 0. Pointwise losses have their exact second derivatives.
+---declared by gain and discount. DirectRanker has the second derivative of the logarithm times the
+---square of the slope of the hyperbolic tangent. Hinge losses have no second derivative, and use 1
+---for each pair whose first derivative is not 0. Pointwise losses have their exact second
+---derivatives.
 ---
 ---For all other losses, the first derivatives of a list are divided by their root mean square, and
----the second derivatives are 1. Both are then multiplied by the bound's slope, so that each list
----has the weight that its bound gives. A list whose derivatives are all 0 has no weight.
+---the second derivatives are 1. First and second derivatives are then multiplied by the bound's
+---slope, so that each list has the weight that its bound gives. A list whose derivatives are all 0
+---has no weight.
 ---@param loss mr.Loss
 ---@param scores mr.Tensor  [rows] float64
 ---@param lists mr.Lists
@@ -43,7 +47,8 @@ end
 ---Example:
 ---```lua
 ---local newton = require "moonrank.losses.newton"
----local first, second = newton.derivatives(mr.losses.ranknet{}, mr.tensor({0, 0}, {dtype = "float64"}), mr.lists{{1, 0}})
+---local scores, lists = mr.tensor({0, 0}, {dtype = "float64"}), mr.lists{{1, 0}}
+---local first, second = newton.derivatives(mr.losses.ranknet{}, scores, lists)
 ---first[1]:item(), second[1]:item()   --> -0.5, 0.25
 ---```
 function M.derivatives(loss, scores, lists)

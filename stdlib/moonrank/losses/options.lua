@@ -1,13 +1,14 @@
--- Options that several losses and smooth metrics take.
+-- Declares options that several losses and smooth metrics share.
 local declare = require("moonrank.options").declare
 local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
--- Limits of factors. Derivatives with respect to scores, multiplied by two such factors, stay within float32.
+-- Smallest and largest value of options that multiply scores. Derivatives multiplied by two such factors still fit
+-- into float32.
 local least_factor, largest_factor = 1e-15, 1e15
 
----Returns the declaration row of an option that multiplies scores or derivatives.
+---Makes the declaration of an option that multiplies scores or derivatives, such as a steepness.
 ---@param name string
 ---@param default? number
 ---@param help string

@@ -1,5 +1,5 @@
--- Pairwise losses: sums over the pairs of rows of a list with grades y_i > y_j. Only ranknet_all_pairs and ndcg_loss_1
--- also have pairs of equal grades.
+-- Pairwise losses are sums over pairs of rows (i, j) of a list with grades y_i > y_j. Only ranknet_all_pairs and
+-- ndcg_loss_1 also sum over pairs with equal grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,7 +17,8 @@ local pair_metric_options = declare("mr.losses.PairMetricOptions", {
 local counted_pair_options = declare("mr.losses.CountedPairOptions", {}, shared.steepness, pair_metric_options)
 
 local lambda_options = declare("mr.losses.LambdaOptions", {
-  metrics.option("ndcg", 'metric whose change weighs each pair: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
+  metrics.option("ndcg",
+    'metric whose change weighs each pair: any with `swaps`, such as "ndcg@10", "ap", "err", "nrbp(0.9)", '
     .. "or a metric declared by gain and discount (mr.metrics.define)"),
   { "p", "number", above = 0, below = 1, shown = "0.95",
     help = "p of nrbp and rbp, if the metric's name does not contain it" },
@@ -26,7 +27,8 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
       .. "of wrongly ordered pairs" },
 }, shared.pairs)
 
--- The metric of mr.losses.lambdarank from its options.
+-- Returns the metric of mr.losses.lambdarank from the loss's options. Raises an error if the metric or its p cannot
+-- be used.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
   if p ~= nil and metrics.is(given) then
@@ -47,19 +49,18 @@ local function lambda_metric(where, o)
   return metric
 end
 
----Makes the LambdaRank loss (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8
----to 10). It is the sum over pairs of rows with grades y_i > y_j of |change of the metric if the
----two swapped ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the current
----scores and has no gradient. Among rows with equal scores, the one with the lower number comes
----first.
+---Makes the LambdaRank loss (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to
+---10). It is the sum over pairs of rows with grades y_i > y_j of |change of the metric if rows i
+---and j swap ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the current scores
+---and has no gradient. Among rows with equal scores, the row with the lower number comes first.
 ---
----For nDCG, grades count, and the change is divided by the list's ideal DCG. For the other metrics
----a row is relevant from grade 1. Their change is that of the whole metric: divided by P for AP,
----by 1 - p^P for nRBP. A bound multiplies the pairs of a list by the bound's slope for this
+---For nDCG, all grades count, and the change is divided by the list's ideal DCG. For other metrics,
+---a row is relevant from grade 1. Changes are those of the normalized metric: divided by P for AP,
+---and by 1 - p^P for nRBP. A bound multiplies all pairs of a list by the bound's slope for this
 ---metric.
 ---
----This loss follows the authors' equations. Their code differs: it takes the gradient through the
----sigmoid, as pair = "sigmoid" does. For AP it counts only pairs in the wrong order, and it
+---This loss follows the equations of Li et al. Their code differs: it takes the gradient through
+---the sigmoid, as pair = "sigmoid" does. For AP it counts only pairs in the wrong order, and it
 ---multiplies nRBP by 1 - p^P.
 ---@param options? mr.losses.LambdaOptions
 ---@return mr.Loss
@@ -71,7 +72,7 @@ function M.lambdarank(options)
   local o = lambda_options:read(where, options)
   local metric = lambda_metric(where, o)
   o.metric, o.p = metric, nil
-  -- calls `known` for a built-in metric, and `declared` for a metric that a script declared by gain and discount
+  -- Calls `known` for a built-in metric, or `declared` for a metric that a script declared by gain and discount.
   local function either(known, declared, ...)
     local more = { ... }
     return function(scores, lists)
@@ -80,13 +81,19 @@ function M.lambdarank(options)
       return declared(scores, lists, gains, discounts, norms, o.steepness, table.unpack(more))
     end
   end
-  return loss.by_slope({ name = "lambdarank", metric = metric.full_name, of = metric, gains = not metric.tables and metric or nil,
+  return loss.by_slope({
+    name = "lambdarank",
+    metric = metric.full_name,
+    of = metric,
+    gains = not metric.tables and metric or nil,
     values = either(core.lambda_loss, core.declared_lambda_loss, o.pair),
-    curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil }, o)
+    curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil,
+  }, o)
 end
 
--- A loss over pairs of unequal grades by a row of MR_PAIR_FORMS (kernels/losses/pair_forms.h), or by two functions of the core. Its bounds
--- are those of the number of wrongly ordered pairs.
+-- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions of that
+-- name (MR_PAIR_FORMS in kernels/losses/pair_forms.h), or from `values` and `curvature`. By default its bounds are
+-- those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
   values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
   o.metric = metrics.parse(o.metric)
@@ -96,26 +103,30 @@ local function of_pairs(name, o, option, values, curvature, counted)
 end
 
 ---Makes the RankNet loss (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of
----log(1 + exp(-steepness (s_i - s_j))). A bound multiplies the loss by the bound's slope for
----`metric`. The default is mr.metrics.wrong_pairs, the number of wrongly ordered pairs of unequal
----grades. With it, "minmax" makes the loss a mean over these pairs.
+---log(1 + exp(-steepness (s_i - s_j))). A bound multiplies a list's loss by the bound's slope for
+---`metric`. The default metric is the number of wrongly ordered pairs of unequal grades
+---(mr.metrics.wrong_pairs). With it, "minmax" makes the loss a mean over these pairs.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet()(mr.tensor{1, 1, 1}, mr.lists{{0, 1, 2}}):item() / math.log(2)   --> 3.0`
----Example: `mr.losses.ranknet{bound = "minmax"}(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0`
+---Example:
+---local loss = mr.losses.ranknet{bound = "minmax"}
+---loss(mr.tensor{1, 1, 1}, mr.lists{{1, 2, 3}}):item() / math.log(2)   --> 1.0
 function M.ranknet(options)
   local o = counted_pair_options:read("mr.losses.ranknet", options)
   return of_pairs("ranknet", o, "steepness")
 end
 
----Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1).
----It is RankNet with a hyperbolic tangent before the sigmoid: the sum over pairs of rows with
----grades y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's loss is from log(1 +
----1/e) to log(1 + e). (Köppel et al. 2019, who named the ranker, have a squared loss.) Bounds work
----as for mr.losses.ranknet.
+---Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1). It
+---is RankNet with a hyperbolic tangent before the sigmoid: the sum over pairs of rows with grades
+---y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's loss is between log(1 + 1/e)
+---and log(1 + e). Köppel et al. (2019), who named the ranker, use a squared loss instead. A bound
+---multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
----Example: `mr.losses.direct_ranker()(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0`
+---Example:
+---local loss = mr.losses.direct_ranker()
+---loss(mr.tensor{90, 0}, mr.lists{{1, 0}}):item() / math.log(1 + math.exp(-1))   --> 1.0
 function M.direct_ranker(options)
   local o = counted_pair_options:read("mr.losses.direct_ranker", options)
   return of_pairs("direct_ranker", o, "steepness")
@@ -127,7 +138,8 @@ local hinge_options = declare("mr.losses.HingeOptions", {
 
 ---Makes the pairwise hinge loss (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the
 ---sum over pairs of rows with grades y_i > y_j of max(0, margin - (s_i - s_j)). For RankSVM's L2
----term, use the optimizer's `weight_decay`. Bounds work as for mr.losses.ranknet.
+---term, use the optimizer's `weight_decay`. A bound multiplies a list's loss by the bound's slope,
+---as for mr.losses.ranknet.
 ---@param options? mr.losses.HingeOptions
 ---@return mr.Loss
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`
@@ -147,8 +159,8 @@ local all_pairs_options = declare("mr.losses.AllPairsOptions", {
       .. "equally frequent in each list; lists: the same, but in all these lists together" },
 }, counted_pair_options)
 
--- Returns the factor of pairs of unequal grades that makes the targets 1, 1/2 and 0 equally frequent: pairs of equal
--- grades divided by half of the other pairs, at least 1.
+-- Returns the factor for pairs of unequal grades in ranknet_all_pairs, at least 1. It is the number of pairs with
+-- equal grades divided by half the number of other pairs. The targets 1, 1/2 and 0 are then equally frequent.
 local function balanced(equal, pairs) return (2 * equal / (pairs - equal):maximum(1)):maximum(1) end
 local function pairs_of(lists)
   local sizes = lists.sizes:double():to("cpu")
@@ -163,9 +175,10 @@ end
 ---Makes the RankNet loss over all pairs of rows (Burges et al. 2005): the sum over unordered pairs
 ---of the cross entropy of sigma(steepness (s_i - s_j)) and a target. The target is 1 or 0 for
 ---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
----few. `upsample` then counts these pairs more than once. (Tang et al. 2023, 4.1, drew copies of
----such pairs; this loss multiplies by their number instead.) The loss is defined at any grades:
----all lists with rows count, unless there is a bound. Bounds work as for mr.losses.ranknet.
+---rare; `upsample` multiplies their loss. (Tang et al. 2023, 4.1, drew copies of these pairs
+---instead.)
+---The loss is defined at any grades: all lists with rows count, unless there is a bound. A bound
+---multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
@@ -196,10 +209,10 @@ local function ndcg_loss(name, o, values, curvature, ...)
     gains = metrics.parse "ndcg" }, o)
 end
 
----Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i /
----D(r_i) log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 +
----r). The ranks are those of the current scores and have no gradient. Among rows with equal
----scores, the one with the lower number comes first. A list counts if its nDCG can differ. A bound
+---Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i)
+---log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). The
+---ranks r are those of the current scores and have no gradient. Among rows with equal scores, the
+---row with the lower number comes first. A list counts if an ordering can change its nDCG. A bound
 ---multiplies the loss by the bound's slope for nDCG.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
@@ -210,8 +223,9 @@ function M.ndcg_loss_1(options)
 end
 
 ---Makes NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i >
----y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j| log2(1 + exp(-steepness (s_i - s_j))). Here d is
----the distance of their ranks. G, D, ranks and bounds are as for mr.losses.ndcg_loss_1.
+---y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j| log2(1 + exp(-steepness (s_i - s_j))). Here d is the
+---distance between the ranks of rows i and j. G, D, ranks and bounds are as for
+---mr.losses.ndcg_loss_1.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
@@ -221,7 +235,7 @@ function M.ndcg_loss_2(options)
 end
 
 ---Makes NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the pairs of
----mr.losses.ndcg_loss_2 with another weight. A pair's weight is mu times its weight in
+---mr.losses.ndcg_loss_2, with another weight. A pair's weight is mu times its weight in
 ---mr.losses.ndcg_loss_2, plus |1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, which is LambdaRank's change
 ---of nDCG.
 ---@param options? mr.losses.NdcgLossOptions

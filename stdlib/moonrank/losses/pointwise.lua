@@ -1,5 +1,5 @@
--- Pointwise losses: every row is compared with its own grade. A list's value is the mean over its rows. They are
--- defined for any grades.
+-- Pointwise losses compare every row with its own grade. A list's value is the mean over its rows. They are defined
+-- for any grades.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -19,13 +19,14 @@ local relevant_options = declare("mr.losses.RelevantOptions", {}, shared.relevan
 local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
-    parameters = parameters, repeats = (not parameters) and nil }, o)  -- nil: `repeats` of the bound
+    -- without parameters, `repeats` is nil, which means that the loss repeats its values if its bound does
+    parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 
 ---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): the mean of (f -
----y)^2 over a list's rows. `mr.fit{reduction = "rows"}` takes the mean over all rows of a batch
----instead of over its lists. The loss is defined at any grades: all lists with rows count. With a
----bound, a list counts if an ordering can matter.
+---y)^2 over a list's rows, for scores f and grades y. `mr.fit{reduction = "rows"}` takes the mean
+---over all rows of a batch instead of over its lists. The loss is defined at any grades: all lists
+---with rows count. With a bound, a list counts only if an ordering of its rows can change `metric`.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
@@ -35,28 +36,33 @@ function M.mse(options)
 end
 
 ---Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's
----rows of the cross entropy of sigma(f) and whether the row is relevant. Rows, lists and bounds
----count as for mr.losses.mse.
+---rows of the cross entropy of sigma(f), for score f, and whether the row is relevant. Means over
+---rows, lists that count, and bounds are as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.bce(options)
   local o = relevant_options:read("mr.losses.bce", options)
-  return made("bce", "auc", o, function(scores, lists) return core.binary_cross_entropy_loss(scores, lists, o.relevant) end)
+  return made("bce", "auc", o, function(scores, lists)
+    return core.binary_cross_entropy_loss(scores, lists, o.relevant)
+  end)
 end
 
----Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008): the mean over
----a list's rows. A relevant row has max(0, 1 - f)^2, another row max(0, 1 + f)^2. Rows, lists and
----bounds count as for mr.losses.mse.
+---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008), the mean over
+---a list's rows. A relevant row with score f costs max(0, 1 - f)^2, any other row max(0, 1 + f)^2.
+---Means over rows, lists that count, and bounds are as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
 function M.squared_hinge(options)
   local o = relevant_options:read("mr.losses.squared_hinge", options)
-  return made("squared_hinge", "auc", o, function(scores, lists) return core.squared_hinge_loss(scores, lists, o.relevant) end)
+  return made("squared_hinge", "auc", o, function(scores, lists)
+    return core.squared_hinge_loss(scores, lists, o.relevant)
+  end)
 end
 
--- True for a table with at least one entry, and for a tensor of real numbers with one dimension and at least one entry.
+-- Returns true for a table with at least one entry, and for a one-dimensional tensor of real numbers with at least
+-- one entry.
 local function is_thresholds(value)
   if check.is_tensor(value) then return value.dims == 1 and #value > 0 and value.dtype ~= "int64" end
   return type(value) == "table" and #value > 0
@@ -97,16 +103,16 @@ local function checked_thresholds(where, o)
   return thresholds
 end
 
----Makes the ordinal regression loss with cumulative logits (McCullagh 1980): the mean over a
----list's rows of a sum over grades k. Each term is the binary cross entropy of sigma(f -
----threshold_k) and whether y >= k. Grades above the last threshold count as the last. Rows, lists
----and bounds count as for mr.losses.mse.
+---Makes the ordinal regression loss with cumulative logits (McCullagh 1980): the mean over a list's
+---rows of a sum over grades k. Each term is the binary cross entropy of sigma(f - threshold_k) and
+---whether y >= k, for score f and grade y. Grades above the last threshold count as the last. Means
+---over rows, lists that count, and bounds are as for mr.losses.mse.
 ---
----With `learn = true`, mr.fit trains the thresholds by its optimizer together with the model, as
----in McCullagh's paper. They are saved in checkpoints, and return to the chosen epoch with the
----model. `loss:parameters()[1]` holds them; a model's file does not. Another fit with this loss
----continues from its thresholds, so make a new loss for each fit. Trees (mr.models.trees) need
----fixed thresholds.
+---With `learn = true`, mr.fit trains the thresholds together with the model, as in McCullagh's
+---paper. Checkpoints contain the thresholds, and the thresholds return to the chosen epoch with the
+---model. `loss:parameters()[1]` has them; a model's file does not. A second fit with this loss
+---continues from its trained thresholds, so make a new loss for each fit. Trees (mr.models.trees)
+---need fixed thresholds.
 ---@param options? mr.losses.OrdinalOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ordinal{thresholds = {0}}(mr.tensor{0}, mr.lists{{1}}):item() / math.log(2)   --> 1.0`

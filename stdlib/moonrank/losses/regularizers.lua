@@ -1,17 +1,19 @@
--- Regularizers of a model's factors that a loss requests. mr.fit has the model and the batch, and adds the regularizers
--- to the loss of each batch.
+-- Regularizers of a model's factors, which a loss can request. A loss does not see the model, so mr.fit computes
+-- the regularizers and adds them to the loss of each batch.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
----Options of a loss's regularizers.
+---Options of a loss that request regularizers, `regularize = {users =, items =}`.
 M.factors = declare("mr.losses.RegularizeOptions", {
   { "users", "number", least = 0, help = "factor of the squared norm of the latent factors of a list's user" },
-  { "items", "number", least = 0, help = "factor of the squared norms of the latent factors of the items in a list's rows" },
+  { "items", "number", least = 0,
+    help = "factor of the squared norms of the latent factors of the items in a list's rows" },
 })
 
--- Returns a parameter by name; nil for a model of a script's class without the method :state.
+-- Returns a model's parameter by name. Returns nil if the model's class comes from a script and lacks the method
+-- :state.
 local function parameter_of(model, name)
   if type(check.field(model, "state")) ~= "function" then return nil end
   local names, values = model:state()
@@ -29,8 +31,8 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
----Returns the regularizer that a loss asks for, as a function of a model and a batch. It is the
----sum over the lists of lambda |factors|^2 of each list's user and of the items of its rows.
+---Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
+---over lists of lambda |factors|^2 for the list's user and for the items of the list's rows.
 ---Returns nil for a loss without a regularizer.
 ---@param loss mr.Loss
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor

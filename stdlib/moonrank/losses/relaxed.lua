@@ -1,5 +1,6 @@
--- Losses that relax a metric without smooth ranks: by distributions of ranks, by a relaxed permutation matrix, or by
--- each row's own score. A list whose grades are all equal has the value 0 and no gradient, and does not count.
+-- Losses that make a metric differentiable without smooth ranks: by random ranks, by a relaxed permutation matrix,
+-- or by each row's own score. A list whose grades are all equal has the value 0 and no gradient, and means leave it
+-- out.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -10,47 +11,63 @@ local M = {}
 
 local soft_rank_options = declare("mr.losses.SoftRankOptions", {
   shared.factor("sd", 1, "standard deviation of a row's score"),
-  { "longest", "integer", default = 500, least = 1, help = "largest number of rows in a list; a longer list is an error" },
+  { "longest", "integer", default = 500, least = 1,
+    help = "largest number of rows in a list; a longer list is an error" },
 }, shared.slope)
 
 ---Makes the SoftRank loss (Taylor et al. 2008), one value per list: negative nDCG with random
----ranks. A row's score is normal around the model's score, with standard deviation `sd`. The
----distribution of its rank comes from a recursion over the other rows. The row's gain is
----multiplied by its expected discount. The time for a list grows with the cube of its rows, so a
----list longer than `longest` is an error. A bound multiplies the loss by the bound's slope for
----nDCG.
+---ranks. Each row's score is a normal variable around the model's score, with standard deviation
+---`sd`. A recursion over the other rows computes the distribution of a row's rank. The row's gain
+---is multiplied by its expected discount. The time for a list grows with the cube of its number of
+---rows, so a list longer than `longest` raises an error. A bound multiplies the loss by the bound's
+---slope for nDCG.
 ---@param options? mr.losses.SoftRankOptions
 ---@return mr.Loss
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.soft_rank(options)
   local o = soft_rank_options:read("mr.losses.soft_rank", options)
   local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
-  return loss.by_slope({ name = "soft_rank", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
+  return loss.by_slope({
+    name = "soft_rank",
+    metric = "ndcg",
+    of = "ndcg",
+    values = values,
+    gains = metrics.parse "ndcg",
+  }, o)
 end
 
--- Limits of `tau`: outside of them, distances of scores divided by `tau`, or sums of these, do not fit into doubles.
+-- Options of mr.losses.neural_ndcg. Outside the limits of `tau`, scores divided by `tau`, or their sums, overflow a
+-- double.
 local neural_options = declare("mr.losses.NeuralOptions", {
   { "tau", "number", default = 1, least = 1e-15, most = 1e100, help = "temperature of the softmax" },
-  { "iterations", "integer", default = 50, least = 0, most = 1000, help = "largest number of iterations of Sinkhorn's scaling" },
+  { "iterations", "integer", default = 50, least = 0, most = 1000,
+    help = "largest number of iterations of Sinkhorn's scaling" },
   { "tolerance", "number", default = 1e-6, least = 0,
     help = "scaling stops when the sum of every column differs from 1 by at most this" },
 }, shared.slope)
 
 ---Makes the NeuralNDCG loss (Pobrotyn & Bialobrzeski 2021), one value per list: negative nDCG of
 ---the relaxed permutation matrix of NeuralSort (Grover et al. 2019). Sinkhorn's iterations scale
----the matrix, and the gradient goes through them. The transposed form of the paper sums the same
----products, so it is the same loss. A bound multiplies the loss by the bound's slope for nDCG.
+---the matrix, and the gradient goes through these iterations. The transposed form in the paper sums
+---the same products, so it is the same loss. A bound multiplies the loss by the bound's slope for
+---nDCG.
 ---
----The time for a list grows with iterations times the square of its rows, and the memory with
----iterations times its rows. On the CPU, each thread also keeps the matrix of one list of up to
----1,024 rows (at most 16 MB). A longer list takes more time per entry of its matrix.
+---The time for a list grows with iterations times the square of its number of rows, the memory with
+---iterations times its number of rows. On the CPU, each thread also keeps the matrix of one list of
+---up to 1,024 rows (at most 16 MB). A longer list takes more time per entry of its matrix.
 ---@param options? mr.losses.NeuralOptions
 ---@return mr.Loss
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.neural_ndcg(options)
   local o = neural_options:read("mr.losses.neural_ndcg", options)
   local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
-  return loss.by_slope({ name = "neural_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg" }, o)
+  return loss.by_slope({
+    name = "neural_ndcg",
+    metric = "ndcg",
+    of = "ndcg",
+    values = values,
+    gains = metrics.parse "ndcg",
+  }, o)
 end
 
 local own_score_options = declare("mr.losses.OwnScoreOptions", {}, shared.relevant, shared.slope)
@@ -62,17 +79,17 @@ local function of_own_scores(name, metric, values, options)
   return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant }, o)
 end
 
----Makes the CLiMF loss (Shi et al. 2012): the negated objective without its regularizer. The
----objective is the sum over relevant rows i of log sigma(f_i) and, over the other relevant rows j,
----of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are ignored. A bound
----multiplies the loss by the bound's slope for RR.
+---Makes the CLiMF loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
+---The objective is the sum over relevant rows i of log sigma(f_i) plus, over the other relevant
+---rows j, the sum of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are ignored. A
+---bound multiplies the loss by the bound's slope for RR.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
 function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, options) end
 
----Makes the TFMAP loss (Shi et al. 2012): the negated objective without its regularizer. The
----objective is 1/P times the sum over relevant rows i of sigma(f_i) times the sum over relevant
+---Makes the TFMAP loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
+---The objective is 1/P times the sum over relevant rows i of sigma(f_i) times the sum over relevant
 ---rows j, including i, of sigma(f_j - f_i). Scores of rows that are not relevant are ignored. A
 ---bound multiplies the loss by the bound's slope for AP.
 ---@param options? mr.losses.OwnScoreOptions

@@ -1,6 +1,6 @@
--- Losses over pairs of a relevant row and a randomly drawn other row of its list, summed over the relevant rows of the
--- list. Draws depend only on the seed, the training step and the row's place in the batch. Threads, processes, earlier
--- calls and resumed training do not change them.
+-- Losses over pairs of a relevant row and a randomly drawn other row of its list, summed over the list's relevant
+-- rows. The drawn rows depend only on the seed, the training step and the relevant row's position in the batch.
+-- They do not change with threads, processes, earlier calls or resumed training.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -21,18 +21,19 @@ local sampled_options = declare("mr.losses.SampledOptions", {
   metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
 }, shared.relevant, shared.slope)
 
--- Checks the options of a loss over drawn pairs. `relevant` also applies to the default metric, because rows below this
--- grade may be drawn.
+-- Checks the options of a loss over drawn pairs. `relevant` also applies to the default metric, because rows below
+-- this grade may be drawn.
 local function checked(where, declaration, options)
   local o = declaration:read(where, options)
   if o.regularize then o.regularize = regularizers.factors:read(where .. ": regularize", o.regularize) end
-  o.metric = metrics.parse(o.metric or "nrbp_loss", o.metric == nil and o.relevant ~= 1 and { relevant = o.relevant } or nil)
+  o.metric = metrics.parse(o.metric or "nrbp_loss",
+    o.metric == nil and o.relevant ~= 1 and { relevant = o.relevant } or nil)
   return o
 end
 
--- Makes a loss from two functions of the core, for its values and its curvature. Both take scores, lists, relevant,
--- draws, the values of `rest`, seed, stream and the number of rows before. A list counts if it has relevant rows and
--- others.
+-- Makes a loss from two functions of the core, for its values and its second derivatives. The functions take
+-- (scores, lists, relevant, draws, the values of `rest`, seed, stream, number of rows before). A list counts if it
+-- has relevant and other rows.
 local function made(name, o, values, curvature, rest)
   local counted = metrics.parse("nrbp_loss", o.relevant ~= 1 and { relevant = o.relevant } or nil)
   local function drawn(f)
@@ -43,18 +44,25 @@ local function made(name, o, values, curvature, rest)
       return f(scores, lists, table.unpack(given))
     end
   end
-  return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted, repeats = false, values = drawn(values),
-    curvature = drawn(curvature) }, o)
+  return loss.by_slope({
+    name = name,
+    metric = "auc",
+    of = o.metric,
+    counted = counted,
+    repeats = false,
+    values = drawn(values),
+    curvature = drawn(curvature),
+  }, o)
 end
 
 ---Makes the BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over
 ---relevant rows i of - log sigma(s_i - s_j). Row j is drawn uniformly from the rows of the list
----that are not relevant. The mean of the loss over all draws, times the number of rows that are
----not relevant, is RankNet over pairs of a relevant and another row.
+---that are not relevant. The expected loss, times the number of rows that are not relevant, is
+---RankNet over all pairs of a relevant and another row.
 ---
----A loss does not see a model's factors. With `regularize`, mr.fit adds BPR's two regularizers for
----each list of a batch and for each of its rows, drawn or not. The optimizer's `weight_decay`
----instead applies to all factors in each step.
+---A loss does not see a model's factors. With `regularize`, mr.fit therefore adds BPR's two
+---regularizers for each list of a batch and for each of its rows, whether drawn or not. The
+---optimizer's `weight_decay` instead applies to all factors in each step.
 ---@param options? mr.losses.SampledOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bpr()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
@@ -69,18 +77,18 @@ local warp_options = declare("mr.losses.WarpOptions", {
     help = "largest number of draws for one relevant row" },
 }, sampled_options)
 
----Makes the WARP loss (Weston, Bengio & Usunier 2011). For each relevant row i, rows j that are
----not relevant are drawn uniformly until one has s_j > s_i - margin. If this happens at draw k,
----the row's cost is L(n / k, rounded down) (margin - s_i + s_j). Here n is the number of rows that
----are not relevant, and L(r) = 1 + 1/2 + ... + 1/r. If it does not happen, the cost is 0. The loss
----is the sum over relevant rows. The factor L estimates the rank and has no gradient.
+---Makes the WARP loss (Weston, Bengio & Usunier 2011). For each relevant row i, rows j that are not
+---relevant are drawn uniformly until one has s_j > s_i - margin. If this happens at draw k, row i
+---costs L(n / k, rounded down) (margin - s_i + s_j). Here n is the number of rows that are not
+---relevant, and L(r) = 1 + 1/2 + ... + 1/r. If no draw succeeds, row i costs 0. The loss is the sum
+---over relevant rows. The factor L estimates the rank of row i and has no gradient.
 ---
 ---The paper has one right label out of Y, and estimates the rank by (Y - 1) / k with at most Y - 1
----draws. That is this loss with n = Y - 1. With several relevant rows, each is compared only with
+---draws, which is this loss with n = Y - 1. With several relevant rows, each is compared only with
 ---rows that are not relevant. A pair at s_j = s_i - margin costs 0 in both forms. The paper's
 ---limits on the norms of its embeddings are not implemented. (The loss was written from the
----definition as others quote it, not from the paper. LightFM, for example, uses log(n / k) instead
----of L.)
+---definition as other papers quote it, not from the paper itself. LightFM, for example, uses log(n
+---/ k) instead of L.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -90,22 +98,23 @@ function M.warp(options)
 end
 
 local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
-  { "candidates", "integer", default = 10, least = 1, most = 128, help = "rows drawn for each relevant row, of which one is chosen" },
+  { "candidates", "integer", default = 10, least = 1, most = 128,
+    help = "rows drawn for each relevant row, of which one is chosen" },
   { "rho", "number", default = 0.3, above = 0, most = 1e6,
     help = "spread of the choice among candidates: small values choose the highest score, 1e6 chooses uniformly" },
 }, sampled_options)
 
----Makes the LambdaFM loss (Yuan et al. 2016): BPR with dynamic sampling, which chooses row j by
----its score. For each relevant row, `candidates` rows that are not relevant are drawn uniformly
----with replacement. The candidate at place r by score is chosen with probability proportional to
----exp(-r / (candidates rho)). The loss is the sum over relevant rows of - log sigma(s_i - s_j).
----For regularizers see mr.losses.bpr.
+---Makes the LambdaFM loss (Yuan et al. 2016): BPR with dynamic sampling, which chooses row j by its
+---score. For each relevant row, `candidates` rows that are not relevant are drawn uniformly with
+---replacement. The candidate at rank r by score is then chosen with probability proportional to
+---exp(-r / (candidates rho)). The loss is the sum over relevant rows of - log sigma(s_i - s_j). For
+---regularizers see mr.losses.bpr.
 ---
 ---This is the paper's dynamic sampler (LFM-D), as in LibRec's DLambdaFMRecommender. The static
----sampler by popularity (LFM-S) and the weights by an estimated rank (LFM-W) are not implemented.
----For weights see mr.losses.warp. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py)
----chooses the highest of 5 candidates, which is candidates = 5 with a small rho. (The paper itself
----was not read.)
+---sampler by popularity (LFM-S) and the weights by an estimated rank (LFM-W) are not implemented;
+---mr.losses.warp has such weights. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py)
+---chooses the highest of 5 candidates, which is candidates = 5 with a small rho. (The loss was
+---written without access to the paper.)
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`
