@@ -1,4 +1,5 @@
--- Runs once in every state, before any script: makes `require` find the standard library inside the program and load text only.
+-- This file runs once in every Lua state, before any script. It makes `require` find the standard library inside
+-- the program, and lets `load` take source text only.
 -- A folder in MOONRANK_STDLIB takes precedence over the embedded files.
 local core = ...
 
@@ -12,7 +13,8 @@ local function read(path)
   return text
 end
 
--- The text of a standard library file such as "stdlib/moonrank/init.lua", or nil.
+-- Returns the source text of a standard library file such as "stdlib/moonrank/init.lua", or nil if there is no such
+-- file.
 function core.stdlib_text(name)
   return folder and read(folder .. name:sub(#"stdlib" + 1)) or core.embedded(name)
 end
@@ -31,14 +33,15 @@ local function search_stdlib(module)
   return "\n\tno file '" .. base .. ".lua' in the standard library"
 end
 
--- Text only: precompiled chunks can crash the interpreter.
+-- Keeps Lua's own load and loadfile. Scripts get versions that refuse precompiled chunks, which can crash the
+-- interpreter.
 local load_any, loadfile_any = load, loadfile
 
--- For studies, which record the code that their trials use: the text of every loaded file by its path, the path of every module by its name, and
--- the files that were loaded since `core.loads` was last replaced.
+-- Records what a study needs to store the code of its trials. `sources` has the text of every loaded file by path,
+-- `modules` the path of every module by name. `loads` lists the files that were loaded since it was last replaced.
 core.sources, core.modules, core.loads = {}, {}, {}
 
--- Like loadfile, and records the text.
+-- Loads a Lua file like loadfile, and records the file's text for studies.
 local function load_file(path, ...)
   local text = type(path) == "string" and read(path)
   if not text then return loadfile_any(path, "t", ...) end
@@ -46,7 +49,7 @@ local function load_file(path, ...)
   return load_any((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")), "@" .. path, "t", ...)
 end
 
--- Records the text of a file that is not loaded by Lua, which is the script.
+-- Records the text of the main script. The program itself loads that script, so `load_file` does not see it.
 function core.remember_source(path) core.sources[path] = core.sources[path] or read(path) end
 
 local function search_path(module)
@@ -60,12 +63,14 @@ end
 
 package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
 
--- The locale stays "C". In another one Lua would write 0,5 into files, read "0.5" as no number, and take parts of UTF-8 characters for
--- control characters; the order of texts would change as well.
+-- Keeps the locale "C". In another locale Lua could write 0,5 into files and fail to read "0.5". It could also take
+-- bytes of UTF-8 text for control characters and sort strings in another order.
 local set_locale = os.setlocale
 local harmless = { monetary = true, time = true }
 rawset(os, "setlocale", function(locale, category)
-  if locale == nil or locale == "C" or locale == "POSIX" or harmless[category] then return set_locale(locale, category) end
+  if locale == nil or locale == "C" or locale == "POSIX" or harmless[category] then
+    return set_locale(locale, category)
+  end
   error(("os.setlocale: the locale is '%s', expected 'C', because numbers and texts in files must not depend on it. "
     .. "The categories 'time' and 'monetary' may have another locale"):format(core.safe_text(tostring(locale))), 2)
 end)

@@ -1,5 +1,5 @@
--- Records bounds, losses, metrics and models that scripts define by name. The results of a study depend on these
--- definitions, so it compares them.
+-- Records the bounds, losses, metrics and models that scripts define by name. The results of a study depend on
+-- these definitions, so a study that continues compares them.
 local scope = require "moonrank.system.scope"
 
 local M = {}
@@ -8,20 +8,22 @@ local M = {}
 ---@type table<string, any>
 M.all = {}
 
-local in_trial, undone = false, nil  -- undone: functions that undo the definitions of a script that `apart` runs
+-- `undone` has the functions that undo definitions made while `apart` runs a script; nil outside `apart`.
+local in_trial, undone = false, nil
 
----Records a definition. It replaces an earlier definition of the same kind and name.
----@param kind string
+---Records that a script defined a bound, loss, metric or model. An earlier definition with this
+---kind and name is replaced.
+---@param kind string  "bound", "loss", "metric" or "model"
 ---@param name string
----@param what any  functions, alone or in a table
+---@param what any  the definition: a function, a table with functions, or a bound
 ---@param undo? fun()  restores the earlier meaning of the name
 function M.note(kind, name, what, undo)
   if undone then undone[#undone + 1] = undo end
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Runs a function and undoes its definitions afterwards, so that they affect neither names nor studies. Names of new
----metrics stay registered in the core.
+---Runs a function and afterwards undoes the definitions that it made, so that they affect neither
+---names nor studies. Names of new metrics remain registered in the core.
 ---@param run function
 ---@return any  results of `run`
 function M.apart(run, ...)
@@ -34,7 +36,8 @@ function M.apart(run, ...)
   return run(...)
 end
 
----Runs a trial. Its definitions are not recorded, because they are part of the trial's own code.
+---Runs a function as a trial of a study. Definitions made in it are not recorded, because they
+---belong to the trial's own code.
 ---@param run function
 ---@return any  results of `run`
 function M.within_trial(run, ...)

@@ -1,4 +1,5 @@
--- mr.evaluate: computes several metrics of the same scores. The ranking is made once and shared.
+-- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by the same rules share one
+-- ranking.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
@@ -13,9 +14,9 @@ local M = {}
 ---@class mr.Evaluation: mr.Exports
 ---@field mean table<string, number>      mean over the lists that count
 ---@field counted table<string, integer>  number of lists that count
----@field skipped table<string, integer>  number of lists left out: no relevant row and empty = "skip", or undefined (NaN)
+---@field skipped table<string, integer>  number of lists left out: empty = "skip" without relevant rows, or undefined
 ---@field count integer                   number of lists
----@field names string[]                  names of the metrics in order; each is also a field: one value per list, NaN for a list left out
+---@field names string[]  names of the metrics in order; each is also a field: one value per list, NaN if left out
 ---@field metrics mr.Metric[]             the metrics with their options
 ---@field ids string[]|false             names of the lists, if a run was evaluated
 ---@field coverage string|false           text: queries that only the run or only the judgments have
@@ -31,14 +32,15 @@ Evaluation.__index = function(self, name)
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
 end
 
--- A metric under an affine bound, with the fields and methods of mr.Metric that evaluations use.
+-- A metric under an affine bound. It has the fields and methods of mr.Metric that evaluations use.
 local Bounded = check.class("mr.BoundedMetric")
 function Bounded:ranking(...) return self.metric:ranking(...) end
 function Bounded:check_gains(lists) return self.metric:check_gains(lists) end
 function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 
--- Returns NaN for a list on which no ordering can matter, because its best and its worst value are equal.
+-- Returns the bounded metric of each list, from ranked rows. It is NaN for a list on which no ordering changes the
+-- metric, because the best and the worst value are equal.
 function Bounded:of_ranking(ranking, lists, _)
   local values = self.metric:of_ranking(ranking, lists, "zero")
   local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
@@ -55,8 +57,8 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----Returns a metric under an affine bound from {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]".
----Returns nil if the argument names something else.
+---Parses a metric under an affine bound: {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]".
+---Returns nil for anything else.
 ---@param where string
 ---@param given any
 ---@param parse fun(name: string|mr.Metric): mr.Metric  the metric itself, from its name
@@ -73,11 +75,18 @@ function M.under_bound(where, given, parse)
     check.fail("%s: a table among the metrics has the form {name, bound = name}, but %s is missing", where, missing)
   end
   local inner = parse(given[1])
-  return setmetatable({ metric = inner, line = line_of(given.bound), name = ("%s[%s]"):format(inner.name, given.bound), empty = "skip",
-    options = inner.options, minimize = inner.minimize, script = inner.script }, Bounded)
+  return setmetatable({
+    metric = inner,
+    line = line_of(given.bound),
+    name = ("%s[%s]"):format(inner.name, given.bound),
+    empty = "skip",
+    options = inner.options,
+    minimize = inner.minimize,
+    script = inner.script,
+  }, Bounded)
 end
 
--- Returns a metric from its name, from a metric, or from a table with a bound.
+-- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
@@ -87,8 +96,8 @@ local function metric_of(where, given, options)
   return M.under_bound(where, given, parse) or parse(given)
 end
 
----Returns the metrics with these names. An unknown name or option raises an error before any work
----begins.
+---Returns the metrics that these names or tables stand for. An unknown name or option raises an
+---error here, before any metric is computed.
 ---@param names (string|mr.Metric|table)[]
 ---@param options? mr.EvaluateOptions
 ---@param where? string   function name for messages
@@ -108,10 +117,12 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
--- Evaluations, found by the tensor of a metric's values per list and by the table of means.
+-- Finds the evaluation that a value belongs to. Keys are the tensors of a metric's values per list, and the tables
+-- of means.
 local evaluations = setmetatable({}, { __mode = "k" })
 
--- Adds a metric's values per list to an evaluation. `exact`: the values in float64, if `values` are rounded to float32.
+-- Adds a metric's values per list to an evaluation. `exact` has the values in float64, if `values` are rounded to
+-- float32.
 local function add_column(result, each, values, exact)
   local name = each.name
   if rawget(result, name) ~= nil or Evaluation[name] ~= nil then
@@ -125,13 +136,14 @@ local function add_column(result, each, values, exact)
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
--- Raises an error unless `scores` and `lists` have the right types. The error says what to pass.
+-- Raises an error, which says what to pass, unless `scores` is a tensor and `lists` are lists.
 local function check_given(scores, lists)
   if not check.is_tensor(scores) then
     local meta = type(scores) == "table" and getmetatable(scores)
     local model = meta and check.field(scores, "parameters") and meta.__call
     check.fail("mr.evaluate: scores is a %s, expected a tensor of one score per row%s",
-      model and "model" or check.kind(scores), model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
+      model and "model" or check.kind(scores),
+      model and ", as model(batch) gives; fold:evaluate(model, metrics) takes a model" or "")
   end
   if check.is_lists(lists) then return end
   local fold = type(lists) == "table" and check.field(lists, "train")
@@ -140,18 +152,20 @@ local function check_given(scores, lists)
     fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
 end
 
----Evaluates scores by several metrics. An entry such as `{"ndcg", bound = "expectation"}` is a
----metric under an affine bound. It tells how far above a random ranking, or how near to the best
----ranking, each list is. Its name is "ndcg[expectation]", and lists on which no ordering can
----matter are left out. `scores` may be the scored documents of a run (mr.data.trec_run,
----mr.data.scores). Pass qrels in place of `lists` then. Options are those of run:evaluate.
+---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names is a
+---metric under an affine bound, here called "ndcg[expectation]". It tells how far above a random
+---ranking, or how near to the best ranking, each list is. Lists on which no ordering changes the
+---metric are left out. `scores` may also be the scored documents of a run (mr.data.trec_run,
+---mr.data.scores); then pass qrels in place of `lists`. Options are those of run:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
 ---@param lists mr.Lists|string|mr.Dataset  for a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}
----@param options? mr.EvaluateOptions  apply to the metrics given by name that take them; an option that no metric reads is an error
+---@param options? mr.EvaluateOptions  for the metrics given by name; an option that no metric reads is an error
 ---@return mr.Evaluation
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}).mean.rr   --> 0.5`
----Example: `mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}}).mean["rr[minmax]"]   --> 0.25`
+---Example:
+---local found = mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {{"rr", bound = "minmax"}})
+---found.mean["rr[minmax]"]   --> 0.25
 function M.evaluate(scores, lists, names, options)
   if require("moonrank.data.scored").is(scores) then return scores:evaluate(lists, names, options) end
   check_given(scores, lists)
@@ -159,15 +173,16 @@ function M.evaluate(scores, lists, names, options)
   return M.measure(scores, lists, names, options)
 end
 
----Evaluates scores like mr.evaluate, for lists that a trial has already recorded.
+---Evaluates scores like mr.evaluate, but does not record for the running trial that these lists
+---were evaluated. The caller has already recorded them.
 function M.measure(scores, lists, names, options)
   local result = M.measure_by(scores, lists, M.metrics_of(names, options))
-  result._lists = lists  -- mr.compare matches evaluations by these lists
+  result._lists = lists  -- mr.compare uses the lists to match evaluations of different systems
   return result
 end
 
--- Returns a metric's values in the dtype of the scores, and in float64. Comparisons use float64, because rounding to
--- float32 may make equal values unequal.
+-- Returns a metric's values in the dtype of the scores, and in float64. Comparisons use the float64 values, because
+-- rounding to float32 may make equal values differ.
 local function values_of(each, ranking, lists)
   if ranking.dtype == "float64" then return each:of_ranking(ranking, lists, each.empty) end
   local exact = each:of_ranking(ranking:double(), lists, each.empty)
@@ -175,9 +190,9 @@ local function values_of(each, ranking, lists)
   return exact:float(), exact
 end
 
----Evaluates scores like `measure`, by metrics that `metrics_of` returned. The result does not keep
----the lists, so that blocks of lists can be freed. `few`: only a small share of the rows is
----relevant.
+---Evaluates scores by metrics that `metrics_of` returned. Unlike `measure`, the result does not
+---keep the lists, so that large blocks of lists can be freed. `few` says that only a small share of
+---the rows is relevant, which allows a faster ranking.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
@@ -188,14 +203,25 @@ function M.measure_by(scores, lists, metrics, few)
   end)
 end
 
----Makes an evaluation from the values that a function returns for each metric.
+---Makes an evaluation. `values_by` is called with each metric and returns its values per list.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
----@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  one value per list; second, the values in float64 before rounding
+---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  values, unrounded float64 values
 ---@return mr.Evaluation
 function M.of_values(count, metrics, values_by)
-  local result = { _exact = {}, count = count, names = {}, metrics = metrics, candidates = false, users = false, part = false, data = false,
-    ids = false, new_to_training = false, coverage = false }
+  local result = {
+    _exact = {},
+    count = count,
+    names = {},
+    metrics = metrics,
+    candidates = false,
+    users = false,
+    part = false,
+    data = false,
+    ids = false,
+    new_to_training = false,
+    coverage = false,
+  }
   for _, field in ipairs{ "mean", "counted", "skipped" } do result[field] = metric.by_any_name{} end
   for i, each in ipairs(metrics) do add_column(result, each, values_by(each, i)) end
   for _, field in ipairs{ "mean", "counted", "skipped" } do metric.by_any_name(result[field], "this evaluation") end
@@ -203,8 +229,8 @@ function M.of_values(count, metrics, values_by)
   return setmetatable(result, Evaluation)
 end
 
----Joins evaluations of several parts of the lists into one, on the CPU. All parts have the same
----metrics.
+---Joins evaluations of several parts of the lists into one evaluation, on the CPU. All parts must
+---have the same metrics.
 ---@param parts mr.Evaluation[]
 ---@return mr.Evaluation
 function M.joined(parts)
@@ -212,21 +238,23 @@ function M.joined(parts)
   for _, part in ipairs(parts) do count = count + part.count end
   return M.of_values(count, parts[1].metrics, function(each)
     local columns, exact = {}, {}
-    for i, part in ipairs(parts) do columns[i], exact[i] = part[each.name]:to("cpu"), M.exact(part, each.name):to("cpu") end
+    for i, part in ipairs(parts) do
+      columns[i], exact[i] = part[each.name]:to("cpu"), M.exact(part, each.name):to("cpu")
+    end
     if #columns == 1 then return columns[1], exact[1] end
     return core.cat(columns, 1), core.cat(exact, 1)
   end)
 end
 
----Returns a metric's values per list before they were rounded to the scores' type. Comparisons use
----these values.
+---Returns a metric's values per list in float64, before they were rounded to the dtype of the
+---scores. Comparisons of systems use these values.
 ---@param evaluation mr.Evaluation
----@param name string  as in evaluation.names
+---@param name string  a name in evaluation.names
 ---@return mr.Tensor
 function M.exact(evaluation, name) return rawget(evaluation, "_exact")[name] end
 
----Returns the evaluation that a tensor of values per list belongs to, if it is known, and the
----metric's name in it.
+---Returns the evaluation that a tensor of values per list came from, and the name of the metric in
+---it. Returns nil for other values.
 ---@param values any
 ---@return mr.Evaluation? evaluation
 ---@return string? name
@@ -237,7 +265,7 @@ function M.of_tensor(values)
   end
 end
 
----Returns the evaluation whose field `mean` is this table, or nil.
+---Returns the evaluation whose field `mean` is the table `means`, or nil.
 ---@param means table
 ---@return mr.Evaluation?
 function M.of_means(means)
@@ -245,8 +273,8 @@ function M.of_means(means)
   return found and rawequal(rawget(found, "mean"), means) and found or nil
 end
 
----Returns the name of each list's user or query, by which evaluations are matched. Returns nil if
----lists have no names.
+---Returns the name of each list's user or query, or nil if the lists have no names. mr.compare
+---matches the lists of two evaluations by these names.
 ---@param evaluation mr.Evaluation
 ---@return string[]?
 function M.units(evaluation)
@@ -262,7 +290,8 @@ function M.units(evaluation)
   return #ids > 0 and #ids == evaluation.count and ids or nil
 end
 
----Copies a metric's column from another evaluation of the same lists.
+---Copies the results of one metric from the evaluation `from` to the evaluation `into` of the same
+---lists.
 ---@param into mr.Evaluation
 ---@param from mr.Evaluation
 ---@param name string
@@ -271,8 +300,8 @@ function M.take(into, from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
----Returns true if two metrics are the same metric with the same options and the same bound, if
----any.
+---Returns true if two metrics are the same metric with the same options and, if any, the same
+---bound.
 ---@param a mr.Metric
 ---@param b mr.Metric
 ---@return boolean
@@ -283,14 +312,14 @@ function M.same_metric(a, b)
   return a.number == b.number and a.ties == b.ties and a.empty == b.empty and a.relevant == b.relevant
 end
 
----Returns true if `x` is a metric under a bound, {"ndcg", bound = "minmax"}.
+---Returns true if `x` is a metric under a bound, as made from {"ndcg", bound = "minmax"}.
 function M.is_bounded(x) return getmetatable(x) == Bounded end
 
----Returns true if `x` is an evaluation.
+---Returns true if `x` is an evaluation, as mr.evaluate returns.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----Returns lines that describe what was ranked: the candidates, which of them training never saw,
----and the coverage of a run. The result is empty if none of these is known.
+---Returns lines that describe what was ranked: the candidates, the users or items that training
+---never saw, and the queries that a run covers. Lines that are not known are left out.
 ---@param evaluation mr.Evaluation
 ---@return string[]
 function M.about(evaluation)
@@ -300,7 +329,7 @@ function M.about(evaluation)
   return lines
 end
 
----Returns the lines below every table of metrics: those of `about`, and the conventions of the
+---Returns the lines to print below a table of metrics: what was ranked, and the conventions of the
 ---metrics.
 ---@param of table  an evaluation, or an object with the same fields `candidates` and `new_to_training`
 ---@param metrics mr.Metric[]
@@ -311,15 +340,17 @@ function M.notes(of, metrics)
   return notes
 end
 
----Returns the lines below the table. They give the conventions of the metrics and, unless all rows
----of the given lists were ranked, what was ranked.
+---Returns the lines below the printed table: what was ranked, unless it was all rows of the given
+---lists, and the conventions of the metrics.
 ---@return string[]
----Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1`
+---Example:
+---local found = mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"})
+---found:notes()[1]   --> gain none; ties mean; empty lists skip; cutoff none; relevant 1
 function Evaluation:notes() return M.notes(self, self.metrics) end
 
----Returns a table with a row per metric: its mean over the lists that count, their number, and the
----number of lists left out. Below the table stand the conventions by which published numbers
----differ: gain, ties, empty lists, cutoff. CSV and JSON leave the conventions out.
+---Returns a table with a row per metric: the mean over lists, the number of lists in this mean, and
+---the number of lists left out. The printed table ends with the conventions by which published
+---numbers differ: gain, ties, empty lists, cutoff. CSV and JSON leave out the conventions.
 ---@return mr.Table
 ---Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):table().rows[1][2]   --> 0.5`
 function Evaluation:table()
@@ -331,13 +362,17 @@ end
 
 tables.add_exports(Evaluation)
 
----Plots the distribution of values over lists: for each metric, the share of lists at or below
----each value. Lists that are left out do not count.
+---Plots the distribution of each metric over lists: the share of lists at or below each value.
+---Lists that the mean leaves out are not plotted.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1, 4}, mr.lists{{0, 1}, {1, 0}}, {"rr", "ap"}):plot().kind   --> ecdf`
 function Evaluation:plot(options)
-  local o = { xlabel = #self.names == 1 and self.names[1] or "value of the metric", ylabel = "share of lists", series = {} }
+  local o = {
+    xlabel = #self.names == 1 and self.names[1] or "value of the metric",
+    ylabel = "share of lists",
+    series = {},
+  }
   for name, value in pairs(options or {}) do o[name] = value end
   for i, name in ipairs(self.names) do o.series[i] = { name = name, values = self[name]:to("cpu"):double() } end
   return require("moonrank.plot").ecdf(o)

@@ -1,4 +1,4 @@
--- mr.gradcheck: compares derivatives with central differences.
+-- mr.gradcheck compares the gradient of a function with central differences.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -13,9 +13,9 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
   { "seed", "integer", default = 1, help = "seed of the combination of several results" },
 })
 
----Compares the gradient of `f` at `x` with central differences in float64. Every entry of x is
----moved by +-step. A function with several results is checked by a fixed random combination of
----them.
+---Compares the gradient of `f` at `x` with central differences in float64. Each entry of x is moved
+---up and down by `step`. If `f` returns several numbers, a fixed random combination of them is
+---checked.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions

@@ -1,11 +1,11 @@
--- The table that require "moonrank" returns. Its modules are loaded when they are first used.
+-- This is the table `mr` that `require "moonrank"` returns. Each of its modules is loaded when it is first used.
 local M = require "moonrank.tensor"
 local check = require "moonrank.check"
 
 local core = require "moonrank.core"
 M.version = core.version()
 
--- Keeps the text of the running script for studies, because the file may be edited while the script runs.
+-- Keeps the text of the running script, which studies record. The file may be edited while the script runs.
 for level = 2, math.huge do
   local info = debug.getinfo(level, "S")
   local path = info and info.what == "main" and info.source:match "^@(.*)"
@@ -13,15 +13,31 @@ for level = 2, math.huge do
   if not info then break end
 end
 
--- Fields that are modules, and fields that are one function of a module.
+-- Fields of `mr` that are whole modules (`modules`), and fields that are one function of a module (`functions`).
 local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth", "stats" }
-local functions = { gradcheck = "gradcheck", checkpoint = "checkpoint", args = "args", help = "help", evaluate = "evaluate", fit = "fit",
-  clip_gradients = "fit.clip", compare = "compare", detect_anomaly = "fit.anomaly", profile = "profile",
-  choice = "sweep.parts", range = "sweep.parts", loguniform = "sweep.parts", integer = "sweep.parts", when = "sweep.parts",
+local functions = {
+  gradcheck = "gradcheck",
+  checkpoint = "checkpoint",
+  args = "args",
+  help = "help",
+  evaluate = "evaluate",
+  fit = "fit",
+  clip_gradients = "fit.clip",
+  compare = "compare",
+  detect_anomaly = "fit.anomaly",
+  profile = "profile",
+  choice = "sweep.parts",
+  range = "sweep.parts",
+  loguniform = "sweep.parts",
+  integer = "sweep.parts",
+  when = "sweep.parts",
   seeds = "sweep.parts",
-  sweep = "sweep", results = "results" }
+  sweep = "sweep",
+  results = "results",
+}
 
--- Loads a module in which unknown names and surplus arguments are errors. The library itself tests for names by rawget.
+-- Loads a module and makes unknown names and surplus arguments errors. The library's own code checks for a name
+-- with rawget.
 local function part(name)
   local module = setmetatable(require("moonrank." .. name), {
     __index = function(self, key) check.unknown("field of mr." .. name, key, check.names(self)) end,
@@ -36,7 +52,7 @@ for name, module in pairs(functions) do
   loaders[name] = function() return check.exact("mr." .. name, require("moonrank." .. module)[name]) end
 end
 
----Returns the names of all fields, loaded or not, for completion.
+---Returns the names of all fields of `mr`, whether loaded or not. Tab completion uses them.
 ---@return string[]
 ---Example: `#mr.names() > 30   --> true`
 function M.names()
@@ -54,7 +70,8 @@ for class, parts in pairs(require("moonrank.core").classes) do
   check.exact_all(class .. ":", parts.methods, parts.meta)
 end
 
--- Returns what to write instead of a function that other libraries have: a method of tensors, or another name.
+-- Returns what to write instead of a function name that other libraries use: a tensor method, or Moonrank's own
+-- name.
 local function instead_of(name)
   local other = check.other_name("moonrank", name)
   if other then return other end

@@ -1,9 +1,11 @@
--- Exact ranking metrics, one value per list. `ties` says how tied rows are ordered: "mean" (default) takes the
--- expectation over all their orders, so that constant scores are not rewarded; "stable" puts the lower row number
--- first, "worst" the less relevant row, "trec" the larger document id. `empty` says what a list without relevant rows
--- counts: "zero", "one", "nan", or "skip" (default). Under "skip", means leave the list out and evaluations show NaN; a
--- direct call returns 0 or NaN, as the metric's definition gives 0 (RR) or 0/0 (AP). A call with options alone returns
--- the metric: mr.metrics.rbp{p = 0.8}.
+-- Exact ranking metrics, with one value per list. A call with options alone returns the metric itself:
+-- mr.metrics.rbp{p = 0.8}.
+-- `ties` says how tied rows are ordered. "mean" (default) takes the mean over all their orders, so that constant
+-- scores are not rewarded. Others come first under "stable" (lower row number), "worst" (less relevant row) and
+-- "trec" (larger document id).
+-- `empty` says what a list without relevant rows counts: "zero", "one", "nan", or "skip" (default). Under "skip",
+-- means leave the list out, and evaluations show NaN. A direct call then returns what the metric's definition
+-- gives: 0 (RR) or 0/0 (AP).
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local declared = require "moonrank.metrics.declared"
@@ -16,10 +18,11 @@ local function given(name, scores, lists, options)
   return metric.parse(name, options)(scores, lists)
 end
 
----Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum of gain(grade) /
----log2(rank + 1). Every grade above 0 counts. A gain above 2^1000, or 2^96 with float32 scores, is
----an error. With `gain = "exp2_plus_one"`, grade 0 has gain 1, so a list without relevant rows
----also has a DCG. Evaluations leave such a list out by `empty = "skip"`, as for every metric.
+---Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum over rows of
+---gain(grade) / log2(rank + 1). Every grade above 0 counts. A gain above 2^1000, or above 2^96 with
+---float32 scores, raises an error. With `gain = "exp2_plus_one"`, grade 0 has gain 1, so a list
+---without relevant rows also has a DCG. Evaluations still leave such a list out under `empty =
+---"skip"`.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -27,9 +30,9 @@ end
 ---Example: `mr.metrics.dcg(mr.tensor{3, 2, 1}, mr.lists{{0, 2, 0}}, {gain = "linear"}):item()   --> 1.2619`
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
----Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at k (Westerborg 2022,
----Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every grade above 0 counts.
----A gain above 2^1000 is an error.
+---Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (Westerborg 2022,
+---Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every grade above 0 counts. A
+---gain above 2^1000 raises an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -38,11 +41,11 @@ function M.dcg(scores, lists, options) return given("dcg", scores, lists, option
 function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, options) end
 
 ---Computes nDCG@k as LETOR 4.0's evaluation script does (Eval-Score-4.0.pl; Qin & Liu 2013). The
----gain is 2^y - 1. Ranks 1 and 2 have the discount 1, and rank r from 3 on has 1 / log2(r). A list
----with fewer than k rows counts as 0. A list without relevant rows counts as 0 as well, unless
----`empty` says otherwise. The script leaves tied rows in the order of the file: `ties = "stable"`.
----k is required. The metric is for evaluation only: it has no smooth form, and
----mr.losses.lambdarank does not take it.
+---gain is 2^y - 1 for grade y. Ranks 1 and 2 have the discount 1, and rank r from 3 on has 1 /
+---log2(r). A list with fewer than k rows counts as 0. A list without relevant rows counts as 0 as
+---well, unless `empty` says otherwise. The script leaves tied rows in the order of the file, as
+---`ties = "stable"` does. k is required. The metric is for evaluation only: it has no smooth form,
+---and mr.losses.lambdarank does not take it.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty
@@ -51,9 +54,9 @@ function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, opti
 ---Example: `mr.metrics.letor_ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 10}):item()   --> 0.0`
 function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
----Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the ranks of
----the relevant rows up to k. The sum is divided by P, the number of relevant rows, or by min(P,
----k), as `denominator` says.
+---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the rank of
+---each relevant row, up to rank k. The sum is divided by P, the number of relevant rows, or by
+---min(P, k), as `denominator` says.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -79,8 +82,8 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---Example: `mr.metrics.nrbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, options) end
 
----Counts the pairs of a relevant and another row in the wrong order: the nRBP loss with exact
----ranks (Westerborg 2022, Eq. 2.12). Lower is better.
+---Counts the pairs of a relevant row and another row in the wrong order. This is the nRBP loss with
+---exact ranks (Westerborg 2022, Eq. 2.12). Lower is better.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -89,8 +92,8 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
 ---Counts the pairs of rows with unequal grades in the wrong order. A tied pair counts half. Lower
----is better. For grades 0 and 1 the metric equals mr.metrics.nrbp_loss. The losses
----mr.losses.ranknet, hinge and direct_ranker use the bounds of this metric.
+---is better. For grades 0 and 1 the metric equals mr.metrics.nrbp_loss. Bounds of the losses
+---ranknet, hinge and direct_ranker are computed from this metric by default.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty
@@ -98,8 +101,8 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 ---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
----Computes the reciprocal rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if that
----rank is greater than k.
+---Computes reciprocal rank: 1 / rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if
+---this rank is greater than k.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k; ties, empty, relevant
@@ -107,8 +110,8 @@ function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", score
 ---Example: `mr.metrics.rr(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.rr(scores, lists, options) return given("rr", scores, lists, options) end
 
----Computes the number of relevant rows among the first k, divided by k. The divisor is k for
----shorter lists, too. k is required.
+---Computes precision at k: the number of relevant rows among the first k, divided by k. The divisor
+---is also k for lists with fewer rows. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -116,8 +119,8 @@ function M.rr(scores, lists, options) return given("rr", scores, lists, options)
 ---Example: `mr.metrics.precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}, {k = 2}):item()   --> 0.5`
 function M.precision(scores, lists, options) return given("precision", scores, lists, options) end
 
----Computes the number of relevant rows among the first k, divided by the number of all relevant
----rows. k is required.
+---Computes recall at k: the number of relevant rows among the first k, divided by the number of all
+---relevant rows. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -125,7 +128,7 @@ function M.precision(scores, lists, options) return given("precision", scores, l
 ---Example: `mr.metrics.recall(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.6667`
 function M.recall(scores, lists, options) return given("recall", scores, lists, options) end
 
----Computes the harmonic mean of precision and recall at k. k is required.
+---Computes F1 at k: the harmonic mean of precision at k and recall at k. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -133,8 +136,8 @@ function M.recall(scores, lists, options) return given("recall", scores, lists, 
 ---Example: `mr.metrics.f1(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.8`
 function M.f1(scores, lists, options) return given("f1", scores, lists, options) end
 
----Computes the number of relevant rows among the first P, divided by P, the number of all relevant
----rows.
+---Computes R-precision: the number of relevant rows among the first P ranks, divided by P. P is the
+---number of all relevant rows of the list.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -142,8 +145,8 @@ function M.f1(scores, lists, options) return given("f1", scores, lists, options)
 ---Example: `mr.metrics.r_precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.r_precision(scores, lists, options) return given("r_precision", scores, lists, options) end
 
----Returns 1 if a relevant row is among the first k rows, else 0. With ties, it returns the
----probability of this. k is required.
+---Computes hit at k: 1 if a relevant row is among the first k rows, else 0. If rows are tied, the
+---value is the probability of a hit. k is required.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
@@ -151,8 +154,8 @@ function M.r_precision(scores, lists, options) return given("r_precision", score
 ---Example: `mr.metrics.hit(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 1}}, {k = 1}):item()   --> 0.3333`
 function M.hit(scores, lists, options) return given("hit", scores, lists, options) end
 
----Computes expected reciprocal rank (Chapelle et al. 2009). A user stops at a row with probability
----(2^grade - 1) / 2^top. Every grade above 0 counts.
+---Computes expected reciprocal rank (Chapelle et al. 2009): a user reads down the ranking and stops
+---at a row with probability (2^grade - 1) / 2^top. Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -160,7 +163,7 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---Example: `mr.metrics.err(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 0}}):item()   --> 0.5`
 function M.err(scores, lists, options) return given("err", scores, lists, options) end
 
----Computes AUC: the share of pairs of a relevant and another row that are in the right order. A
+---Computes AUC: the share of pairs of a relevant row and another row that are in the right order. A
 ---tied pair counts half. The value is NaN if all rows are relevant.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -170,7 +173,8 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 function M.auc(scores, lists, options) return given("auc", scores, lists, options) end
 
 ---Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the P relevant rows of
----1 - min(others above, P) / min(P, others). "Others" are the rows that are not relevant.
+---1 - min(others above, P) / min(P, others). "Others" are rows that are not relevant; "others
+---above" rank before the relevant row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
@@ -178,20 +182,20 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
--- Adds functions for metrics of the registry that have no documented function above.
+-- Adds a function for every metric of the registry that has no documented function above.
 for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end
 
----Returns a metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". Call the result
----with (scores, lists).
+---Returns a metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". The result is
+---called with (scores, lists).
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
 ---Example: `mr.metrics.parse("ndcg", {k = 10}).name   --> ndcg@10`
 function M.parse(text, options) return metric.parse(text, options) end
 
-local own = {}  -- names of metrics that the script defined
+local own = {}  -- names of metrics that scripts defined; scripts may define them again
 
 local define_options = declare("mr.metrics.DefineOptions", {
   { "minimize", "boolean", default = false, help = "whether smaller values are better" },
@@ -200,13 +204,13 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---Defines a metric of your own, which is then known by its name. The script may define the name
 ---again. `f` is a function of exact ranks and lists that returns one value per list. There is one
 ---rank per row; under ties = "mean", tied rows share the middle of their ranks. Ranks and the
----lists' relevance are float64 for any type of scores. A float32 tensor of the script therefore
----needs :double() to be combined with them. Callers get values of the scores' type. `empty` is
----applied to the values.
+---lists' relevance are float64, whatever the type of the scores. If `f` combines them with a
+---float32 tensor of the script, convert it with :double(). Callers get values of the scores' type,
+---with `empty` applied.
 ---
 ---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
----over rows of gain times discount. With `ideal = true` it is divided by this sum for the ranking
----by gain. mr.losses.lambdarank takes such a metric, too.
+---over rows of gain times discount. With `ideal = true`, this sum is divided by the sum for the
+---ranking by gain. mr.losses.lambdarank takes metrics declared by gain and discount, too.
 ---@param name string
 ---@param f (fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor)|mr.metrics.Declared
 ---@param options? mr.metrics.DefineOptions
@@ -214,8 +218,10 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---mr.metrics.define("documented_mean_rank", function(ranks, lists) return lists:mean(ranks) end, {minimize = true})
 ---mr.metrics.documented_mean_rank(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 2.0
 ---Example:
----mr.metrics.define("documented_top_heavy", {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end})
----mr.losses.lambdarank{metric = "documented_top_heavy"}(mr.tensor{0, 0}, mr.lists{{0, 2}}):item() / math.log(2)   --> 1.5
+---local parts = {gain = function(grade) return grade end, discount = function(rank) return 1 / rank ^ 2 end}
+---mr.metrics.define("documented_top_heavy", parts)
+---local loss = mr.losses.lambdarank{metric = "documented_top_heavy"}
+---loss(mr.tensor{0, 0}, mr.lists{{0, 2}}):item() / math.log(2)   --> 1.5
 function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
   if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
@@ -238,7 +244,7 @@ function M.define(name, f, options)
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end
 end
 
----Returns the names of all metrics, sorted.
+---Returns the sorted names of all metrics, including those that scripts defined.
 ---@return string[]
 ---Example: `mr.metrics.names()[1]   --> ap`
 function M.names() return metric.names() end

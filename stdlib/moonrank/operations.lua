@@ -1,5 +1,5 @@
--- Tensor operations made of operations of the core: concatenation, sorting, convolution, pooling, normalisation.
--- Methods are added to the class mr.Tensor; the module returns the functions.
+-- Tensor operations that are composed of operations of the core: concatenation, sorting, convolution, pooling,
+-- normalisation. Methods are added to the class mr.Tensor; this module returns the other functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -8,7 +8,7 @@ local M = {}
 
 local tensor = core.classes["mr.Tensor"].methods
 
----Joins tensors along a dimension. They have the same sizes in all other dimensions.
+---Joins tensors along an existing dimension. All other dimensions must have equal sizes.
 ---@param tensors mr.Tensor[]  at least one; all of the same type and device
 ---@param dim? integer         default 1
 ---@return mr.Tensor
@@ -19,9 +19,9 @@ function M.cat(tensors, dim)
   return core.cat(tensors, dim or 1)
 end
 
----Joins tensors of one shape along a new dimension.
+---Joins tensors of equal shape along a new dimension.
 ---@param tensors mr.Tensor[]  at least one; all of the same shape, type and device
----@param dim? integer         where the new dimension is in the result, default 1
+---@param dim? integer         position of the new dimension in the result, default 1
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
 function M.stack(tensors, dim)
@@ -33,12 +33,12 @@ local sort_options = declare("mr.SortOptions", {
   { "descending", "boolean", default = false, help = "whether the largest entry comes first" },
 })
 
----Sorts the entries along a dimension. Returns the sorted entries and their positions. Equal
----entries keep their order, in either direction. NaN is an error.
+---Sorts the entries along a dimension. Returns the sorted entries, and their positions before
+---sorting. Equal entries keep their order, whether ascending or descending. NaN raises an error.
 ---@param dim? integer  default: the last
 ---@param options? mr.SortOptions
----@return mr.Tensor    [as this tensor] entries, differentiable
----@return mr.Tensor    [as this tensor] positions from 1, int64
+---@return mr.Tensor    sorted entries, in the shape of this tensor; differentiable
+---@return mr.Tensor    positions from 1, int64, in the shape of this tensor
 ---Example: `mr.tensor{3, 1, 2}:sort()   --> {1, 2, 3}  mr.Tensor {3} float32, {2, 3, 1}  mr.Tensor {3} int64`
 function tensor:sort(dim, options)
   if type(dim) == "table" then dim, options = nil, dim end
@@ -47,11 +47,12 @@ function tensor:sort(dim, options)
 end
 
 local topk_options = declare("mr.TopkOptions", {
-  { "largest", "boolean", default = true, help = "whether to return the largest entries; false: the k smallest, the smallest first" },
+  { "largest", "boolean", default = true,
+    help = "whether to return the largest entries; false: the k smallest, the smallest first" },
 })
 
----Returns the k largest entries along a dimension, the largest first, and their positions. Of
----equal entries, the first one comes first. NaN is an error.
+---Returns the k largest entries along a dimension, the largest first, and their positions. Of equal
+---entries, the first one comes first. NaN raises an error.
 ---@param k integer
 ---@param dim? integer  default: the last
 ---@param options? mr.TopkOptions
@@ -71,29 +72,31 @@ local function is_pair(value)
 end
 local expected_pair = "an integer or two of them, down and across"
 
--- Returns {down, across} from one integer or from a pair.
+-- Returns {down, across} for an option that is one integer or a pair of integers.
 local function pair(value) return type(value) == "table" and value or { value, value } end
 
--- Returns the declaration row of an option that is one integer or a pair of integers.
+-- Returns the declaration of an option that is one integer or a pair of integers.
 local function pair_row(name, help, default, shown)
   return { name, "integer|integer[]", default = default, shown = shown, accept = is_pair, expected = expected_pair,
     help = help }
 end
 
--- Returns the number of windows along an axis.
-local function places(size, window, stride, padding, axis) return (size + 2 * padding[axis] - window[axis]) // stride[axis] + 1 end
+-- Returns the number of windows along an axis (1: down, 2: across), for convolution and pooling.
+local function places(size, window, stride, padding, axis)
+  return (size + 2 * padding[axis] - window[axis]) // stride[axis] + 1
+end
 
-local most_windows = 1 << 24  -- largest number of entries of unfolded windows when no derivatives are recorded
+local most_windows = 1 << 24  -- largest number of window entries in memory at once when no derivatives are recorded
 
--- Returns how many pictures are convolved at once: all if derivatives are recorded, because derivatives keep all
--- windows.
+-- Returns how many pictures are convolved at once. If derivatives are recorded, all pictures are, because
+-- derivatives keep all windows in memory anyway.
 local function pictures_at_once(windows_of_one)
   local recording = core.recording(false)
   core.recording(recording)
   return recording and math.maxinteger or math.max(1, most_windows // math.max(1, windows_of_one))
 end
 
--- Applies f to all pictures, to at most `at_once` of them at a time.
+-- Applies `f` to blocks of at most `at_once` pictures, and joins the results.
 local function in_blocks(pictures, at_once, f)
   if #pictures <= at_once then return f(pictures) end
   local parts = {}
@@ -106,22 +109,24 @@ end
 local stride_help = "distance between windows in entries; two integers: down and across"
 
 local convolution_options = declare("mr.ConvolutionOptions", {
-  { "bias", "mr.Tensor", accept = check.is_tensor, expected = "a tensor", help = "[outputs] bias, added to the outputs" },
+  { "bias", "mr.Tensor", accept = check.is_tensor, expected = "a tensor",
+    help = "[outputs] bias, added to the outputs" },
   pair_row("stride", stride_help, 1),
   pair_row("padding", "zeros on each side; two integers: down and across", 0),
 })
 
----Convolves pictures with windows (cross-correlation, as neural networks define convolution). An
----output is the inner product of its weights with each window.
+---Convolves pictures with windows (cross-correlation, as neural networks define convolution). Each
+---entry of the result is the inner product of one output's weights and one window of a picture.
 ---@param weight mr.Tensor  [outputs, channels, height, width]
 ---@param options? mr.ConvolutionOptions
----@return mr.Tensor        [pictures, outputs, windows down, windows across]; this tensor is [pictures, channels, height, width]
+---@return mr.Tensor  [pictures, outputs, windows down, windows across]; self is [pictures, channels, height, width]
 ---Example: `mr.ones(1, 1, 3, 3):conv2d(mr.ones(1, 1, 2, 2)):totable()[1][1][1][1]   --> 4.0`
 function tensor:conv2d(weight, options)
   local o = convolution_options:read("conv2d", options)
   local of, by = core.shape(self), core.shape(weight)
   if #of ~= 4 or #by ~= 4 or of[2] ~= by[2] then
-    check.fail("conv2d: shapes {%s} and {%s}, expected {pictures, channels, height, width} and {outputs, channels, height, width}",
+    check.fail("conv2d: shapes {%s} and {%s}, expected {pictures, channels, height, width} and "
+      .. "{outputs, channels, height, width}",
       table.concat(of, ", "), table.concat(by, ", "))
   end
   local window, stride, padding = { by[3], by[4] }, pair(o.stride), pair(o.padding)
@@ -149,7 +154,7 @@ local pooling_options = declare("mr.PoolingOptions", {
 ---entries.
 ---@param size integer|integer[]  size of a window; two integers: down and across
 ---@param options? mr.PoolingOptions
----@return mr.Tensor  [pictures, channels, windows down, windows across]; this tensor is [pictures, channels, height, width]
+---@return mr.Tensor  [pictures, channels, windows down, windows across]; self is [pictures, channels, height, width]
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
 function tensor:max_pool(size, options)
   local o = pooling_options:read("max_pool", options)
@@ -181,12 +186,12 @@ local batch_norm_options = declare("mr.BatchNormOptions", {
   { "epsilon", "number", default = 1e-5, help = "added to variances", also = { "eps" } },
 })
 
--- Returns the running means or variances, moved towards those of the batch.
+-- Returns the running means or variances, moved towards the values of the batch.
 local function moved(running, of_batch, momentum)
   return running:detach() * (1 - momentum) + core.reshape(of_batch, core.shape(running)) * momentum
 end
 
--- Returns x as [channels, entries], and a function that turns such a tensor into the shape of x.
+-- Returns `x` as a matrix [channels, entries], and a function that turns such a matrix back into the shape of `x`.
 local function by_channel(x)
   local turned = x:transpose(1, 2)
   local shape = core.shape(turned)
@@ -215,7 +220,7 @@ local function batch_norm_read(x, gain, bias, options)
 end
 
 ---Normalizes channels to mean 0 and variance 1 over all rows of the batch, then multiplies by gain
----and adds bias (Ioffe and Szegedy 2015). The running means and variances are buffers of a model:
+---and adds bias (Ioffe and Szegedy 2015). A model keeps the running means and variances as buffers:
 ---`y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance =
 ---self.variance, training = batch.training})`. The running variances divide by the number of rows
 ---minus 1. The variances that normalize the batch divide by the number of rows.
@@ -248,18 +253,19 @@ function tensor:batch_norm(gain, bias, options)
     moved(o.variance, batch:var(2), o.momentum)
 end
 
--- Makes == of tensors an error. Lua would compare whether both are the same object, which is rarely meant.
+-- Makes == of two tensors an error. Lua would compare whether both are the same object, which is rarely meant.
 core.classes["mr.Tensor"].meta.__eq = function()
-  check.fail "== does not compare tensors: x:eq(y) is 1 for each equal entry, and rawequal(x, y) tells whether both are one tensor"
+  check.fail("== does not compare tensors: x:eq(y) is 1 for each equal entry, and rawequal(x, y) tells "
+    .. "whether both are one tensor")
 end
 
--- Sets the gradient of a tensor, its only field that a script may set. Entries are not changed in
--- place, because operations keep them for their derivatives.
+-- Sets a field of a tensor. Only the gradient `grad` can be set. Entries cannot be changed in place, because
+-- operations keep them to compute derivatives.
 core.classes["mr.Tensor"].meta.__newindex = function(self, key, value)
   if key == "grad" then return core.set_grad(self, value) end
   if type(key) == "number" then
-    check.fail("x[%s] = ... is not possible: entries of a tensor do not change; make a new one with mr.cat, mr.stack, x:where, "
-      .. "x:scatter_add or mr.tensor", tostring(key))
+    check.fail("x[%s] = ... is not possible: entries of a tensor do not change; make a new one with mr.cat, mr.stack, "
+      .. "x:where, x:scatter_add or mr.tensor", tostring(key))
   end
   check.fail("field '%s' of a tensor cannot be set; only grad can", tostring(key))
 end

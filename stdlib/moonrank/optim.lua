@@ -1,5 +1,5 @@
--- Optimizers. `mr.optim.adam{lr = 1e-3}` makes one without parameters; mr.fit or optimizer:bind(model:parameters())
--- gives it parameters.
+-- Optimizers. `mr.optim.adam{lr = 1e-3}` makes an optimizer without parameters. It gets parameters from mr.fit, or
+-- from optimizer:bind(model:parameters()).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -16,7 +16,8 @@ local function optimizer(name, options, step)
   return setmetatable({ name = name, options = options, _step = step, _parameters = false, _state = false }, Optimizer)
 end
 
--- Options of several optimizers. The core checks their limits again in each step, because scripts may change `options`.
+-- Declares options that several optimizers have. The core checks their limits again in each step, because scripts
+-- may change `optimizer.options`.
 local function lr(default)
   return { "lr", "number", default = default, above = 0, also = { "learning_rate", "eta" }, help = "learning rate" }
 end
@@ -35,7 +36,7 @@ local function made(kind, declaration, given, step)
   return optimizer(kind, declaration:read("mr.optim." .. kind, given), step)
 end
 
----Returns a copy of the optimizer for these parameters, without state.
+---Returns a copy of the optimizer that updates these parameters and has a new, empty state.
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
@@ -47,14 +48,16 @@ function Optimizer:bind(parameters)
   return bound
 end
 
--- Returns a copy with its own table of options, because a schedule changes `lr` in it.
+-- Returns a copy of the optimizer with its own table of options, because a learning rate schedule changes `lr` in
+-- this table.
 function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
   return optimizer(self.name, options, self._step)
 end
 
----Moves every parameter one step along its gradient. Parameters without a gradient do not change.
+---Updates every parameter by one optimizer step from its gradient. Parameters without a gradient do
+---not change.
 ---Example:
 ---```lua
 ---local w = mr.tensor{1, 2}:requires_grad()
@@ -70,7 +73,7 @@ function Optimizer:step()
   self._step(self._state, self.options)
 end
 
----Clears the gradients of all parameters.
+---Clears the gradients of all parameters of the optimizer.
 ---Example:
 ---```lua
 ---local w = mr.tensor{1, 2}:requires_grad()
@@ -84,7 +87,7 @@ function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end
 
--- Returns the optimizer's state for files: names and tensors.
+-- Returns the optimizer's state, as names and tensors, to be saved in a file.
 function Optimizer:_numbers()
   if not self._state then
     check.fail("optimizer: an optimizer has no state before it is bound to parameters. Call "
@@ -93,23 +96,23 @@ function Optimizer:_numbers()
   return core.optimizer_numbers(self._state)
 end
 
--- Raises the errors of :_resume, without changing the state.
+-- Raises the same errors as :_resume, but does not change the optimizer's state.
 function Optimizer:_check(names, tensors)
   if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
   core.check_optimizer(self._state, names, tensors)
 end
 
--- Restores the state from the names and tensors that :_numbers returned. Raises an error if they belong to other
--- parameters.
+-- Restores the optimizer's state from the names and tensors that :_numbers returned. Raises an error if they belong
+-- to other parameters.
 function Optimizer:_resume(names, tensors)
   if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
   core.restore_optimizer(self._state, names, tensors)
 end
 
----Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. The
----parameters are saved with the model. The file is written completely or not at all, and missing
----folders are made. An existing file of an optimizer is replaced. Any other existing file is an
----error and is not changed.
+---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
+---model's file has the parameters.) The file is written completely or not at all, and missing
+---folders are made. A file that has the state of an optimizer is replaced. Any other existing file
+---raises an error and is not changed.
 ---@param path string
 function Optimizer:save(path)
   local names, tensors = self:_numbers()
@@ -118,8 +121,8 @@ function Optimizer:save(path)
 end
 
 ---Loads a state that :save wrote, so that training continues with identical bits. The optimizer
----must be of the same kind. It must be bound to the parameters of a model as it was when the state
----was saved (mr.models.load). Learning rate and other options keep the values of this optimizer.
+---must be of the same kind. It must be bound to the parameters of the model in the state of that
+---moment (mr.models.load). The learning rate and other options remain those of this optimizer.
 ---@param path string
 ---@return mr.Optimizer  itself
 ---Example:
@@ -129,7 +132,8 @@ end
 ---model(({lists = mr.lists{{1, 0}}, features = mr.ones(2, 2)})):sum():backward()
 ---optimizer:step()
 ---optimizer:save(path)
----tostring(mr.optim.adam{lr = 0.01}:bind(model:parameters()):load(path))   --> adam{beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08, lr = 0.01, weight_decay = 0}
+---local other = mr.optim.adam{lr = 0.01}:bind(model:parameters()):load(path)
+---other.options.lr, other.name   --> 0.01, adam
 ---```
 function Optimizer:load(path)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
@@ -166,7 +170,7 @@ local sgd_options = declare("mr.optim.SgdOptions", {
 ---Makes the stochastic gradient descent optimizer: p = p - lr (g + weight_decay p). With momentum
 ---it is v = momentum v + g, p = p - lr v, where g includes weight_decay p. Rows without a gradient
 ---change only by momentum or weight decay. In large parameters, momentum updates of rows without a
----gradient are deferred, as with mr.optim.adam.
+---gradient are deferred, as mr.optim.adam describes.
 ---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -191,16 +195,15 @@ local adam_options = declare("mr.optim.AdamOptions", {
 ---Makes the Adam optimizer (Kingma & Ba 2015, algorithm 1).
 ---
 ---Updates of rows without a gradient may be deferred until the row gets a gradient or is read. The
----deferred update is the sum of all these steps, up to rounding. Reading a row does not change
----later results. A step then costs only the rows with a gradient. This applies to parameters with
----millions of entries, and to smaller ones if a step moves few of their entries. Otherwise a step
----visits all rows that were ever moved. It also does so on the GPU, and with weight decay, which
----moves all rows.
+---deferred update is the sum of all missed steps, up to rounding. Reading a row does not change
+---later results. A step then costs only the rows with a gradient. Updates are deferred in
+---parameters with millions of entries, and in smaller ones if a step moves few of their entries.
+---Otherwise, on the GPU, and with weight decay, each step visits all rows that were ever moved.
 ---
----`sparse = true` updates only rows that have a gradient in this step, and only their moments, as
----torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is added to the
----root before its bias correction. This is a different method from Adam: a row does not change in
----steps in which it has no gradient. It does not take weight decay.
+---`sparse = true` updates only rows that have a gradient in this step, and only the moments of
+---these rows, as torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is
+---added to the root before its bias correction. Results differ from Adam, because a row does not
+---change in steps in which it has no gradient. It does not take weight decay.
 ---@param options? mr.optim.AdamOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adam{lr = 0.01}.options.beta1   --> 0.9`
@@ -225,8 +228,8 @@ local adamw_options = declare("mr.optim.AdamwOptions", {
 
 ---Makes the AdamW optimizer (Loshchilov & Hutter 2019, algorithm 2 with the schedule in lr, as
 ---torch.optim.AdamW). Before each step of Adam, every parameter is multiplied by 1 - lr
----weight_decay. The decay is not part of the gradient or its means. It moves all rows of a
----parameter that has a gradient.
+---weight_decay. The decay does not enter the gradient or the means of gradients. It moves all rows
+---of a parameter that has a gradient.
 ---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
@@ -239,8 +242,8 @@ local function adagrad_step(state, o) core.adagrad_step(state, o.lr, o.epsilon, 
 local adagrad_options = declare("mr.optim.AdagradOptions", { lr(0.01), epsilon(1e-10), weight_decay(0) })
 
 ---Makes the Adagrad optimizer (Duchi, Hazan & Singer 2011, as torch.optim.Adagrad): s = s + g^2, p
----= p - lr g / (sqrt(s) + epsilon), where g includes weight_decay p. Rows without a gradient do
----not change unless there is weight decay. A step then costs only the rows with a gradient.
+---= p - lr g / (sqrt(s) + epsilon), where g includes weight_decay p. Without weight decay, rows
+---without a gradient do not change, and a step costs only the rows with a gradient.
 ---@param options? mr.optim.AdagradOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.adagrad{lr = 0.1})   --> adagrad{epsilon = 1e-10, lr = 0.1, weight_decay = 0}`

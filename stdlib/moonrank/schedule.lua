@@ -1,5 +1,5 @@
--- Schedules of the learning rate in mr.fit. A schedule multiplies the optimizer's lr by a factor, whose bits do not
--- depend on the processor.
+-- Schedules of the learning rate in mr.fit. A schedule multiplies the optimizer's lr by a factor in each step.
+-- Factors have identical bits on all processors.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local record = require "moonrank.record"
@@ -11,8 +11,8 @@ local M = {}
 ---@field options table
 local Schedule = check.class("mr.Schedule")
 
--- The smallest learning rate that a schedule makes by repeated multiplication: the smallest normal float32. Smaller
--- rates lose digits and end at 0.
+-- Smallest learning rate that a schedule makes by repeated multiplication: the smallest normal float32. Smaller
+-- rates would lose digits and end at 0.
 local least_rate = 0x1p-126
 
 ---@class mr.schedule.Plan
@@ -21,15 +21,15 @@ local least_rate = 0x1p-126
 ---@field per_epoch integer  number of steps of an epoch
 ---@field metric? mr.Metric|false  metric that selects the epoch; false if there is no validation
 
--- Makes a schedule. `by_total`: whether factors depend on the number of steps of the whole training.
+-- Makes a schedule object. `by_total` says whether its factors depend on the number of steps of the whole training.
 local function schedule(name, options, begin, by_total)
   return setmetatable({ name = name, options = options, _begin = begin, _by_total = by_total }, Schedule)
 end
 
 function Schedule:__tostring() return ("%s{%s}"):format(self.name, record.fields(self.options)) end
 
----Begins a training. The result has `factor(step)`, the factor of lr for each step from 1, and
----`see(entry)`, which receives every epoch.
+---Starts the schedule for one training. The result has `factor(step)`, the factor of lr in each
+---step from 1, and `see(entry)`, which mr.fit calls after every epoch.
 ---@param plan mr.schedule.Plan
 ---@return { factor: fun(step: integer): number, see: fun(entry: mr.Epoch) }
 function Schedule:begin(plan)
@@ -43,8 +43,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
   { "per_epoch", "integer", required = true, least = 1, help = "number of steps of an epoch" },
 })
 
----Returns the learning rate of each step of a training. Changes that depend on validation are left
----out.
+---Returns the learning rate of each step of a training. Changes that depend on validation results
+---are not included.
 ---@param lr number
 ---@param plan mr.schedule.RatesOptions
 ---@return number[]
@@ -68,7 +68,7 @@ local function cos_pi(x)
   return sum
 end
 
--- True if lr times a factor is still a learning rate that steps can use.
+-- Returns true if lr times this factor is still large enough for optimizer steps.
 local function is_usable(plan, factor) return (plan.lr or 1) * factor >= least_rate end
 
 local cosine_options = declare("mr.schedule.CosineOptions", {
@@ -76,9 +76,9 @@ local cosine_options = declare("mr.schedule.CosineOptions", {
   { "epochs", "integer", least = 1, shown = "the whole training", help = "epochs until lr has its lowest value" },
 })
 
----Makes a cosine annealing schedule (Loshchilov & Hutter 2017, eq. 5, without restarts). After t
----of T steps, lr is multiplied by low + (1 - low) (1 + cos(pi t / T)) / 2. T is the whole training
----or `epochs`. After `epochs`, the factor stays at low.
+---Makes a cosine annealing schedule (Loshchilov & Hutter 2017, eq. 5, without restarts). After t of
+---T steps, lr is multiplied by low + (1 - low) (1 + cos(pi t / T)) / 2. T is the number of steps in
+---`epochs`, or in the whole training. After `epochs`, the factor stays at `low`.
 ---@param options? mr.schedule.CosineOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
@@ -88,8 +88,8 @@ function M.cosine(options)
   return schedule("cosine", o, function(at, plan)
     local whole = at.epochs and at.epochs * plan.per_epoch or plan.steps
     if at.low == 0 and whole < plan.steps then
-      check.fail("%s: low (the last factor of the learning rate) is 0, but training is longer than epochs. Pass low above 0, "
-        .. "or leave out epochs", where)
+      check.fail("%s: low (the last factor of the learning rate) is 0, but training is longer than epochs. "
+        .. "Pass low above 0, or leave out epochs", where)
     end
     return { factor = function(step)
       if step > whole then return at.low end
@@ -104,8 +104,8 @@ local step_options = declare("mr.schedule.StepOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, also = { "gamma" }, help = "factor of each change" },
 })
 
----Makes a schedule that multiplies lr by `factor` after every `every` epochs. It stops before lr
----would fall below 2^-126, the smallest normal float32.
+---Makes a schedule that multiplies lr by `factor` every `every` epochs. It stops before lr would
+---fall below 2^-126, the smallest normal float32.
 ---@param options mr.schedule.StepOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
@@ -130,11 +130,13 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
     help = "schedule that follows the warmup" },
 })
 
----Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n. Then
----lr stays, or the schedule `after` begins with its first step.
+---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n, for a
+---warmup of n steps. Then lr stays constant, or the schedule `after` begins with its first step.
 ---@param options mr.schedule.WarmupOptions
 ---@return mr.Schedule
----Example: `mr.schedule.warmup{steps = 4, after = mr.schedule.step{every = 1}}:rates(1, {steps = 9, per_epoch = 3})[8]   --> 0.1`
+---Example:
+---local warmup = mr.schedule.warmup{steps = 4, after = mr.schedule.step{every = 1}}
+---warmup:rates(1, {steps = 9, per_epoch = 3})[8]   --> 0.1
 function M.warmup(options)
   local where = "mr.schedule.warmup"
   local o = warmup_options:read(where, options)
@@ -149,14 +151,14 @@ end
 
 local plateau_options = declare("mr.schedule.PlateauOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, help = "factor of each change" },
-  { "patience", "integer", default = 10, least = 0, help = "number of validations without improvement that are allowed before a change" },
+  { "patience", "integer", default = 10, least = 0,
+    help = "number of validations without improvement that are allowed before a change" },
   { "low", "number", default = 0, least = 0, most = 1, help = "smallest factor of lr" },
 })
 
----Makes a schedule that multiplies lr by `factor` on a plateau. A plateau means that the first
----metric of `select` has not improved on validation for more than `patience` validated epochs. The
----count then begins again. lr does not change if it would fall below 2^-126, the smallest normal
----float32.
+---Makes a schedule that multiplies lr by `factor` on a plateau: when the first metric of `select`
+---has not improved on validation for more than `patience` validated epochs. The count of epochs
+---then begins again. lr does not change if it would fall below 2^-126, the smallest normal float32.
 ---@param options? mr.schedule.PlateauOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`

@@ -1,4 +1,5 @@
--- Smooth ranks and smooth metrics: ranks replaced by sums of sigmoids, so that metrics have gradients.
+-- Smooth ranks and smooth metrics. A smooth rank replaces the rank by a sum of sigmoids of score differences, so
+-- that metrics of these ranks have gradients.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local shared = require "moonrank.losses.options"
@@ -7,8 +8,9 @@ local M = {}
 
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
 
----Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over j of
----sigma(steepness (s_j - s_i)). The ranks of a list add up to N (N + 1) / 2.
+---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over the other
+---rows j of sigma(steepness (s_j - s_i)). The smooth ranks of a list with N rows add up to N (N +
+---1) / 2.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -18,7 +20,7 @@ function M.rank(scores, lists, options)
   return core.smooth_rank(scores, lists, shared.steepness:read("mr.smooth.rank", options).steepness)
 end
 
----Computes the smooth rank of every row among the relevant rows of its list, as in smooth AP
+---Computes the smooth rank of every row among only the relevant rows of its list, as in smooth AP
 ---(Westerborg 2022, Eq. 2.11). The result is not differentiable.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -30,8 +32,9 @@ function M.rank_among_relevant(scores, lists, options)
   return core.smooth_rank_among_relevant(scores, lists, o.steepness, o.relevant)
 end
 
----Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. The gain is 2^grade - 1, for
----grades up to 1000, and the ideal DCG is exact. A list without relevant rows has the value 0.
+---Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. It is nDCG with smooth ranks.
+---The gain is 2^grade - 1, for grades up to 1000, and the ideal DCG is exact. A list without
+---relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -65,10 +68,10 @@ function M.rr(scores, lists, options)
   return core.smooth_rr(scores, lists, o.steepness, o.relevant)
 end
 
----Computes for each relevant row a smooth form of the fact that it ranks before all other relevant
----rows. It is the product over the other relevant rows j of sigma(steepness (s_i - s_j)), and is
----near 1 for a row far above them. Rows that are not relevant have 0. Smooth RR is the sum of
----first / rank. On the CPU a small product counts as 0. The limit is 2^-32 (float64: 2^-60) of the
+---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
+---product over j of sigma(steepness (s_i - s_j)). The product is near 1 for a row far above them.
+---Rows that are not relevant have 0. Smooth RR is the sum over rows of this product divided by the
+---smooth rank. On the CPU a small product counts as 0. The limit is 2^-32 (float64: 2^-60) of the
 ---list's largest product divided by its number of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -80,11 +83,11 @@ function M.first(scores, lists, options)
   return core.smooth_first(scores, lists, o.steepness, o.relevant)
 end
 
----Computes the logarithm of smooth reciprocal rank, to be maximized. It is the log of the sum over
----relevant i of 1/R_i times the product over other relevant j of 1 - sigma(s_j - s_i). It is
----computed from the logarithms of the terms. With many relevant rows smooth RR and its gradient
----vanish, but this logarithm does not. A list that has only relevant rows, or none, has the value
----0.
+---Computes the logarithm of smooth reciprocal rank, to be maximized. Smooth RR is the sum over
+---relevant rows i of 1/R_i times the product over other relevant rows j of 1 - sigma(s_j - s_i). If
+---many rows are relevant, smooth RR and its gradient vanish. This logarithm does not, because it is
+---computed from the logarithms of the terms. A list with only relevant rows, or with none, has the
+---value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -96,8 +99,8 @@ function M.log_rr(scores, lists, options)
 end
 
 ---Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: the sum of sigma(s_j
----- s_i) over relevant i and other j. A list without relevant rows has the value 0. This loss is
----not the metric nRBP(p).
+---- s_i) over relevant rows i and other rows j. A list without relevant rows has the value 0. This
+---loss is not the metric nRBP(p).
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

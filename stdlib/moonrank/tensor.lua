@@ -1,4 +1,4 @@
--- Constructors of tensors and judged lists, and their methods that are written in Lua.
+-- Constructors of tensors and judged lists, and those methods of both that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -38,18 +38,22 @@ local function sizes_of(where, ...)
   return given, options
 end
 
--- Raises an error if `sizes` is not a table. `second` is the next argument if it is an integer, too: (2, 3) for {2, 3}.
+-- Raises an error if `sizes` is not a table, as in (2, 3) for {2, 3}. `second` is the argument after `sizes` if it
+-- is an integer; the error then proposes {2, 3}.
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
   check.fail("%s: sizes is %s, expected a list of integers: %s(%s%s)", where, tostring(sizes), where, list, rest or "")
 end
 
--- Raises an error unless int64 can hold a value. The core gets numbers as float64, which is exact below 2^53.
+-- Raises an error unless int64 can hold the value. The core receives numbers as float64, which is exact only below
+-- 2^53.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
-  if tonumber(found) ~= value and value == value then found = (math.type(value) == "integer" and "%d" or "%.17g"):format(value) end
+  if tonumber(found) ~= value and value == value then
+    found = (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
+  end
   if value - value == 0 and value % 1 ~= 0 then
     check.fail("%s: %s is %s, but dtype is int64, which needs a whole number. Round it, or pass dtype = \"float64\"",
       where, name, found)
@@ -58,7 +62,7 @@ local function check_int64(where, name, value, dtype)
   check.fail("%s: %s is %s, expected a whole number below 2^53 in absolute value for dtype int64", where, name, found)
 end
 
----Makes a tensor from a nested table of numbers.
+---Makes a tensor from a nested table of numbers, such as {{1, 2}, {3, 4}}.
 ---@param values table
 ---@param options? mr.TensorOptions
 ---@return mr.Tensor
@@ -72,7 +76,7 @@ function M.tensor(values, options)
   return core.tensor(values, options.dtype, options.device)
 end
 
----Makes a tensor of zeros.
+---Makes a tensor of zeros with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.zeros(2, 3):size(2)   --> 3`
@@ -83,7 +87,7 @@ function M.zeros(...)
   return core.full(sizes, 0, options.dtype, options.device)
 end
 
----Makes a tensor of ones.
+---Makes a tensor of ones with the given sizes.
 ---@param ... integer|integer[]|mr.TensorOptions  sizes, then options
 ---@return mr.Tensor
 ---Example: `mr.ones(3):sum():item()   --> 3.0`
@@ -94,8 +98,8 @@ function M.ones(...)
   return core.full(sizes, 1, options.dtype, options.device)
 end
 
----Makes a tensor whose entries all have one value. int64 takes integers below 2^53 in absolute
----value.
+---Makes a tensor whose entries all have one value. For int64, the value must be an integer below
+---2^53 in absolute value.
 ---@param sizes integer[]
 ---@param value number
 ---@param options? mr.TensorOptions
@@ -119,7 +123,7 @@ local arange_options = declare("mr.ArangeOptions", {
 })
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
----int64 takes integers below 2^53 in absolute value.
+---For int64, all values must be integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number
 ---@param options? mr.ArangeOptions
@@ -133,18 +137,22 @@ function M.arange(first, last, options)
         each[2] == nil and "nil" or "a " .. check.kind(each[2]))
     end
     if each[2] - each[2] ~= 0 then
-      check.fail("mr.arange: %s is %s, expected a finite number", each[1], each[2] ~= each[2] and "NaN" or tostring(each[2]))
+      check.fail("mr.arange: %s is %s, expected a finite number", each[1],
+        each[2] ~= each[2] and "NaN" or tostring(each[2]))
     end
   end
   check_int64("mr.arange", "first", first, options.dtype)
   check_int64("mr.arange", "step", options.step, options.dtype)
   local has_entries = (last - first) / options.step >= 0
-  if has_entries and (last >= 2.0 ^ 53 or last <= -2.0 ^ 53) then check_int64("mr.arange", "last", last, options.dtype) end
+  if has_entries and (last >= 2.0 ^ 53 or last <= -2.0 ^ 53) then
+    check_int64("mr.arange", "last", last, options.dtype)
+  end
   room.take("mr.arange", { math.abs((last - first) / options.step) + 1 })
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Fills in the options `stream` and `seed`. Without a seed, it is that of the next call in the scope (mr.seed).
+-- Fills in the options `stream` and `seed`. If no seed is given, both come from the seed set by mr.seed and the
+-- number of the call.
 local function seeded(options, stream)
   options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end
@@ -165,10 +173,10 @@ local uniform_options = declare("mr.UniformOptions", {
   random_options,
 })
 
----Makes a tensor of uniform random numbers in [low, high). Results are the same on every device
----and for any number of threads. Without a seed, every call gives different numbers (see mr.seed).
----With two numbers instead of sizes, low and high, it makes a part of a search space for mr.sweep;
----see `moonrank.sweep.parts.uniform`.
+---Makes a tensor of uniform random numbers in [low, high). Results are the same on every device and
+---for any number of threads. Without a seed, every call gives different numbers (see mr.seed). If
+---two numbers are given, `mr.uniform(low, high)` instead describes a parameter of a search space
+---for mr.sweep; see `moonrank.sweep.parts.uniform`.
 ---@param sizes integer[]
 ---@param options? mr.UniformOptions
 ---@return mr.Tensor
@@ -208,15 +216,15 @@ function M.normal(sizes, options)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end
 
----Sets the device on which tensors are made from now on, if a name is given. Returns the device in
----use.
+---Sets the default device for tensors that are made from now on, if a name is given. Returns the
+---current default device.
 ---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why
 ---@return string
 ---Example: `mr.device()   --> cpu`
 function M.device(name) return core.device(name) end
 
----Runs a function without recording operations for gradients, and returns its results. Recording
----is restored however the function ends. The function cannot yield out of a coroutine.
+---Runs a function without recording operations for gradients, and returns its results. Recording is
+---restored afterwards, even after an error. The function cannot yield out of a coroutine.
 ---@param f function
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
@@ -227,11 +235,11 @@ function M.no_grad(f)
   return table.unpack(results, 1, results.n)
 end
 
----Returns the sizes as a table.
+---Returns the sizes of all dimensions as a table.
 ---Example: `#mr.zeros(2, 3):shape()   --> 2`
 function tensor:shape() return core.shape(self) end
 
----Returns the number of entries.
+---Returns the number of entries of the tensor.
 ---Example: `mr.ones(2, 3):numel()   --> 6`
 function tensor:numel()
   local n = 1
@@ -239,12 +247,12 @@ function tensor:numel()
   return n
 end
 
----Number of dimensions.
+---Returns the number of dimensions of the tensor.
 ---@return integer
 function tensor_getters.dims(self) return #core.shape(self) end
 
 ---Returns a tensor with the same entries in another shape: `x:reshape(3, 2)`. One size may be -1;
----it is computed from the others.
+---it is computed from the other sizes.
 ---@param ... integer|integer[]
 ---@return mr.Tensor
 ---Example: `mr.arange(1, 6):reshape(2, -1):size(2)   --> 3`
@@ -257,11 +265,13 @@ function tensor:reshape(...)
 end
 
 local clamp_options = declare("mr.ClampOptions", {
-  { "min", "number", infinite = true, shown = "no limit", help = "lower limit; smaller entries become this", also = { "low" } },
-  { "max", "number", infinite = true, shown = "no limit", help = "upper limit; larger entries become this", also = { "high" } },
+  { "min", "number", infinite = true, shown = "no limit",
+    help = "lower limit; smaller entries become this", also = { "low" } },
+  { "max", "number", infinite = true, shown = "no limit",
+    help = "upper limit; larger entries become this", also = { "high" } },
 })
 
----Limits each entry to [min, max]. Either limit may be absent.
+---Limits each entry to [min, max]. `min` or `max` may be left out.
 ---@param options mr.ClampOptions
 ---Example: `mr.tensor{-1, 0.5, 3}:clamp{min = 0, max = 1}   --> {0, 0.5, 1}  mr.Tensor {3} float32`
 function tensor:clamp(options)
@@ -269,7 +279,7 @@ function tensor:clamp(options)
   return core.clamp(self, options.min, options.max)
 end
 
----Applies a fully connected layer in one pass: activation(x weight + bias).
+---Applies a fully connected layer in one operation: activation(x weight + bias).
 ---@param weight mr.Tensor  [inputs, outputs]
 ---@param bias mr.Tensor    [1, outputs]
 ---@param activation? string  "none" (default), "relu", "tanh", "sigmoid" or "softplus"
@@ -279,9 +289,9 @@ function tensor:linear(weight, bias, activation) return core.layer(self, weight,
 
 local core_dropout = tensor.dropout
 
----Sets entries to 0 with probability `rate`, and divides the others by 1 - rate. The choice of
----entries depends only on seed and stream. Without a seed, it depends on the number of the call
----(see mr.seed).
+---Applies dropout: sets entries to 0 with probability `rate`, and divides the other entries by 1 -
+---rate. The choice of entries depends only on `seed` and `stream`. Without a seed, it depends on
+---the number of the call (see mr.seed).
 ---@param rate number
 ---@param seed? integer
 ---@param stream? string  default "dropout"
@@ -292,11 +302,15 @@ function tensor:dropout(rate, seed, stream)
   return core_dropout(self, rate, random.next(stream or "dropout"))
 end
 
----Makes this tensor a leaf that collects gradients. Operations on it are recorded from now on
----(x.tracked is then true), and `backward` adds to its `grad`. Other tensors that share its
----entries, such as results of detach(), do not change. int64 has no gradients.
+---Makes this tensor a leaf that collects gradients. Operations on this tensor are recorded from now
+---on (x.tracked is then true), and `backward` adds to its `grad`. Other tensors with the same
+---entries, such as results of detach(), are not affected. int64 has no gradients.
 ---@return mr.Tensor  itself
----Example: `(function(x) x:requires_grad(); (x * x):sum():backward(); return x.grad:totable()[2] end)(mr.tensor{1, 3})   --> 6.0`
+---Example:
+---local x = mr.tensor{1, 3}:requires_grad()
+---local y = (x * x):sum()
+---y:backward()
+---x.grad:totable()[2]   --> 6.0
 function tensor:requires_grad()
   core.track(self)
   return self
@@ -307,9 +321,9 @@ local backward_options = declare("mr.BackwardOptions", {
     help = "whether to keep the values that operations saved, for another call of backward" },
 })
 
----Computes the derivatives of this number, and adds them to the gradients of the leaves it was
----computed from. The values that operations saved are freed unless keep = true.
----@param seed? mr.Tensor  required unless this tensor is a single number
+---Computes derivatives of this number, and adds them to the gradients of the leaves that it was
+---computed from (see requires_grad). The values that operations saved are freed unless keep = true.
+---@param seed? mr.Tensor  derivatives to start from; required unless this tensor is a single number
 ---@param options? mr.BackwardOptions
 ---Example:
 ---```lua
@@ -325,7 +339,7 @@ function tensor:backward(seed, options)
   core.backward(self, seed, keep)
 end
 
----Returns the entries as a (nested) table of numbers.
+---Returns the entries as a nested table of numbers; for a vector, as a plain table.
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:totable()[2][1]   --> 3.0`
 function tensor:totable()
   local sizes = core.shape(self)
@@ -347,7 +361,8 @@ function tensor:totable()
   return part(1)
 end
 
--- Returns sizes and names of lists from the ids of rows. An id that returns after another id is an error.
+-- Returns the sizes and names of lists from the list id of each row. An error is raised if an id occurs again after
+-- another id.
 local function sizes_of_ids(ids)
   local sizes, names, seen = {}, {}, {}
   for i, id in ipairs(ids) do
@@ -380,9 +395,9 @@ local lists_options = declare("mr.ListsOptions", {
   { "documents", "string[]", default = {}, help = "[rows] name of each row" },
 })
 
----Makes judged lists: which rows belong to which user or query, and the grade of each row (binary
----or graded, 0 or more). Write `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or the flat forms
----`mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance = t, ids = qids }`.
+---Makes judged lists: which rows belong to which user or query, and the grade of each row (0 and 1,
+---or graded from 0 up). Write `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or the flat forms `mr.lists{
+---relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance = t, ids = qids }`.
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -422,7 +437,8 @@ end
 
 local lists_methods = core.classes["mr.Lists"].methods
 
----Computes for every row the score <p_u, q_i> of its item i for its list's user u.
+---Computes the score <p_u, q_i> of every row: the inner product of the factors of the list's user u
+---and of the row's item i.
 ---@param p mr.Tensor      [users, factors]
 ---@param q mr.Tensor      [items, factors]
 ---@param users mr.Tensor  [lists] int64, the user of each list
@@ -431,7 +447,8 @@ local lists_methods = core.classes["mr.Lists"].methods
 ---Example:
 ---```lua
 ---local one, both = mr.tensor({1}, {dtype = "int64"}), mr.tensor({2, 1}, {dtype = "int64"})
----mr.lists{{0, 1}}:factor_scores(mr.tensor{{1, 2}}, mr.tensor{{1, 0}, {0, 3}}, one, both)   --> {6, 1}  mr.Tensor {2} float32
+---local p, q = mr.tensor{{1, 2}}, mr.tensor{{1, 0}, {0, 3}}
+---mr.lists{{0, 1}}:factor_scores(p, q, one, both)   --> {6, 1}  mr.Tensor {2} float32
 ---```
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
@@ -456,8 +473,8 @@ local order_options = declare("mr.OrderOptions", {
   { "ties", "string", default = "stable", choices = tie_rules, help = "rule for rows with equal scores" },
 })
 
----Returns the row numbers of each list from the first rank to the last. Of tied rows, the row with
----the lower number comes first by default.
+---Returns the row numbers of each list, sorted from the first rank to the last. By default, tied
+---rows are sorted by row number.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.OrderOptions
 ---@return mr.Tensor   [rows] int64
@@ -467,7 +484,8 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
--- Unknown fields of the core's objects, and operators that tensors lack, raise errors that say what to write instead.
+-- Makes unknown fields of the core's objects, and operators that tensors do not have, raise errors that say what to
+-- write instead.
 for name, class in pairs(core.classes) do
   class.meta.__missing = function(_, field)
     local known = check.names(class.methods)
@@ -482,7 +500,7 @@ for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
----Whether a usable GPU is there. Never raises.
+---Whether a usable GPU is there. This function never raises an error.
 ---@return boolean
 ---Example: `type(mr.has_cuda())   --> boolean`
 function M.has_cuda() return core.has_cuda() end

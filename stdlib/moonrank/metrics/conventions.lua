@@ -1,20 +1,20 @@
--- Conventions of exact metrics, in words. Values of the same ranking differ between conventions, so every table of
--- metrics states them.
+-- Describes the conventions of exact metrics in words: gain, ties, empty lists, cutoff and others. The same ranking
+-- has other values under other conventions, so every table of metrics states them.
 local M = {}
 
--- Conventions in the order in which they are printed, with their labels. Those in `always` are printed for every
--- metric.
-local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" }, { "relevant", "relevant" },
-  { "denominator", "denominator" }, { "short", "lists shorter than k" } }
+-- Conventions in the order in which they are printed, as pairs {option, label}. Those in `always` are printed for
+-- every metric, even if it has no such option.
+local said = { { "gain", "gain" }, { "ties", "ties" }, { "empty", "empty lists" }, { "k", "cutoff" },
+  { "relevant", "relevant" }, { "denominator", "denominator" }, { "short", "lists shorter than k" } }
 local always = { gain = true, ties = true, empty = true, k = true }
 
----Prefix of names in a store. The entry counts evaluated users, items or queries that are not in
----the training data.
+---Prefix of names in a store. The number stored under such a name counts evaluated users, items or
+---queries that training never saw.
 M.novelty_prefix = "new to training: "
 
--- Returns the value of a convention that an evaluation by this metric uses. Under a bound, lists on which no ordering
--- matters are always left out. A metric that sums gains ignores `relevant`, and has a gain even if the gain is no
--- option.
+-- Returns the value of a convention (such as "ties") that an evaluation by this metric uses. A metric under a bound
+-- always leaves out lists on which no ordering changes it. A metric that sums gains ignores `relevant`, and states
+-- its gain even if `gain` is not among its options.
 local function value_of(metric, option)
   if type(metric) == "table" and rawget(metric, "kept") then return metric.kept[option] end
   if option == "empty" then return metric.empty end
@@ -27,8 +27,8 @@ local function value_of(metric, option)
   return type(value) == "number" and ("%.14g"):format(value) or value
 end
 
--- Returns a convention in words: "gain exp2", or "ties mean (rr, ap), stable (ndcg)" if metrics differ. Returns nil if
--- no metric has the option and it is not printed for every metric.
+-- Returns a convention in words: "gain exp2", or "ties mean (rr, ap), stable (ndcg)" if the metrics differ. If none
+-- of the metrics has this convention, returns "gain none" for those in `always` and nil otherwise.
 local function part_of(metrics, option, words)
   local values, names = {}, {}
   for _, each in ipairs(metrics) do
@@ -47,28 +47,33 @@ local function part_of(metrics, option, words)
   return words .. " " .. table.concat(values, ", ")
 end
 
----Returns the conventions of metrics on one line: gain, ties, empty lists and cutoff, then the
----other options of the metrics.
+---Returns the conventions of metrics as one line: gain, ties, empty lists and cutoff, then any
+---other convention that applies to them.
 ---@param metrics mr.Metric[]
 ---@return string
----Example: `require("moonrank.metrics.conventions").line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10`
+---Example:
+---local line = require("moonrank.metrics.conventions").line
+---line{mr.metrics.ndcg{k = 10}}   --> gain exp2; ties mean; empty lists skip; cutoff 10
 function M.line(metrics)
   local parts = {}
   for _, each in ipairs(said) do parts[#parts + 1] = part_of(metrics, each[1], each[2]) end
   return table.concat(parts, "; ")
 end
 
----Returns the line below metrics that were stored as plain numbers, without their conventions.
+---Returns the line to print below metrics that a study stored as plain numbers, without their
+---conventions.
 ---@param names string[]
 ---@return string
----Example: `require("moonrank.metrics.conventions").unknown{"ndcg"}   --> gain, ties, empty lists and cutoff are unknown: ndcg was stored as a plain number`
+---Example:
+---local unknown = require("moonrank.metrics.conventions").unknown
+---unknown{"rr"}   --> gain, ties, empty lists and cutoff are unknown: rr was stored as a plain number
 function M.unknown(names)
   local form = "gain, ties, empty lists and cutoff are unknown: %s %s stored as %s"
   local one = #names == 1
   return form:format(table.concat(names, ", "), one and "was" or "were", one and "a plain number" or "plain numbers")
 end
 
----Returns a metric's conventions as text for a store.
+---Returns a metric's conventions as text, in the form that studies store them.
 ---@param metric mr.Metric
 ---@return string
 ---Example: `require("moonrank.metrics.conventions").text(mr.metrics.rr{})   --> ties=mean;empty=skip;k=none;relevant=1`
@@ -81,8 +86,8 @@ function M.text(metric)
   return table.concat(parts, ";")
 end
 
----Returns a stand-in for a metric, for `line`, from the metric's name and the text that `text`
----returned for the metric.
+---Returns a stand-in for a metric, which `line` accepts. It is made from the metric's name and the
+---stored text of its conventions (see `text`).
 ---@param name string
 ---@param text string
 ---@return table

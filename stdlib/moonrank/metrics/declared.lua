@@ -1,5 +1,5 @@
--- Metrics that a script declares by a gain of the grade and a discount of the rank: their values, and the gains,
--- discounts and norms that LambdaRank reads.
+-- Metrics that a script declares by a gain of the grade and a discount of the rank. Computes their values, and the
+-- gains, discounts and norms that LambdaRank needs.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -22,17 +22,19 @@ local function number_of(name, what, f, x)
 end
 
 ---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list.
----`tables(lists)` gives the gains of rows, the discounts of ranks 1, 3/2, 2, ... and the norms of
----lists, in float64.
+---`tables(lists)` gives what LambdaRank needs, in float64: the gain of each row, the discounts of
+---ranks 1, 3/2, 2, ..., and the norm of each list.
 ---@param name string
 ---@param definition mr.metrics.Declared
----@return { values: fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
+---@return { values: function, tables: fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor }
 function M.made(name, definition)
   local o = declared_options:read("mr.metrics.define", definition)
-  local known = {}  -- discounts computed so far
+  local known = {}  -- discounts computed so far; known[k] is the discount of rank (k + 1) / 2
 
   local function discounts(longest)
-    for k = #known + 1, math.max(1, 2 * longest - 1) do known[k] = number_of(name, "discount", o.discount, (k + 1) / 2) end
+    for k = #known + 1, math.max(1, 2 * longest - 1) do
+      known[k] = number_of(name, "discount", o.discount, (k + 1) / 2)
+    end
     return core.tensor(known, "float64", "cpu")
   end
   local function gains(lists)
@@ -40,13 +42,15 @@ function M.made(name, definition)
     for i, grade in ipairs(grades) do grades[i] = number_of(name, "gain", o.gain, grade) end
     return core.values_of_grades(lists, grades)
   end
-  local function sums(gain, discount, ranks, lists) return lists:sum(gain * discount:rows((ranks * 2 - 1):to("int64"))) end
+  local function sums(gain, discount, ranks, lists)
+    return lists:sum(gain * discount:rows((ranks * 2 - 1):to("int64")))
+  end
   local function tables(lists)
     local longest = lists.count > 0 and math.tointeger(lists.sizes:double():max():item()) or 0
     local gain, discount = gains(lists), discounts(longest)
     if not o.ideal then return gain, discount, core.full({ lists.count }, 1, "float64", "cpu") end
     local best = sums(gain, discount, core.ranks(core.ranking(gain, lists, "stable", 1)), lists)
-    return gain, discount, best + best:eq(0)  -- the norm is 1 if all gains are 0
+    return gain, discount, best + best:eq(0)  -- a list whose gains are all 0 gets the norm 1, to avoid 0/0
   end
 
   local function values(ranks, lists)

@@ -1,5 +1,5 @@
--- Metrics as the core's registry defines them. Each metric is a handle (mr.Metric) that metrics, bounds, losses and
--- evaluations share. Names of metrics, their options and the values of options all come from the registry.
+-- Gives Lua the metrics of the core's registry. Each metric is a handle (mr.Metric) that metrics, bounds, losses
+-- and evaluations share. Names of metrics, names of options and allowed values all come from the core.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -8,8 +8,9 @@ local definitions = require "moonrank.definitions"
 local M = {}
 
 local registry = core.metric_registry()
-local on_ranks = {}  -- functions of ranks that scripts defined, by `script` of the metric
-local declared = {}  -- tables of metrics that scripts declared by gain and discount, by `script` of the metric
+local on_ranks = {}  -- functions of ranks by which scripts defined metrics, by the metric's number `script`
+-- functions `tables` of metrics that scripts declared by gain and discount, by the metric's number `script`
+local declared = {}
 
 ---@class mr.Metric
 ---@field name string          e.g. "ndcg@10"
@@ -21,12 +22,13 @@ local declared = {}  -- tables of metrics that scripts declared by gain and disc
 local class = core.classes["mr.Metric"]
 local methods, getters = class.methods, class.getters
 
+---Returns true if `x` is a metric, mr.Metric.
 ---@param x any
 ---@return boolean
 function M.is(x) return debug.getmetatable(x) == class.meta end
 
--- Options that are conventions of metrics. They have no defaults here, because readers of other programs' files have
--- other defaults.
+-- Declarations of options that are conventions of metrics. They have no defaults here: readers of other programs'
+-- files use other defaults than mr.evaluate.
 local conventions = {
   ties = { "ties", "string", choices = registry:choices "ties",
     help = "order of tied rows: mean takes the mean over all orders; stable puts the lower row number first, worst the "
@@ -40,7 +42,7 @@ local conventions = {
     help = "divisor of ap: P, the number of relevant rows, or min(P, k)" },
 }
 
----Returns the row of an option that is a convention of metrics.
+---Returns the declaration of an option that is a convention of metrics, such as `ties`.
 ---@param name "ties"|"empty"|"relevant"|"gain"|"denominator"
 ---@param shown string  the default in words
 ---@return mr.options.Row
@@ -64,7 +66,8 @@ local metric_rows = {
     help = "largest possible grade, for err" },
 }
 
--- Numbers in parentheses after a metric's name, such as p of "rbp(0.8)". Metrics may share one.
+-- Declarations of the numbers that follow metrics' names in parentheses, such as p in "rbp(0.8)", by name. Several
+-- metrics can have a number of the same name.
 local parameters = {}
 for _, name in ipairs(registry:names()) do
   local metric = registry:parse(name)
@@ -81,7 +84,7 @@ end
 
 local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
----Returns the row of an option `metric`.
+---Returns the declaration of an option `metric`, which takes a metric's name or a metric.
 ---@param default? string
 ---@param help string
 ---@param shown? string  the default in words
@@ -92,13 +95,14 @@ function M.option(default, help, shown)
     expected = "a metric: its name, or a value such as mr.metrics.ndcg{k = 10}" }
 end
 
--- True if the metric needs only the ranks of relevant rows. With gain exp2_plus_one, every row has a gain.
+-- Returns true if the metric needs only the ranks of relevant rows. This excludes the gain exp2_plus_one, which
+-- gives every row a gain above 0.
 local function reads_few(metric)
   return metric.reads_relevant_only and metric.ties == "mean" and metric.options.gain ~= "exp2_plus_one"
 end
 
--- The ranking that the metric reads, and a key by which metrics share rankings. `few` says that few of many rows are
--- relevant. Other rows are then not ranked if the metric does not need their ranks.
+-- Ranks the rows as the metric needs it; `ranking_key` is equal for metrics that can share a ranking. `few` says
+-- that few of many rows are relevant: other rows are then not ranked if the metric does not need their ranks.
 function methods:ranking(scores, lists, few)
   if few and reads_few(self) then return core.relevant_ranking(scores, lists, self.relevant) end
   return core.ranking(scores, lists, self.ties, self.relevant)
@@ -107,14 +111,15 @@ function methods:ranking_key(few)
   return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "")
 end
 
--- The metric's own rule for lists without relevant rows. DCG keeps its definition, because it is a
--- sum over all rows and one of its gains is not 0 for grade 0.
+-- Returns what a direct call of the metric gives for lists without relevant rows. DCG keeps its definition, because
+-- with gain exp2_plus_one it is not 0 for such lists.
 local function own_rule(metric)
   if metric.empty ~= "skip" or not metric.zero then return metric.empty end
   return metric.base == "dcg" and "definition" or "zero"
 end
 
--- One value per list. `empty` replaces the metric's own rule for lists without relevant rows.
+-- Computes the metric of each list from ranked rows. `empty`, if given, replaces the metric's own rule for lists
+-- without relevant rows.
 function methods:of_ranking(ranking, lists, empty)
   empty = empty or own_rule(self)
   if self.script == 0 then return self:values(ranking, empty) end
@@ -130,14 +135,14 @@ class.meta.__call = check.exact("mr.Metric", function(self, scores, lists)
   return self:of_ranking(self:ranking(scores, lists), lists)
 end)
 
----Returns true if one value is better than another: lower if the metric is minimized, else higher.
----NaN and nil are never better, and any number is better than NaN or nil.
+---Returns true if the value `a` is better than the value `b`: lower if the metric is minimized,
+---else higher. NaN and nil are never better, and any number is better than NaN or nil.
 ---@param a? number
 ---@param b? number
 ---@return boolean
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
-  for _, value in pairs{ a, b } do  -- either may be missing
+  for _, value in pairs{ a, b } do  -- pairs, because a or b may be nil
     if type(value) ~= "number" then check.fail("better: value is a %s, expected a number or nil", type(value)) end
   end
   if a == nil or a ~= a then return false end
@@ -148,18 +153,18 @@ end
 
 function class.meta:__tostring() return self.name end
 
--- LambdaRank needs the change of the metric by a swap of two rows. The core knows it for built-in metrics. Metrics that a
--- script declares by gain and discount have it, too.
+-- Whether LambdaRank can use the metric: it needs the change of the metric if two rows swap ranks. The core knows
+-- this for built-in metrics, and it is also known for metrics declared by gain and discount.
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- For a metric declared by gain and discount: a function of lists that returns gains of rows, discounts of ranks 1, 3/2,
--- 2, ..., and norms of lists. Otherwise nil.
+-- For a metric that a script declared by gain and discount: the function of lists that returns gains of rows,
+-- discounts of ranks 1, 3/2, 2, ..., and norms of lists. Otherwise nil.
 function getters:tables() return declared[self.script] end
 
-local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, besides its name
+local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, in addition to `name`
 
--- All options, by name.
+-- Returns the values of all options of a metric, by name.
 function getters:options()
   local options = {}
   for _, name in ipairs(of_all) do options[name] = self[name] end
@@ -169,7 +174,8 @@ function getters:options()
   return options
 end
 
--- Raises the error for an unknown metric. For "NDCG@10", "MAP" and "ndcg_10" it proposes Moonrank's form of the name.
+-- Raises the error for an unknown metric. For names as in other libraries ("NDCG@10", "MAP", "ndcg_10") it proposes
+-- Moonrank's name.
 local function refuse_name(text)
   local small, name = text:lower(), text:match "^[%a_][%w_]*" or text
   local word, k = small:match "^([%a_]-)[_.]?(%d+)$"
@@ -179,9 +185,12 @@ local function refuse_name(text)
   check.unknown("metric", name, registry:names())
 end
 
--- Returns the metric's name at the beginning of a text, or raises an error that proposes other names.
+-- Returns the metric's name at the beginning of a text such as "ndcg@10". Raises an error that proposes other names
+-- if there is none.
 local function base_of(text)
-  if type(text) ~= "string" then check.fail("mr.metrics.parse: text is a %s, expected the name of a metric", type(text)) end
+  if type(text) ~= "string" then
+    check.fail("mr.metrics.parse: text is a %s, expected the name of a metric", type(text))
+  end
   local zero = text:find("\0", 1, true)
   if zero then
     check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1))
@@ -191,8 +200,8 @@ local function base_of(text)
   return base
 end
 
----Returns the names of all metrics, sorted. With `having` ("swaps", "closed_forms", "has_smooth"),
----it returns only those with this property.
+---Returns the sorted names of all metrics. With `having` ("swaps", "closed_forms" or "has_smooth"),
+---returns only metrics with this property.
 ---@param having? string
 ---@return string[]
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
@@ -204,7 +213,7 @@ function M.names(having)
   return names
 end
 
--- The names of all options of a metric: first those that not every metric takes.
+-- Returns the names of all options of a metric: its special options first, then those that every metric takes.
 local function all_options(metric)
   local names = metric:option_names()
   table.sort(names)
@@ -218,14 +227,15 @@ local function takes(metric, option)
   return option == "name"
 end
 
----Returns true if the metric of this name takes an option.
+---Returns true if the metric in `text`, such as "nrbp@5", takes this option.
 ---@param text string
 ---@param option string
 ---@return boolean
 ---Example: `require "moonrank.metrics.registry".takes("nrbp@5", "p")   --> true`
 function M.takes(text, option) return takes(registry:parse(base_of(text)), option) end
 
--- Raises an error if an option is not allowed, is not one of this metric, or differs from the metric's name.
+-- Raises an error if an option has a wrong value, does not belong to this metric, or contradicts a number in the
+-- metric's name.
 local function check_options(text, metric, options)
   local where = "mr.metrics." .. text
   metric_options:read(where, options)
@@ -242,22 +252,23 @@ local function check_options(text, metric, options)
   end
 end
 
--- The metric's name with k and, if `parameter` is true, the number in parentheses.
+-- Returns the metric's name with its cutoff k and, if `parameter` is true, with the number in parentheses:
+-- "nrbp(0.95)@10".
 local function name_with(metric, parameter)
   local number = parameter and ("(%.14g)"):format(metric.parameter) or ""
   return metric.base .. number .. (metric.k and "@" .. metric.k or "")
 end
 
--- The name with all numbers, also with defaults: "nrbp(0.95)" for "nrbp".
+-- Returns the name with all numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
--- The name with k and p as they were given, in the name or as options.
+-- Returns the name with k and p if they were given, in the name or as options.
 local function full_name(metric, options)
   if options.k == nil and options[metric.parameter_name or "k"] == nil then return metric.name end
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
 end
 
----Returns a metric from its name. A metric is returned as it is.
+---Returns a metric from its name. If `text` is a metric already, it is returned unchanged.
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
@@ -281,11 +292,11 @@ function M.parse(text, options)
   return metric
 end
 
----Returns the documentation of a metric in the registry: its options, and the bounds and losses
----that it works with. Returns nil if no metric has that name.
+---Returns the text that `moonrank doc` prints for a metric: its options, and the bounds and losses
+---that it works with. Returns nil if no metric has this name.
 ---@param text string  "ndcg@10", "metrics.ndcg"
----@return string?
----@return string? base  its name without parameters
+---@return string? text
+---@return string? base  the metric's name without parameters
 ---Example: `require "moonrank.metrics.registry".written("map"):match "[^\n]*"   --> metric "ap", also called map`
 function M.written(text)
   local found, metric = check.attempt(registry.parse, registry, text:match "^[%a_][%w_.]*%.(%a.*)$" or text)
@@ -302,7 +313,7 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----Returns the given options that the metric of this name takes.
+---Returns those of the given options that the metric in `text` takes.
 ---@param text string
 ---@param options table
 ---@return table
@@ -313,7 +324,7 @@ function M.taken(text, options)
   return taken
 end
 
----Raises an error if an option is given that none of the metrics reads.
+---Raises an error if one of the options was given but none of the metrics uses it.
 ---@param where string
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
@@ -332,12 +343,13 @@ function M.check_read(where, options, metrics)
   end
 end
 
----Adds a metric of exact ranks. Its function gets float64 ranks and lists for any type of scores.
+---Registers a metric that a script defined by a function of exact ranks. The function gets float64
+---ranks and lists, whatever the type of the scores.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param minimize boolean  whether lower values are better
----@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  for a metric declared by gain and discount
----@param what? table  the script's argument in place of the function
+---@param tables? fun(lists: mr.Lists): mr.Tensor, mr.Tensor, mr.Tensor  gains, discounts, norms, for LambdaRank
+---@param what? table  the script's own argument, if it declared gain and discount instead of a function
 function M.define(name, f, minimize, tables, what)
   local known = registry:base(name) and registry:parse(name)
   local was_f, was_tables = known and on_ranks[known.script], known and declared[known.script]
@@ -352,8 +364,8 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, restore)
 end
 
----Calls a function of ranks, and checks that it returns one value per list. The relevance that it
----reads has the dtype of the ranks.
+---Calls a metric's function of ranks, and checks that it returns one value per list. The function
+---sees relevance in the dtype of the ranks.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param ranks mr.Tensor
@@ -368,14 +380,15 @@ function M.of_ranks(name, f, ranks, lists)
   return values
 end
 
----Returns a metric's name in the registry, without k and p, or nil if there is no such metric.
+---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if
+---there is no such metric.
 ---@param text string
 ---@return string?
 ---Example: `require "moonrank.metrics.registry".known("map@5")   --> ap`
 function M.known(text) return registry:base(text) end
 
----Returns a number's name with Moonrank's name of the metric instead of an alias: "valid_mrr@10"
----becomes "valid_rr@10".
+---Replaces an alias of a metric in the name of a result by Moonrank's own name: "valid_mrr@10"
+---becomes "valid_rr@10". Other names are returned unchanged.
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.metrics.registry".our_name "valid_mrr@10"   --> valid_rr@10`
@@ -388,8 +401,9 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----Makes a table of values by metric name readable by aliases, too: "map" is "ap". An unknown name
----gives nil. With `what`, it raises an error if the table has any value.
+---Makes a table of values by metric name readable by aliases, too: values.map is values.ap. An
+---unknown name gives nil. If `what` is given and the table is not empty, an unknown name raises an
+---error.
 ---@param values table<string, any>
 ---@param what? string  owner of the values, for messages
 ---@return table<string, any>
@@ -404,9 +418,9 @@ function M.by_any_name(values, what)
   end })
 end
 
----Returns the direction in which a metric improves. The name may have the prefix "valid_" or
----"test_", as in trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is not a
----metric's.
+---Returns whether a metric is maximized or minimized. The name may have the prefix "valid_" or
+---"test_", as in results of trials, or a bound, as in "ndcg[minmax]". Returns nil if the name is
+---not a metric's.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
 ---Example: `require "moonrank.metrics.registry".direction("valid_nrbp_loss")   --> minimize`
@@ -415,13 +429,13 @@ function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = check.attempt(registry.parse, registry, text)
-    -- aliases do not count, because a trial's number "p" or "r" need not be precision or recall
+    -- Ignores aliases: a result that a trial calls "p" or "r" is not necessarily precision or recall.
     if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
   end
   return nil
 end
 
--- Directions of numbers that trials return beside ranking metrics.
+-- Whether common results other than ranking metrics, such as "rmse" and "accuracy", are minimized or maximized.
 local usual = {}
 for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll",
   "cross_entropy", "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do
@@ -429,9 +443,10 @@ for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "los
 end
 for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" } do usual[name] = "maximize" end
 
----Returns the direction in which a number improves. It knows metrics, also by alias ("map"), usual
----errors and costs ("rmse", "valid_loss"), and any name that ends in "loss". Returns nil for an
----unknown name; the caller then asks for a direction. This is the only list of directions.
+---Returns whether a result of this name is maximized or minimized. It knows metrics, also by alias
+---("map"), common errors and costs ("rmse", "valid_loss"), and any name that ends in "loss".
+---Returns nil for an unknown name; the caller then asks for a direction. No other list of
+---directions exists.
 ---@param name string
 ---@return "maximize"|"minimize"|nil
 ---Example: `require("moonrank.metrics.registry").usual_direction("valid_rmse")   --> minimize`
@@ -439,11 +454,12 @@ for _, name in ipairs{ "value", "accuracy", "coverage", "r2", "log_likelihood" }
 ---Example: `require("moonrank.metrics.registry").usual_direction("profit")   --> nil`
 function M.usual_direction(name)
   local plain = name:match "^valid_(.+)$" or name:match "^test_(.+)$" or name:match "^train_(.+)$" or name
-  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)  -- a number "p" or "r" need not be precision or recall
+  -- aliases of one letter are ignored: a result "p" or "r" is not necessarily precision or recall
+  local ours = #plain:match "^[%w_]*" > 1 and M.our_name(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----Returns the metric as a function of exact ranks without ties, and of lists.
+---Returns the metric as a function of exact ranks and lists. Ranks must have no ties.
 ---@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example:
@@ -451,7 +467,8 @@ end
 ---err(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]
-  local plain = metric:with("empty", "skip"):with("ties", "mean")  -- "trec" would need ids, though nothing is tied
+  -- ranks have no ties, so any rule for ties gives the same value; "trec" would need document ids
+  local plain = metric:with("empty", "skip"):with("ties", "mean")
   if not f then return function(ranks, lists) return plain(-ranks, lists) end end
   return function(ranks, lists) return M.of_ranks(metric.name, f, ranks, lists) end
 end
