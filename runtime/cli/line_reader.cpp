@@ -87,7 +87,8 @@ int read_character(EditLine*, wchar_t* out) {
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0' && !typed_ahead) continue;  // ignore Ctrl-Space
+    // ignores the zero byte of Ctrl-Space; in input typed before the prompt, a zero byte counts as Ctrl-D (below)
+    if (byte == '\0' && !typed_ahead) continue;
     if (byte == '\0') byte = '\x04';
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
     if (used == static_cast<size_t>(-1)) return *out = static_cast<unsigned char>(byte), 1;
@@ -155,7 +156,7 @@ class EditedReader : public LineReader {
     const io::CharacterSet characters(of_terminal);
     HistEvent event;
     history(history_, &event, H_ENTER, chunk.c_str());
-    // All sessions share one history file. It is written after each chunk, so that a crash loses nothing.
+    // All REPL sessions share one history file. It is written after each chunk of code, so that a crash loses nothing.
     if (history_file_.empty()) return;
     try {
       io::NewFile file(history_file_, &no_history);

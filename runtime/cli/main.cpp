@@ -180,7 +180,7 @@ int run_command(const Invocation& invocation) {
 }  // namespace mr::cli
 
 int main(int argc, char** argv) {
-  // without this, a write beyond the limit of file sizes would end the program instead of failing
+  // Without SIG_IGN, a write beyond the system's limit of file sizes would end the program instead of failing.
   std::signal(SIGXFSZ, SIG_IGN);
   mr::cli::watch_standard_streams();
   try {

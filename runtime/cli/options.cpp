@@ -83,7 +83,7 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
   } else {
     unknown("option", word, known_options);
   }
-  if (before == Command::help) command->mode = before;  // --help ignores all other words
+  if (before == Command::help) command->mode = before;  // with --help, all other words of the command line are ignored
   if (before == Command::version || before == Command::dump_api) {
     if (command->mode != before && command->mode != Command::help) throw UsageError(word + ": unexpected option");
   }

@@ -16,7 +16,7 @@
 namespace mr::cli {
 namespace {
 
-constexpr int third_press = 3;  // only the third Ctrl-C ends the program and loses the session's data
+constexpr int third_press = 3;  // the third Ctrl-C ends the program and loses the session's data
 
 std::string history_file() {
   try {
@@ -25,12 +25,12 @@ std::string history_file() {
     io::need_regular((folder / "history").string());
     return (folder / "history").string();
   } catch (const std::exception&) {
-    return "";  // without a home folder there is no history
+    return "";  // an empty path: without a home folder there is no history
   }
 }
 
-/// The functions of moonrank.prompt.repl that the session calls, as references in the registry, so that a script cannot break
-/// the session by changing the module.
+/// The functions of moonrank.prompt.repl that the session calls, as references in the registry, so that a script cannot
+/// break the session by changing the module.
 struct Functions {
   int chunk, complete, is_leaving;
 };
@@ -50,7 +50,8 @@ void push_on_text(lua_State* L, int function, const std::string& text) {
   lua_pushlightuserdata(L, const_cast<std::string*>(&text));
 }
 
-/// Completions of the text left of the cursor. Errors of the completer are ignored: they must not disturb typing.
+/// Returns completions of the text left of the cursor, from the Lua function with reference `function`. Errors of that
+/// function are ignored: they must not disturb typing.
 Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
@@ -66,7 +67,8 @@ Completions complete(lua_State* L, int function, const std::string& before) {
   return found;
 }
 
-/// Compiles the typed text and pushes it as a function, or pushes a syntax error.
+/// Compiles typed text by the Lua function with reference `function`. Pushes the compiled chunk or a syntax error, and
+/// returns LUA_OK, LUA_ERRSYNTAX or, after another error, LUA_ERRRUN.
 int load_chunk(lua_State* L, int function, const std::string& text) {
   push_on_text(L, function, text);
   if (call(L, 2, 2) != 0) return LUA_ERRRUN;
@@ -146,7 +148,8 @@ class Session {
       status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
-    if (status == LUA_ERRRUN) return note(1);  // out of memory, already reported
+    // memory ran out while the text was compiled; the error is already printed
+    if (status == LUA_ERRRUN) return note(1);
     lua::watch_interrupts(L_, third_press);
     const int ended = call_loaded(L_, status, LUA_MULTRET);
     note(ended);
@@ -179,7 +182,7 @@ class Session {
   lua_State* L_;
   Functions functions_;
   std::unique_ptr<LineReader> reader_;
-  std::string pending_;  // the lines of an incomplete chunk
+  std::string pending_;  // the lines typed so far of an incomplete chunk of code
   int status_ = 0;
 };
 

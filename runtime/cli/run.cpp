@@ -12,7 +12,8 @@
 namespace mr::cli {
 namespace {
 
-constexpr int most_frames = 20;  // the first and last frames suffice, because an endless recursion has thousands
+// limit of a traceback: the first and last frames suffice, because an endless recursion has thousands
+constexpr int most_frames = 20;
 
 /// Appends one line about the frame; nothing for C functions and the program's startup code.
 bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
@@ -57,7 +58,7 @@ bool has_script_frame(lua_State* L) {
   return false;
 }
 
-/// Lua: require(module)[name]
+/// A C function that returns require(module)[name] to Lua, for its arguments module and name.
 int find_function(lua_State* L) {
   lua_getglobal(L, "require");
   lua_pushvalue(L, 1);
@@ -98,7 +99,8 @@ int explain(lua_State* L) {
   add_advice(L);
   const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
-  // an error without a position, raised while no script runs, is about typed input, and its text suffices
+  // An error without a position that is raised while no script runs is about typed input. Its text suffices, without a
+  // traceback.
   if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
     return 1;
   }
@@ -196,6 +198,8 @@ void set_arguments(lua_State* L, const std::vector<std::string>& words, int scri
   lua_setglobal(L, "arg");
 }
 
-int set_strict(lua_State* L, bool on) { return call_module(L, "moonrank.prompt.strict", on ? "on" : "off", nullptr, 0); }
+int set_strict(lua_State* L, bool on) {
+  return call_module(L, "moonrank.prompt.strict", on ? "on" : "off", nullptr, 0);
+}
 
 }  // namespace mr::cli

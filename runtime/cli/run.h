@@ -16,7 +16,8 @@ namespace mr::cli {
 int call(lua_State* L, int arguments, int results);
 /// Like `call`, for a chunk that luaL_load* just pushed with this status. A syntax error is printed.
 int call_loaded(lua_State* L, int load_status, int results);
-/// Pushes function `name` of a module of the standard library. Handles errors as `call`.
+/// Pushes the function `name` of a module of the standard library. Returns 0, or prints an error and returns its exit
+/// status, as `call` does.
 int push_function(lua_State* L, const char* module, const char* name);
 /// Calls function `name` of a standard library module with one string (null: no argument). Leaves results as `call`.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);

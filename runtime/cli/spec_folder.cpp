@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 void remove_folder(const std::string& path) {
   std::error_code ignored;
-  // a test may have ended before it made its read-only folders writable again
+  // Makes read-only folders writable, because a test may have ended before it did so.
   for (fs::recursive_directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code unchanged;
     if (at->is_directory(unchanged) && !at->is_symlink(unchanged))

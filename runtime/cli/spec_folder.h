@@ -1,4 +1,4 @@
-// A temporary folder for a spec, a file of tests.
+// A temporary folder for a spec, which is a file of tests. The folder is deleted afterwards.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class SpecFolder {
 
  private:
   std::string path_;
-  std::optional<std::string> before_;  // previous value of TMPDIR
+  std::optional<std::string> before_;  // value of TMPDIR before this object changed it
   std::unique_ptr<io::AtExit> at_exit_;
 };
 

@@ -63,7 +63,8 @@ void check_device(bool computes) {
 }  // namespace
 
 bool check_default_output(lua_State* L) {
-  lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");  // where Lua's io library stores it
+  // the key under which Lua's io library stores its default output file
+  lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");
   const auto* const stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
   lua_pop(L, 1);
   if (stream == nullptr || stream->closef == nullptr || stream->f == stdout) return true;
@@ -78,15 +79,15 @@ bool check_default_output(lua_State* L) {
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // opened in the opposite mode, so that reading and writing still fail
+    // A closed standard stream is opened in the opposite mode, so that reading or writing it still fails.
     open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::atexit(&check_output);
 }
 
 void check_variables(bool computes) {
-  cpu::simd();          // checks MOONRANK_SIMD
-  most_sample_bytes();  // checks MOONRANK_SAMPLES_GIB
+  cpu::simd();          // throws if MOONRANK_SIMD has a wrong value
+  most_sample_bytes();  // throws if MOONRANK_SAMPLES_GIB has a wrong value
   check_device(computes);
   check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
   check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");

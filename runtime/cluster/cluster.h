@@ -26,7 +26,7 @@ std::optional<std::string> library();
 /// The rank of this process and the number of processes.
 struct Joined {
   int rank, size;
-  int local_rank, local_size;  // rank and number of processes on the same machine
+  int local_rank, local_size;  // this process's rank among the processes on the same machine, and their number
 };
 
 /// The purpose for which processes are connected, until they end: trials of a sweep, or one training.

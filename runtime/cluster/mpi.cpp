@@ -44,7 +44,8 @@ const Mpi& mpi() {
 }
 
 #ifdef OMPI_PREDEFINED_GLOBAL
-// MPI_COMM_WORLD and similar constants are addresses of objects in Open MPI, numbers in other implementations
+// In Open MPI, constants such as MPI_COMM_WORLD are addresses of objects in the library, which is loaded at run time.
+// So they are looked up by name. In other implementations they are numbers.
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, object) static_cast<type>(mpi().symbol(#object))
 #endif
@@ -116,7 +117,7 @@ void part() {
   }
 }
 
-constexpr int interrupted = 130;  // exit status after Ctrl-C
+constexpr int interrupted = 130;  // exit status of a process that Ctrl-C ended
 
 /// A process that fails during training must end the other processes, which would otherwise wait for it forever; so
 /// must a process that has lost another one.

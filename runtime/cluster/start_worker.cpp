@@ -24,9 +24,10 @@ extern char** environ;
 namespace mr::cluster {
 namespace {
 
-constexpr int channel_descriptor = 3;  // the first descriptor after the standard streams
+// number of the channel's file descriptor in a worker: the first one after the standard streams
+constexpr int channel_descriptor = 3;
 
-int to_parent = -1;  // descriptor of the channel in a worker; negative in other processes and after `worker_end`
+int to_parent = -1;  // file descriptor of the channel in a worker; negative in other processes and after `worker_end`
 
 struct Spawn {
   Spawn() {
@@ -49,7 +50,8 @@ void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
   sigset_t usual, blocked;
   sigemptyset(&blocked);
-  // A launcher ends a job by a signal to every process. A worker ignores it, because its parent decides.
+  // A launcher such as mpirun ends a job by sending SIGTERM to every process. A worker blocks SIGTERM, because its
+  // parent decides when the worker ends.
   if (launched()) sigaddset(&blocked, SIGTERM);
   posix_spawnattr_setsigmask(&spawn.attributes, &blocked);
   sigemptyset(&usual);
@@ -95,7 +97,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
   Spawn spawn;
   set_up(spawn, theirs.descriptor(), log);
   pid_t id = 0;
-  // runs this process's own executable, even if the file was replaced
+  // Runs this process's own executable, even if the program's file was replaced.
   const int error = posix_spawn(&id, "/proc/self/exe", &spawn.actions, &spawn.attributes, pointers(words).data(),
                                 pointers(variables).data());
   if (error != 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
@@ -116,7 +118,7 @@ void become_worker() {
   }
   unsetenv("MOONRANK_WORKER");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent ended before the call above
+  if (getppid() != parent) _exit(1);  // the parent ended before prctl asked for a signal at its end
   to_parent = descriptor;
 }
 

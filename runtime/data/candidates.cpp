@@ -16,7 +16,7 @@ namespace {
 struct Candidates {
   Lists lists;
   Tensor users, items;
-  Tensor unseen;  // for sampled lists: the number of items that each sample was drawn from
+  Tensor unseen;  // for sampled lists: for each list, the number of items from which its samples were drawn
   static constexpr auto fields = lua::fields("lists", &Candidates::lists, "users", &Candidates::users, "items",
                                              &Candidates::items, "unseen", &Candidates::unseen);
 };
@@ -135,7 +135,8 @@ class Negatives {
     for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;
     std::vector<int64_t> drawn;
     const int64_t wanted = std::min(count_, there);
-    // If known items have nearly all of the weight, rejection would not end: the rest is taken in order.
+    // The number of tries is limited: if known items have nearly all of the popularity, rejection would not end.
+    // Missing items are then taken in the order of their numbers.
     for (int64_t tries = 0; static_cast<int64_t>(drawn.size()) < wanted && tries < 1000 * (wanted + 1); ++tries) {
       const int64_t ticket = dice.below(cumulative_.back());
       add(std::upper_bound(cumulative_.begin(), cumulative_.end(), ticket) - cumulative_.begin(), known, drawn);
@@ -155,7 +156,8 @@ class Negatives {
   const UserItemTable &targets_, &excluded_;
   int64_t count_;
   RandomKey key_;
-  std::vector<int64_t> cumulative_;  // prefix sums of users per item; empty: uniform draws
+  // prefix sums of each item's number of users, for draws by popularity; empty: uniform draws
+  std::vector<int64_t> cumulative_;
   int64_t with_users_ = 0;
 };
 

@@ -66,7 +66,8 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .duplicates = to_duplicates(duplicates),
                                            .placed = std::move(placed).value_or(std::vector<std::string>{}),
                                            .width = width.value_or(0)});
-  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});  // 2: the test part
+  // With two files, the second file is the test part: its number 1 (validation) becomes 2 (test).
+  if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});
   return as_tensors(std::move(read));
 }
 

@@ -53,7 +53,7 @@ void to_standard(const Column<Real>& x) {
   }
   const double deviation = std::sqrt(squares / static_cast<double>(count));
   for (int64_t i = 0; i < x.rows; ++i) {
-    // compares the range, because rounding may give a constant column a small nonzero deviation
+    // Compares the column's range, because rounding may give a constant column a small nonzero deviation.
     if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - mean) / deviation) : 0;
   }
 }

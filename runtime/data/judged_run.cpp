@@ -187,7 +187,7 @@ JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrel
   std::vector<double> retrieved;
   for (int64_t& place : judged.place) {
     retrieved.push_back(place > 0 ? 1 : 0);
-    place = std::max<int64_t>(place, 1);  // keeps the index valid if the row was not found
+    place = std::max<int64_t>(place, 1);  // 0 means that the document is not in the run; 1 keeps the index valid
   }
   return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
           Tensor::from(retrieved)};

@@ -72,7 +72,8 @@ class Reader {
       return std::nullopt;
     }
     LetorFile file = cache->load();
-    // writes the current times, by which the text file is recognized next time
+    // The content is the same but the file's times are new. The cache gets the new times, so that next time no checksum
+    // is needed.
     if (text.unchanged()) write({key_, text.stamp(), made_from.checksum, read_at}, file);
     return file;
   }

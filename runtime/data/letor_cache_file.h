@@ -13,16 +13,16 @@ namespace mr {
 
 /// Identifies the text file and the options that a cache was made from.
 struct LetorSource {
-  std::string key;  // path and options as text
+  std::string key;  // path of the LETOR file and options for reading it, as text
   io::FileStamp stamp;
   uint64_t checksum = 0;
-  int64_t read_at = 0;  // time of reading, in nanoseconds since 1970
+  int64_t read_at = 0;  // time when the text file was read, in nanoseconds since 1970
 };
 
 struct LetorCacheHeader {
   char magic[8];
   uint32_t version, byte_order;
-  int64_t size, modified, changed;  // size and times of the text file
+  int64_t size, modified, changed;  // size and times of the LETOR text file
   uint64_t source_checksum;
   int64_t read_at;
   int64_t rows, width, queries, documents;  // documents: number of rows, or 0 if no row has a document name

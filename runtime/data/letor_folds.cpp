@@ -107,7 +107,7 @@ std::vector<FoldPaths> from_test_parts(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
-  std::error_code unknown;  // receives an error, for example for a name that is too long
+  std::error_code unknown;  // receives an error, for example if the name is too long; then the folder counts as missing
   if (!fs::is_directory(folder, unknown)) throw std::runtime_error(folder + ": no such folder");
   if (fs::exists(fs::path(folder) / "folds.tsv")) return from_table(folder);
   std::vector<FoldPaths> folds = from_folders(folder);

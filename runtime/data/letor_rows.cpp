@@ -40,7 +40,7 @@ class Parser {
 
   LetorRows parse(std::string_view piece, int64_t lines_before) {
     line_ = lines_before;
-    // a value takes at least four bytes: "1:2" and a separator
+    // A feature's value takes at least four bytes of text: "1:2" and a separator.
     out_.values = std::make_unique_for_overwrite<float[]>(piece.size() / 4 + 1);
     next_value_ = out_.values.get();
     size_t at = 0;
@@ -137,7 +137,7 @@ class Parser {
   /// Parses a finite number that ends at a blank or at `end`. Returns its end, or nullptr.
   const char* number(const char* at, const char* end, float& value) const {
     const char* stop = at < near_end_ ? plain_number(at, value) : nullptr;
-    // the parser may have read past `end`, into the comment or the next line
+    // The fast parser may have read past `end`, into the comment or the next line: then its result is not used.
     if (stop != nullptr && stop < end && is_blank(*stop)) return stop;
     if (!read_number(at, end, value, stop) || (stop != end && !is_blank(*stop))) return nullptr;
     return stop;
@@ -193,7 +193,7 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
-  const char* const near_end_;  // after this position, reading ahead might leave the memory
+  const char* const near_end_;  // before this position the fast number parser may read ahead without leaving the memory
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;

@@ -13,7 +13,7 @@ namespace mr {
 
 struct LetorRows {
   struct Row {
-    int64_t count = 0;    // number of values
+    int64_t count = 0;    // number of feature values in the line
     bool listed = false;  // true: feature ids are in `ids`; false: they are 1 to `count`
   };
   struct Query {
@@ -22,13 +22,13 @@ struct LetorRows {
   };
   std::vector<float> labels;
   std::vector<Row> rows;
-  std::vector<Query> queries;  // a new entry wherever the qid changes
+  std::vector<Query> queries;  // one entry for each run of lines with the same qid
   std::vector<std::string> documents;
   std::unique_ptr<float[]> values;
   std::vector<int32_t> ids;
-  int64_t width = 0, widest_line = 0;  // the largest feature id, and the first line with it
-  int64_t lines = 0;                   // number of lines; like all line numbers here, from the start of the piece
-  std::string bad_line;                // if `bad`: the first line that cannot be read; later lines are not parsed
+  int64_t width = 0, widest_line = 0;  // the largest feature id of the piece, and the first line with that id
+  int64_t lines = 0;                   // number of lines; all line numbers here count from the start of the piece
+  std::string bad_line;                // if `bad`: the first line that cannot be parsed; later lines are not parsed
   bool named = false, bad = false;
 };
 

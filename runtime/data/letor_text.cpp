@@ -9,7 +9,8 @@
 namespace mr {
 namespace {
 
-constexpr int64_t longest_tail = 4096;  // how far to read beyond a piece at first, to find the end of its last line
+// number of bytes that are read beyond a piece at first, to find the end of its last line
+constexpr int64_t longest_tail = 4096;
 
 }  // namespace
 
@@ -33,7 +34,7 @@ void LetorText::read(int64_t at, char* target, int64_t bytes) const {
 }
 
 LetorText::Piece LetorText::piece(int64_t i) const {
-  // starts one byte early: a newline there means that a line begins with the piece
+  // Starts one byte early: if that byte is a newline, a line begins exactly where the piece begins.
   const int64_t from = std::max<int64_t>(i * piece_bytes_ - 1, 0), border = std::min((i + 1) * piece_bytes_, size());
   Piece out;
   int64_t end = from;
@@ -45,7 +46,7 @@ LetorText::Piece LetorText::piece(int64_t i) const {
     out.bytes = std::move(wider), end = wanted;
   };
   const auto line_end =
-      [&](int64_t at) {  // position after the line that contains byte `at`; nothing if its end was not read yet
+      [&](int64_t at) {  // position after the line that contains byte `at`; -1 if the end of that line was not read yet
         const void* const found = std::memchr(out.bytes.get() + (at - from), '\n', static_cast<size_t>(end - at));
         return found == nullptr ? int64_t{-1} : static_cast<const char*>(found) - out.bytes.get() + from + 1;
       };

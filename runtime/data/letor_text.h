@@ -23,7 +23,7 @@ class LetorText {
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;
-    std::string_view readable;  // the lines and the zeros after them
+    std::string_view readable;  // the lines and the zeros after them, into which the number parser may read ahead
   };
   /// The lines that begin in the i-th `piece_bytes` of the text; the last line is always whole. Several threads may
   /// read pieces at the same time.
@@ -35,7 +35,7 @@ class LetorText {
 
   io::RegularFile file_;
   int64_t piece_bytes_;
-  int64_t start_ = 0;  // position after a byte order mark
+  int64_t start_ = 0;  // where the text begins in the file, after a byte order mark
   std::optional<std::string> unpacked_;
 };
 

@@ -19,7 +19,8 @@ inline Digits leading_digits(const char* at) {
   std::memcpy(&word, at, sizeof word);
   word ^= 0x3030303030303030;  // now a digit is a byte of 0 to 9, and any other character is 10 or more
   const uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  const int count = std::countr_zero(others) >> 3;  // 8 if all are digits
+  // number of digits before the first other character; 8 if all are digits
+  const int count = std::countr_zero(others) >> 3;
   if (count == 0) return {0, 0};
   word <<= 64 - 8 * count;  // shifts the digits as if zeros preceded them
   word = word * 10 + (word >> 8);
@@ -46,7 +47,8 @@ inline const char* plain_number(const char* at, float& value) {
   if (whole.count == 0 || whole.count == 8) return nullptr;
   at += whole.count;
   if (*at != '.') {
-    const auto exact = static_cast<float>(static_cast<int32_t>(whole.value));  // exact: the integer is below 2^24
+    // the conversion is exact, because the integer is below 2^24
+    const auto exact = static_cast<float>(static_cast<int32_t>(whole.value));
     value = negative ? -exact : exact;
     return at;
   }
@@ -60,8 +62,8 @@ inline const char* plain_number(const char* at, float& value) {
     if (whole.count + behind > 15) return nullptr;
     digits = digits * whole_powers[part.count] + part.value;
   }
-  // Both operands are exact in double, so the quotient is rounded once. Rounding it again to float32 is correct, unless
-  // it is exactly the middle of two floats: then the exact value may be on either side.
+  // Both operands are exact in double, so the quotient is rounded once. Rounding the quotient again to float32 is
+  // correct, unless the quotient is exactly the middle of two floats: then the exact value may be on either side.
   const double rounded = static_cast<double>(static_cast<int64_t>(digits)) / powers[behind];
   if ((std::bit_cast<uint64_t>(rounded) & 0x1FFFFFFF) == 0x10000000) return nullptr;
   value = static_cast<float>(negative ? -rounded : rounded);

@@ -73,7 +73,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
   each_user(p, [&](int64_t user, std::vector<int64_t>& own) {
     const auto count = static_cast<int64_t>(own.size());
     most = std::max(most, count);
-    if (o.n >= count - valid) {  // compares without a sum, which may overflow
+    if (o.n >= count - valid) {  // subtracts, because the sum o.n + valid may overflow
       ++out.whole_users;
       return;
     }

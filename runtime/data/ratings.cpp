@@ -33,7 +33,7 @@ class Ids {
       const auto parsed = std::from_chars(names_[i].data(), end, value[i]);
       if (parsed.ec != std::errc() || parsed.ptr != end) return names_;
     }
-    // a stable sort, because 7 and 07 are two ids with one value
+    // A stable sort, because 7 and 07 are two different ids with one value.
     const auto less = [&](int64_t a, int64_t b) { return value[a] < value[b]; };
     std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     std::vector<int64_t> renumbered(names_.size());
@@ -142,7 +142,8 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    const auto named = [&c](const char* what) {  // columns by number
+    // true if this column is given by its name in the header, not by its number
+    const auto named = [&c](const char* what) {
       return c.header && c.width == 0 && std::find(c.placed.begin(), c.placed.end(), what) == c.placed.end();
     };
     const size_t user = column_of(file, record, c.user, named("user")),

@@ -1,4 +1,5 @@
-// Reads ratings: interactions of users and items, from a table or from lines of libraries.
+// Reads ratings, which are interactions of users and items: from a table, or from a file where each line lists the
+// items of one user (a library).
 #pragma once
 
 #include <cstdint>
@@ -23,18 +24,20 @@ struct RatingColumns {
   std::string time = "";
   bool time_required = false;
   Duplicates duplicates = Duplicates::error;
-  std::vector<std::string> placed = {};  // those of "user", "item", "rating" and "timestamp" that are given by number
-  int64_t width = 0;                     // if not 0: the required number of columns, which are then given by number
+  // columns among "user", "item", "rating", "timestamp" that are given by number, not by name
+  std::vector<std::string> placed = {};
+  // required number of columns of the file, all given by number; 0: any number of columns
+  int64_t width = 0;
 };
 
 /// Users and items are numbered from 1: by their ids if all are integers, else in the order of appearance.
 struct Ratings {
   std::vector<int64_t> user, item;
   std::vector<float> value;
-  std::vector<int64_t> time;  // one per row, or empty
-  std::vector<int64_t> file;  // for several files: the file of each row, counted from 0; else empty
+  std::vector<int64_t> time;  // timestamp of each rating; empty if there are no timestamps
+  std::vector<int64_t> file;  // for several files: the number of each rating's file, from 0; else empty
   std::vector<std::string> user_ids, item_ids;
-  bool has_ratings = false;  // false: all ratings are 1
+  bool has_ratings = false;  // false if the data has no ratings; then all values are 1
 };
 
 /// Throws with file, line and column: a missing column, a word instead of a number, an empty id, a wrong number of

@@ -29,7 +29,7 @@ constexpr double least_q = 1e-10;
 /// The mean of f(K) given k, with weights relative to the weight of the most likely K.
 double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   const int64_t first = k, last = n - m + k;
-  const auto ratio = [&](int64_t at) {  // ratio of the weights of at + 1 and at
+  const auto ratio = [&](int64_t at) {  // weight of K = at + 1 divided by the weight of K = at
     return static_cast<double>(at + 1) * static_cast<double>(last - at) /
            (static_cast<double>(at + 1 - k) * static_cast<double>(n - at));
   };

@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-using Rows = std::vector<std::pair<int64_t, float>>;  // pairs of item and grade
+using Rows = std::vector<std::pair<int64_t, float>>;  // rows of a list as pairs of item and grade
 
 void append(Part& part, int64_t user, Rows rows, const int64_t* negatives, int64_t negative_count, Dice dice) {
   if (rows.empty() && negative_count == 0) return;
@@ -64,11 +64,11 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
 struct Known {
   int64_t user;
   std::vector<int64_t> items;         // items of the user, ascending
-  size_t at;                          // index of the first item in the positives
-  std::vector<int64_t> no_negatives;  // items that are never negatives, ascending
+  size_t at;                          // index of the user's first item in the positives (the relevant interactions)
+  std::vector<int64_t> no_negatives;  // items that must not be drawn as negatives of the user, ascending
 };
 
-using Three = std::array<Rows, 3>;  // rows of the parts train, valid and test
+using Three = std::array<Rows, 3>;  // rows of the train, validation and test part
 
 /// Shuffles 0 .. count - 1 and assigns them to the folds in rotation.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
@@ -110,8 +110,10 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
 struct Making {
   const Positives& positives;
   const FoldOptions& options;
-  const std::vector<int8_t> part_of;                     // part of each user's items; empty: folds in rotation
-  const std::array<std::vector<int64_t>, 3> pools = {};  // items for negatives of each part; empty: all
+  // for each user's items: train, validation or test part; empty: folds in rotation
+  const std::vector<int8_t> part_of;
+  // for each part: items from which its negatives are drawn; empty: all items
+  const std::array<std::vector<int64_t>, 3> pools = {};
 };
 
 /// Negatives of train, then valid, then test, and the number of each.
@@ -134,7 +136,7 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
   Negatives out{{}, wanted};
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<int64_t>& pool = m.pools[i];
-    std::vector<int64_t> places;  // 1-based positions in the pool of items that must not be drawn
+    std::vector<int64_t> places;  // positions, counted from 1, of those items in the pool that must not be drawn
     for (const int64_t item : known.no_negatives) {
       const auto at = std::lower_bound(pool.begin(), pool.end(), item);
       if (at != pool.end() && *at == item) places.push_back(at - pool.begin() + 1);
@@ -149,7 +151,7 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
 
 void add_user(Fold& fold, const Making& m, const Known& known) {
   const FoldOptions& o = m.options;
-  // user (40 bits), nsr and fold (12 bits each) together are the key of a random sequence
+  // User (40 bits), nsr and fold (12 bits each) together are the key of the user's random numbers.
   const uint64_t lane =
       static_cast<uint64_t>(known.user) | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
   const Three relevant = m.part_of.empty() ? dealt(o, m.positives, known) : by_parts(m.part_of, m.positives, known);

@@ -34,14 +34,16 @@ Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64
 enum class SplitBy : int8_t { user, time, user_time, last, one, share, cold_user, cold_item, given };
 
 struct FoldOptions {
-  int64_t folds = 5, fold = 1;  // the number of folds, and the one to make (or the repetition), from 1
+  int64_t folds = 5, fold = 1;  // number of folds; number of the fold to make (or of the repetition), from 1
   int64_t nsr = 1;              // negatives per relevant item, 0 to 4095
   double valid = 0.1;           // share of each user's training items that becomes the validation part
   uint64_t seed = 1;
   SplitBy by = SplitBy::user;
-  int64_t n = 1;      // `last`, `one`: items per user for test and for validation; `user_time`: minimum for test
-  double test = 0.2;  // by `time`, `user_time` and `share`: share of test items
-  std::optional<int64_t> at = std::nullopt;  // by `time`: interactions from this time on are test
+  // splits `last`, `one`: number of test items (and of validation items) per user; `user_time`: least number of test
+  // items
+  int64_t n = 1;
+  double test = 0.2;  // splits `time`, `user_time`, `share`: share of the items that becomes the test part
+  std::optional<int64_t> at = std::nullopt;  // split `time`: interactions from this time on are the test part
 };
 
 /// The part of each item of each user: 0 train, 1 validation, 2 test.
@@ -61,9 +63,12 @@ struct Part {
 
 struct Fold {
   Part train, valid, test;
-  int64_t short_users = 0;  // users with too few unseen items for negatives; their parts share them
-  int64_t whole_users = 0;  // by `last`, `user_time` and `one`: users with too few items, which are all in train
-  int64_t new_users = 0, new_items = 0;  // users and items with relevant rows in test but none in train
+  // number of users with too few unseen items for all negatives; their three parts share the unseen items
+  int64_t short_users = 0;
+  // splits `last`, `user_time`, `one`: number of users with too few items; all their items are in train
+  int64_t whole_users = 0;
+  // number of users, and of items, that have relevant rows in test but none in train
+  int64_t new_users = 0, new_items = 0;
 };
 
 /// Makes a fold. By user: each user's relevant items are shuffled and assigned to the folds in rotation; of the items

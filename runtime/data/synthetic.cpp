@@ -61,7 +61,8 @@ Ratings make_ratings(const SyntheticRatings& o) {
                                 std::to_string(most_factors));
   }
   const auto users = static_cast<double>(o.users), items = static_cast<double>(o.items);
-  // per rating two integers and a value, temporarily also in a growing vector; names are strings
+  // Checks that memory suffices: 20 bytes for two integers and a value per rating, 32 bytes for each user's and item's
+  // name.
   fits(sizes, users * std::min(1.0 + static_cast<double>(o.mean_activity), items / 2) * 20 + (users + items) * 32);
   const RandomKey activity = random_key(o.seed, "activity"), choice = random_key(o.seed, "choice"),
                   noise = random_key(o.seed, "noise");
@@ -71,7 +72,7 @@ Ratings make_ratings(const SyntheticRatings& o) {
   std::vector<double> own(static_cast<size_t>(o.factors));
   uint64_t draws = 0;
   for (int64_t u = 0; u < o.users; ++u) {
-    // log-normal with the given mean, so that a few users rate very many items
+    // The number of a user's ratings is log-normal with the given mean, so that a few users rate very many items.
     const double size =
         static_cast<double>(o.mean_activity) * portable::exp(normal(activity, static_cast<uint64_t>(u)) - 0.5);
     const int64_t wanted = std::clamp<int64_t>(std::llround(size), 1, std::max<int64_t>(1, o.items / 2));

@@ -141,7 +141,7 @@ void each_line(const std::string& path, const char* fields, F f) {
 constexpr std::string_view blanks = " \t\r\n\f\v", escape_mark = "%%", hex_digits = "0123456789ABCDEF";
 
 int64_t grade_of(std::string_view word, const std::string& path, int64_t line, int64_t column) {
-  constexpr int64_t largest = int64_t{1} << 24;  // float32 represents all smaller integers exactly
+  constexpr int64_t largest = int64_t{1} << 24;  // float32 represents all integers up to 2^24 exactly
   int64_t grade = 0;
   const char* const end = word.data() + word.size();
   const auto parsed = std::from_chars(word.data(), end, grade);

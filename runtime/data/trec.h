@@ -14,7 +14,7 @@ namespace mr {
 struct DocumentRows {
   std::vector<int64_t> sizes;
   std::vector<float> values;
-  std::vector<std::string> ids, documents;  // names of queries, names of rows
+  std::vector<std::string> ids, documents;  // names of the queries (qids), and names of the rows (document ids)
 };
 
 /// The columns to read: names in the header, or numbers from 1 if there is no header and for columns in `placed`.
@@ -22,7 +22,7 @@ struct ScoreColumns {
   std::string query = "qid", document = "docid", score = "score";
   bool header = true;
   char delimiter = ',';
-  std::vector<std::string> placed = {};  // those of "qid", "docid" and "score" that are given by number
+  std::vector<std::string> placed = {};  // columns among "qid", "docid", "score" that are given by number, not by name
 };
 
 /// Reads lines "query Q0 document rank score tag". The rank is ignored, as by trec_eval. All readers here throw with
@@ -36,9 +36,9 @@ DocumentRows read_scores(const std::string& path, const ScoreColumns& columns);
 
 /// The rows of some queries of a run, joined with their judgments.
 struct JudgedRun {
-  Lists lists;                 // the run's rows with their grades; 0 for rows without judgment
-  std::vector<int64_t> rows;   // indices of these rows in the run, from 0
-  Lists judgments;             // all judgments of these queries
+  Lists lists;                 // rows of the run for the given queries, with grades; 0 for rows without judgment
+  std::vector<int64_t> rows;   // for each row of `lists`: its index in the run, from 0
+  Lists judgments;             // all judgments of the given queries, as lists of judged documents
   std::vector<int64_t> place;  // for each judgment: its row in `lists`, from 1; 0 if it is not in the run
 };
 /// `queries`: names that must be in the qrels. Queries that are not in the run become empty lists.
