@@ -67,7 +67,8 @@ class Unpacking {
   }
 
   void all() {
-    const CharacterSet of_names("C.UTF-8");  // libarchive converts UTF-8 names to the locale's encoding
+    // names of files stay UTF-8, because libarchive converts them to the locale's encoding
+    const CharacterSet of_names("C.UTF-8");
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
       const int status = libarchive().archive_read_next_header(reader_.get(), &entry);

@@ -1,4 +1,4 @@
-// Runs work at program exit for objects that still exist then.
+// An AtExit object runs a function when the program exits, if the object still exists then.
 #pragma once
 
 #include <functional>

@@ -124,7 +124,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
     out << set.name << " was fetched before and is complete: " << target.string() << "\n";
     return write_terms(set, target, out);
   }
-  // never replaces a folder that this program did not write
+  // A folder of this name that this program did not write is never replaced.
   if (fs::exists(target))
     throw std::runtime_error(target.string() + " exists already but is not this data set (" + state +
                              "): move it, then try again");
@@ -134,7 +134,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   out << "Fetching " << set.url << std::endl;
   fetch(set.url, archive, set.max_bytes);
   fs::create_directory(unpacked);
-  // files without a known checksum are not unpacked
+  // Names of the files to unpack: only files whose checksums are known.
   std::set<std::string> wanted;
   for (const DataSet::File& file : set.files) wanted.insert(set.folder + "/" + file.path);
   unpack_zip(archive, unpacked, wanted, set.max_bytes);
@@ -152,7 +152,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
 void data_list(const std::vector<DataSet>& sets, const std::vector<fs::path>& folders, std::ostream& out) {
   for (const DataSet& set : sets) {
     out << set.name << "  " << set.summary << "\n    ";
-    // the first folder is the one that a script would read, even if its data is damaged
+    // The first folder that has the data set: a script would read it, even if its data is damaged.
     const auto at = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
       std::error_code ignored;
       return fs::exists(folder / set.folder, ignored);

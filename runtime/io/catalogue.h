@@ -12,18 +12,19 @@ namespace mr::io {
 
 struct DataSet {
   struct File {
-    std::string path;  // path below `folder`
+    std::string path;  // path of the file below the data set's `folder`
     std::string sha256;
   };
-  std::string name;                   // name on the command line
-  std::string summary;                // description in one line
-  std::string url;                    // address of a zip file
-  std::string folder;                 // the single folder in the zip file, and its name in the user's data folder
+  std::string name;     // name of the data set on the command line
+  std::string summary;  // description of the data set in one line
+  std::string url;      // address of the zip file to download
+  // name of the single folder in the zip file, and of the data set's folder on this machine
+  std::string folder;
   std::vector<File> files;            // the files to unpack; all are required
-  std::string terms;                  // summary of the licence
-  std::string terms_file;             // the file in `folder` with the full licence, one of `files`, or empty
-  std::vector<std::string> headings;  // sections of that file to show, by heading
-  int64_t max_bytes;                  // limit for the archive and for its unpacked files
+  std::string terms;                  // summary of the data set's licence
+  std::string terms_file;             // path of the file with the full licence, which is one of `files`; or empty
+  std::vector<std::string> headings;  // headings of the sections of `terms_file` that are shown
+  int64_t max_bytes;                  // largest number of bytes of the zip file, and of its unpacked files together
 };
 
 const std::vector<DataSet>& catalogue();

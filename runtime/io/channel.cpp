@@ -21,9 +21,11 @@
 namespace mr::io {
 namespace {
 
-constexpr uint64_t largest = uint64_t{1} << 31;  // limit of a message's bytes
-constexpr int64_t most_lock_bytes = 32;          // limit of a lock file, which contains a process number
-constexpr int patience = 100;                    // milliseconds to wait for room; the rest is sent by later calls
+constexpr uint64_t largest = uint64_t{1} << 31;  // largest number of bytes of a message
+// largest number of bytes of a lock file, which contains a process number
+constexpr int64_t most_lock_bytes = 32;
+// milliseconds that a send waits for room in the socket; later calls send the rest of the message
+constexpr int patience = 100;
 
 /// The header of a message. Its mark detects other data that was written into the socket.
 struct Header {
@@ -107,13 +109,13 @@ bool Channel::send_rest(int milliseconds) {
     if (count > 0) {
       sent_ += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      // the other process may be stopped, so this one must not wait for it
+      // The other process may be stopped, so this process must not wait for it without a limit.
       if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
     } else {
       reachable = errno == EINTR;
     }
   }
-  // moves the rest of a large message only when half of it is sent
+  // Drops sent bytes only when they are more than half of the message, because dropping moves the unsent bytes.
   if (!reachable || 2 * sent_ > unsent_.size()) unsent_.erase(0, reachable ? std::exchange(sent_, 0) : unsent_.size());
   if (unsent_.empty()) sent_ = 0;
   return reachable;
@@ -183,9 +185,10 @@ std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   if (!is_lock(descriptor))
     throw std::runtime_error(path + " is not a lock file: it holds more than a number. It is not changed; move it");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-  if (!lock.holds()) return std::nullopt;  // the last holder removed the file after it was opened
+  // the previous holder of the lock removed the file after this process had opened it
+  if (!lock.holds()) return std::nullopt;
   const std::string id = std::to_string(getpid()) + "\n";
-  // the number is for people to read, so a full disk is not an error here
+  // The process number in the lock file is for people to read, so a full disk is not an error here.
   const bool written = ftruncate(descriptor, 0) == 0 && write(descriptor, id.data(), id.size()) > 0;
   static_cast<void>(written);
   if (end == End::remove) {

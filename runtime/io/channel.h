@@ -68,7 +68,7 @@ class FileLock {
   explicit FileLock(int descriptor) : descriptor_(descriptor) {}
   void release() noexcept;
   int descriptor_;
-  std::string removed_;  // path to remove at the end; empty: the file is kept
+  std::string removed_;  // path of the lock file to remove at the end; empty: the file is not removed
   std::unique_ptr<AtExit> at_exit_;
 };
 

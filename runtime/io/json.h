@@ -18,7 +18,7 @@ constexpr int deepest_json = 64;
 class Json : public nlohmann::json {
  public:
   Json() = default;
-  Json(nlohmann::json&& value) noexcept : nlohmann::json(std::move(value)) {}  // NOLINT: it is one
+  Json(nlohmann::json&& value) noexcept : nlohmann::json(std::move(value)) {}  // NOLINT: implicit on purpose
   Json(Json&&) = default;
   Json& operator=(Json&&) = delete;
   ~Json();

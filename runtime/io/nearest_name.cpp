@@ -7,7 +7,7 @@
 namespace mr::io {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
-  // three rows of the table of distances between prefixes of a and b: the current one and the two above it
+  // Three rows of the table of edit distances between prefixes of a and b: the current row and the two rows above it.
   std::vector<size_t> row(b.size() + 1), above(b.size() + 1), second(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -51,7 +51,8 @@ std::string digits(const std::string& name) {
 /// letter may both be words (map, max), so there only an extra, missing or swapped letter counts.
 bool is_mistyped(const std::string& name, const std::string& candidate, size_t distance) {
   const size_t shorter = std::min(name.size(), candidate.size());
-  const bool letters_left_out = name.size() + distance == candidate.size();  // an abbreviation, such as bnd for bound
+  // true if `name` is `candidate` without some letters, such as bnd for bound
+  const bool letters_left_out = name.size() + distance == candidate.size();
   if (shorter >= 3 && distance <= 2 && letters_left_out && name.front() == candidate.front()) return true;
   if (candidate.size() < 3 || distance > std::max<size_t>(1, shorter / 3)) return false;
   if (distance > 1 && name.front() != candidate.front()) return false;
@@ -62,7 +63,7 @@ bool is_mistyped(const std::string& name, const std::string& candidate, size_t d
 }  // namespace
 
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
-  constexpr size_t longest = 1000;  // longer texts are not mistyped names, and the table is quadratic
+  constexpr size_t longest = 1000;  // longer texts are not mistyped names, and a comparison takes quadratic time
   if (name.size() > longest) return std::nullopt;
   const std::string typed = folded(name), number = digits(name);
   if (typed.empty()) return std::nullopt;

@@ -133,8 +133,8 @@ void NewFile::open_temporary() {
     temporary_.clear();
     fail_by_errno();
   }
-  flock(descriptor_, LOCK_EX | LOCK_NB);     // a locked file does not count as abandoned
-  if (replaces) fchmod(descriptor_, mode_);  // keeps the permissions of the replaced file
+  flock(descriptor_, LOCK_EX | LOCK_NB);     // other processes delete unlocked temporary files as abandoned
+  if (replaces) fchmod(descriptor_, mode_);  // the new file gets the permissions of the file that it replaces
 }
 
 NewFile::~NewFile() {

@@ -8,7 +8,7 @@
 
 namespace mr::io {
 
-/// Returns why the existing, non-empty file must not be replaced, or "" if it may be.
+/// A function that returns why an existing, non-empty file must not be replaced, or "" if it may be replaced.
 using Objection = std::function<std::string(const std::string& path)>;
 
 /// For exports to a path that a script names: any regular file may be replaced.
@@ -38,9 +38,9 @@ class NewFile {
   [[noreturn]] void fail_by_errno() const;
   void open_temporary();
 
-  std::string path_;       // the path as given
-  std::string target_;     // the path with links resolved
-  std::string temporary_;  // empty after the file was renamed or deleted
+  std::string path_;       // path of the file, as the caller gave it
+  std::string target_;     // path of the file with links resolved
+  std::string temporary_;  // path of the temporary file; empty after it was renamed or deleted
   int descriptor_ = -1;
   unsigned mode_ = 0666;
 };

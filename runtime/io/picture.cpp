@@ -78,7 +78,7 @@ std::string encode_png(int64_t width, int64_t height, int channels, const std::v
   std::string rows;
   rows.reserve((row + 1) * static_cast<size_t>(height));
   for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
-    rows += '\0';  // filter type 0: no filter
+    rows += '\0';  // each row of a PNG begins with its filter type; type 0 is no filter
     rows.append(reinterpret_cast<const char*>(samples.data()) + y * row, row);
   }
   std::string header;
@@ -87,7 +87,7 @@ std::string encode_png(int64_t width, int64_t height, int channels, const std::v
   constexpr char bits = 8, grey = 0, colour = 2;
   header += bits;
   header += channels == 1 ? grey : colour;
-  header.append(3, '\0');  // compression 0, filter method 0, not interlaced
+  header.append(3, '\0');  // PNG header: compression 0, filter method 0, not interlaced
   std::string out(png_signature);
   add_chunk(out, "IHDR", header);
   add_chunk(out, "IDAT", compressed(rows));

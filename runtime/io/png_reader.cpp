@@ -79,7 +79,7 @@ int begin(PngState& state) noexcept {
   lib.png_set_read_fn(state.png, &state, &read_bytes);
   lib.png_set_user_limits(state.png, longest_side, longest_side);
   lib.png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
-                                  -1);  // ignore texts, colour profiles etc.
+                                  -1);  // -1: never keep texts, colour profiles and other extra chunks
   lib.png_read_info(state.png, state.info);
   lib.png_set_expand(state.png);
   lib.png_set_gray_to_rgb(state.png);

@@ -105,9 +105,9 @@ void drain(Pipe& out, std::string& text) {
 /// Alternates writing and reading as each is possible, which avoids a deadlock of the two processes.
 void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& result) {
   while (out.ours() >= 0 || err.ours() >= 0) {
-    // poll ignores negative descriptors
+    // A closed pipe has a negative descriptor, which poll ignores.
     std::array<pollfd, 3> ready{{{in.ours(), POLLOUT, 0}, {out.ours(), POLLIN, 0}, {err.ours(), POLLIN, 0}}};
-    // a Ctrl-C between the check and the wait is noticed after the timeout
+    // Waits at most 100 ms: a Ctrl-C just before poll begins is noticed afterwards.
     const int count = poll(ready.data(), ready.size(), 100);
     cpu::check_interrupt();
     if (count < 0 && errno != EINTR) fail("cannot wait for a program");

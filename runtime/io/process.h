@@ -8,9 +8,9 @@
 namespace mr::io {
 
 struct Finished {
-  int status;          // exit status, or -1 if a signal killed it
-  std::string output;  // text of standard output
-  std::string errors;  // text of standard error, unless it is shared
+  int status;          // exit status of the program, or -1 if a signal killed it
+  std::string output;  // text that the program wrote to standard output
+  std::string errors;  // text that the program wrote to standard error; empty if the stream is shared
 };
 
 enum class Errors { captured, shared };

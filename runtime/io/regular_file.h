@@ -10,8 +10,8 @@ namespace mr::io {
 /// Identifies the state of a file without reading it. Times are in nanoseconds since 1970.
 struct FileStamp {
   int64_t size = 0;
-  int64_t modified = 0;  // modification time; programs that copy files may set it
-  int64_t changed = 0;   // time of the last change of content or attributes; cannot be set
+  int64_t modified = 0;  // time of the last change of content; programs that copy files may set this time
+  int64_t changed = 0;   // time of the last change of content or attributes (ctime); programs cannot set this time
   bool operator==(const FileStamp&) const = default;
 };
 

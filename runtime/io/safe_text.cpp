@@ -8,7 +8,7 @@ namespace {
 
 struct Character {
   uint32_t code;
-  size_t bytes;  // length in bytes, or 0 for invalid UTF-8
+  size_t bytes;  // length of the character in bytes, or 0 if it is not valid UTF-8
 };
 
 Character first_character(std::string_view text) {

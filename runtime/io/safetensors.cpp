@@ -77,7 +77,7 @@ struct TensorEntry {
   std::string name;
   Dtype type;
   Shape shape;
-  int64_t first, last;  // offsets in the data
+  int64_t first, last;  // where the tensor's bytes begin and end in the data of the file
 };
 
 struct HeaderText {
@@ -146,7 +146,7 @@ class Header {
 
  private:
   int64_t integer(const std::string& name, const Json& value, const char* what) const {
-    // the parser represents larger integers as unsigned or float
+    // The parser represents integers beyond int64 as unsigned or float.
     if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
       return value.get<int64_t>();
     fail(path_, "tensor " + mr::quoted(name) + " has " + (value.is_number() ? value.dump() : kind_of(value)) + " as " +
@@ -182,7 +182,7 @@ class Header {
     try {
       for (const Json& n : member(name, tensor, "shape", "an array of sizes", is_array))
         shape.append(integer(name, n, "a size"));
-      shape.entries();  // throws if there are too many entries
+      shape.entries();  // throws if a tensor of these sizes would have too many entries
     } catch (const std::invalid_argument& error) {
       fail(path_, "tensor " + mr::quoted(name) + ": " + error.what());
     }

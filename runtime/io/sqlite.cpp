@@ -23,8 +23,8 @@
 namespace mr::io {
 namespace {
 
-constexpr int patience = 10'000;  // milliseconds to wait for another program's lock
-constexpr int look = 50;          // milliseconds between attempts
+constexpr int patience = 10'000;  // milliseconds to wait in all for another program's lock
+constexpr int look = 50;          // milliseconds between two attempts to get a lock
 
 Cell field(sqlite3_stmt* statement, int i) {
   switch (sqlite3_column_type(statement, i)) {
@@ -127,11 +127,12 @@ struct Database::Open {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  std::string path, place;                           // path as given, and with links resolved
-  bool writes = false, logs = false, fixed = false;  // fixed: opened as immutable
-  bool interrupted = false;                          // true if Ctrl-C ended a statement
+  std::string path, place;  // path of the database as given, and with links resolved
+  // writes: opened for writing; logs: uses the write-ahead log; fixed: opened as immutable
+  bool writes = false, logs = false, fixed = false;
+  bool interrupted = false;  // true if Ctrl-C ended a running statement
   std::string note;
-  std::unique_ptr<WriterFile> writer;  // set while this process writes exclusively
+  std::unique_ptr<WriterFile> writer;  // the file NAME.writer, while this process writes the database exclusively
   std::unique_ptr<sqlite3, Close> database;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements;
   AtExit at_exit{[this] { close(); }};
@@ -166,7 +167,7 @@ void Database::Open::connect(const std::string& name) {
   if (code != SQLITE_OK) fail();
   defend(made);
   sqlite3_busy_handler(made, &wait_for_other, &interrupted);
-  // statements that change the file are short and are not interrupted
+  // Ctrl-C interrupts statements that read. Statements that change the file are short and are not interrupted.
   if (!writes) sqlite3_progress_handler(made, 10'000, &ends_question, &interrupted);
   run("PRAGMA cell_size_check = ON", {});
 }
@@ -193,10 +194,12 @@ void Database::Open::open_to_read() {
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
-    if (is_there(place + ".writer")) return open_to_read();  // a writer began meanwhile
-    // in a read-only folder SQLite cannot create the log's index; without a log it needs none
+    if (is_there(place + ".writer")) return open_to_read();  // another process became the exclusive writer meanwhile
+    // In a read-only folder SQLite cannot create the index of the write-ahead log. A database without a log needs no
+    // index and is then opened as immutable.
     const int code = sqlite3_errcode(database.get());
-    // a writer that takes over from a stale one first removes its file, and may be killed before it creates its own
+    // The database is locked or cannot be opened. A process that takes over from a dead writer first removes the old
+    // NAME.writer, and may be killed before it creates its own.
     const bool is_shut = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (is_shut && is_there(view)) return read_copy("its writer was killed");
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
@@ -208,7 +211,8 @@ void Database::Open::open_to_read() {
 
 void Database::Open::open_to_write() {
   writes = true;
-  // a copy without a writer's file remains if a process was killed during a takeover, perhaps with a stale lock
+  // A NAME.view without NAME.writer is left over if a process was killed while it took over as writer. SQLite's lock
+  // may then be stale, too.
   if (on_shared_file_system(place) || is_there(place + ".writer") || is_there(place + ".view"))
     return write_exclusively();
   connect(uri_of(path));
@@ -218,18 +222,19 @@ void Database::Open::open_to_write() {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
     if (sqlite3_errcode(database.get()) != SQLITE_CANTOPEN) throw;
-    write_exclusively();  // the file needs a log, but the file system has no shared memory
+    // the database needs its write-ahead log, but the file system has no shared memory for the log
+    write_exclusively();
   }
 }
 
 void Database::Open::write_exclusively() {
   writer = std::make_unique<WriterFile>(place);
-  // the lock of "unix-dotfile" is a folder, which a killed writer leaves behind
+  // The lock of SQLite's system "unix-dotfile" is a folder, which a killed writer leaves behind.
   if (system_name() != nullptr && std::string(system_name()) == "unix-dotfile") rmdir((place + ".lock").c_str());
   connect(uri_of(path));
   if (sqlite3_db_readonly(database.get(), "main") == 1)
     throw std::runtime_error(path + " cannot be written: it is read-only");
-  // must precede the first read of the file: only then the log needs no shared memory
+  // These statements must precede the first read of the file: only then the write-ahead log needs no shared memory.
   for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
     run(statement, {});
 }
@@ -306,7 +311,7 @@ void Database::Open::bind(sqlite3_stmt* statement, const std::vector<Cell>& para
     } else if (const auto* const number = std::get_if<double>(&parameter.value)) {
       code = sqlite3_bind_double(statement, at, *number);
     } else if (const auto* const text = std::get_if<std::string>(&parameter.value)) {
-      // valid until the statement is reset
+      // SQLITE_STATIC: SQLite does not copy the text, which stays valid until the statement is reset.
       code = sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
     }
     if (code != SQLITE_OK) fail();

@@ -1,4 +1,4 @@
-// Error handling for destructors and for the end of the program.
+// Runs code in destructors and at the end of the program, where exceptions must be ignored.
 #pragma once
 
 namespace mr::io {

@@ -8,7 +8,7 @@ namespace mr::io {
 namespace {
 
 std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
-  // the XDG specification says that relative paths are ignored
+  // The XDG specification says that relative paths in its variables are ignored.
   if (const char* const base = std::getenv(variable); base != nullptr && std::filesystem::path(base).is_absolute()) {
     return std::filesystem::path(base) / "moonrank";
   }
@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> data_folders() {
   try {
     folders.push_back(user_data_folder());
   } catch (const std::runtime_error&) {
-    // no home folder, so no data folder
+    // without a home folder there is no data folder of the user to search
   }
   return folders;
 }

@@ -28,7 +28,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds heartbeat{15};
-constexpr int64_t stale_after = 120;  // seconds without a heartbeat after which a writer's file is stale
+constexpr int64_t stale_after = 120;  // seconds without a heartbeat after which the file NAME.writer is stale
 constexpr std::chrono::seconds claim_lasts{10};
 constexpr size_t most_bytes = 4096;
 constexpr size_t most_shown = 60;
@@ -55,7 +55,8 @@ std::string machine() {
 int64_t began(int64_t process) {
   std::string text;
   std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), text);
-  const size_t name_ends = text.rfind(')');  // a program's name may contain blanks
+  // the program's name, in parentheses, may contain blanks; the fields to count follow it
+  const size_t name_ends = text.rfind(')');
   if (name_ends == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_ends + 1));
   std::string field;
@@ -73,7 +74,7 @@ std::string random_id() {
 
 /// The content of a writer's file. It is untrusted, so every field has a default.
 struct Writer {
-  bool readable = false;  // true if the file has the expected content
+  bool readable = false;  // true if the file could be read and has the expected content
   std::string host, machine, id, start;
   int64_t process = 0, ticks = 0;
   struct stat there {};
@@ -266,7 +267,7 @@ void WriterFile::create() {
 
 void WriterFile::write_text() {
   const std::string now = utc_text(std::time(nullptr));
-  // members are sorted by name, so the heartbeat is first, and later heartbeats overwrite it in place
+  // Members are sorted by name, so the heartbeat is the first, and later heartbeats overwrite it in place.
   const std::string text = json_object({{"heartbeat", json_text(now)},
                                         {"host", json_text(safe_text(host_name(), Breaks::escaped))},
                                         {"id", json_text(id_)},
@@ -284,7 +285,7 @@ void WriterFile::beat() {
   std::unique_lock lock(guard_);
   while (!ends_.wait_for(lock, heartbeat, [this] { return ended_; })) {
     const std::string now = utc_text(std::time(nullptr));
-    // if this fails, for example on a full disk, the next heartbeat may succeed
+    // If the write fails, for example on a full disk, the next heartbeat may succeed.
     if (pwrite(descriptor_, now.data(), now.size(), at) > 0) fsync(descriptor_);
   }
 }
@@ -302,7 +303,7 @@ WriterFile::~WriterFile() {
   ends_.notify_all();
   if (beats_.joinable()) beats_.join();
   if (descriptor_ >= 0) close(descriptor_);
-  // if this fails, the file becomes stale, and the next writer replaces it
+  // If the file NAME.writer cannot be removed, it becomes stale, and the next writer replaces it.
   tidily([this] {
     const Claim claim(path_ + ".claim");
     if (!lost()) std::remove(path_.c_str());

@@ -23,7 +23,7 @@ struct Table {
 };
 
 template <class T>
-struct Arg {  // converts an argument of a bound class
+struct Arg {  // converts an argument that is an object of a C++ class which scripts can use
   static constexpr const char* expected = class_name<T>;
   static T& get(lua_State* L, int i) {
     Box<T>* const box = box_at<T>(L, i);

@@ -33,7 +33,7 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
   const int type = lua_type(L, error.argument);
   const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
   if (type == LUA_TUSERDATA && lua_getmetatable(L, error.argument) != 0) {
-    // not a Lua string, which could be collected
+    // The class name under this key is a C string: a Lua string could be collected while the message is made.
     lua_rawgetp(L, -1, &class_key<void>);
     if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
     lua_pop(L, 2);
@@ -67,7 +67,7 @@ void describe_argument_error(const ArgumentError& error, Failure* out) noexcept 
 
 void unknown_exception([[maybe_unused]] Failure* out) noexcept {
 #ifdef MR_LUA_CXX
-  // a Lua function that raises was called while C++ objects were alive
+  // A Lua function that raises an error was called while C++ objects were alive, which is a bug of the program.
   std::fputs("moonrank: a Lua error crossed C++ code\n", stderr);
   std::abort();
 #else

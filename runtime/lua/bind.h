@@ -94,7 +94,7 @@ int call(lua_State* L) {
   using Out = Results<typename Sig::result>;
   const OpRow& row = *static_cast<const OpRow*>(lua_touserdata(L, lua_upvalueindex(1)));
   if (const int n = lua_gettop(L); n > Sig::arity) {
-    // Lua passes the operand of unary operators twice, hence the check for the extra argument
+    // Lua passes the operand of a unary operator such as -x twice, which does not count as an extra argument.
     if (!(row.name[0] == '_' && Sig::arity == 1 && n == 2 && lua_rawequal(L, 1, 2) != 0))
       return raise_extra_arguments(L, row, Sig::arity, n);
   }

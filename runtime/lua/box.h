@@ -62,8 +62,8 @@ void push_metatable(lua_State* L) {
   lua_createtable(L, 0, 8);
   lua_pushstring(L, class_name<T>);
   lua_setfield(L, -2, "__name");
-  // the name again, under a key that describe_type_error can read without allocating
-  lua_pushlightuserdata(L, const_cast<char*>(class_name<T>));  // NOLINT: only read
+  // Stores the class name again, under a key that describe_type_error can read without allocating memory.
+  lua_pushlightuserdata(L, const_cast<char*>(class_name<T>));  // NOLINT: the name is only read
   lua_rawsetp(L, -2, &class_key<void>);
   lua_pushcfunction(L, &drop_box<T>);
   lua_setfield(L, -2, "__gc");

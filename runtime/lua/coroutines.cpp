@@ -66,7 +66,7 @@ lua_State* coroutine_at(lua_State* L, int index) {
 }
 
 int reset(lua_State* L, lua_State* coroutine) {
-  now_running(coroutine);  // its to-be-closed variables may run code
+  now_running(coroutine);  // closing the coroutine may run its Lua code (to-be-closed variables)
   const int status = lua_resetthread(coroutine);
   now_running(L);
   return status;
@@ -93,7 +93,7 @@ int call_wrapped(lua_State* L) {
   int status = lua_status(coroutine);
   if (status != LUA_OK && status != LUA_YIELD) {
     status = reset(L, coroutine);
-    lua_xmove(coroutine, L, 1);  // the error that ended it, or an error of a to-be-closed variable
+    lua_xmove(coroutine, L, 1);  // the error that ended the coroutine, or an error of a to-be-closed variable
   }
   const bool is_text = lua_type(L, -1) == LUA_TSTRING;
   if (is_text && status != LUA_ERRMEM && std::strcmp(lua_tostring(L, -1), "interrupted") != 0) {

@@ -33,7 +33,7 @@ int describe(lua_State* L) {
   set_field(L, "name", row->name);
   set_field(L, "arguments", row->arguments);
   set_field(L, "doc", row->doc);
-  // stored in a box, so that an error while pushing does not leak it
+  // The list of types is stored in a box (userdata), so that a Lua error while its strings are pushed does not leak it.
   Result<std::vector<std::string>>::reserve(L);
   const int slot = lua_gettop(L);
   Result<std::vector<std::string>>::put(L, slot, row->types());

@@ -78,13 +78,14 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other && std::strcmp(failure.text, "interrupted") == 0) return raise_interrupted(L);
   push_script_position(L);
   const Entry entry = entry_of(L);
-  // "index", the function that reads a field, says less than the core's function behind it
+  // A field is read by Lua's metamethod "index". The error names the field's C++ function instead, which says more.
   const bool is_field = entry.found && !entry.direct && std::strcmp(entry.frame.namewhat, "metamethod") == 0;
   const bool is_named = entry.found && entry.frame.name != nullptr && !is_field;
   const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
-  // "name \x1f text": the argument is known by name only; other messages may contain \x1f in a word of a file
+  // Only these failures have a text of the form "name \x1f message", where `name` is an argument. Other messages may
+  // contain \x1f in a word from a file.
   const bool named = failure.kind == Failure::value && argument == 0;
   const char* const mark = named ? std::strchr(failure.text, '\x1f') : nullptr;
   if (mark != nullptr) {
@@ -99,7 +100,7 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   if (failure.kind == Failure::other || failure.kind == Failure::memory) {
     lua_pushfstring(L, "%s: %s", function, text);
   } else if (argument == 1 && std::strcmp(name, "self") == 0) {
-    // x.sum(...) with a dot passes the first argument in the place of x
+    // x.sum(y) instead of x:sum(y) passes y as `self`: the message then suggests the colon.
     const bool is_method = failure.kind == Failure::type && entry.direct && *function != '_';
     lua_pushfstring(L, is_method ? "%s: %s. Write x:%s(...) with a colon" : "%s: %s", function, text, function);
   } else if (!entry.direct || argument == 0) {

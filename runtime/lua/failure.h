@@ -45,7 +45,7 @@ struct OpRow {
   lua_CFunction function;
   const char* arguments;
   const char* doc;
-  std::vector<std::string> (*types)();  // types of the arguments, "->", types of the results
+  std::vector<std::string> (*types)();  // returns the types of the arguments, then "->", then the types of the results
 };
 
 /// Raises the record as a Lua error with the script's file and line, the function and the argument. Never returns.

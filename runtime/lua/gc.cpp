@@ -16,8 +16,9 @@ constexpr int many_calls = 32;
 /// and new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
-int64_t seen = 0, grown = 0;  // bytes held at the last call; bytes allocated since the last minor collection
-int calls = 0;                // calls since the last minor collection
+// bytes that tensors held at the last call; bytes allocated since the last minor collection
+int64_t seen = 0, grown = 0;
+int calls = 0;  // number of calls since the last minor collection
 
 int64_t held() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
 

@@ -17,9 +17,9 @@ std::atomic<int> deadly{0};
 std::atomic<int64_t> last_press{0};  // time of the last Ctrl-C in nanoseconds of the monotonic clock; 0: none
 constexpr int64_t one_press = 500'000'000;
 std::atomic<bool> deferred{false}, asked{false};
-// the main Lua state, and the coroutine that runs
+// The main Lua state, and the coroutine that runs now.
 std::atomic<lua_State*> watched{nullptr}, running{nullptr};
-std::atomic<bool> pending{false};  // true after a Ctrl-C until its error is raised
+std::atomic<bool> pending{false};  // true from a Ctrl-C until the script's error is raised
 std::atomic<pthread_t> owner{};    // the thread that runs Lua
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free &&
                   std::atomic<lua_State*>::is_always_lock_free && std::atomic<pthread_t>::is_always_lock_free,
@@ -32,14 +32,15 @@ void hook(lua_State* L, lua_Debug*) {
 }
 
 void set_hook(lua_State* L) {
-  // the only Lua function that a signal handler may call
+  // lua_sethook is the only Lua function that a signal handler may call.
   lua_sethook(L, &hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
 }
 
 void on_sigint(int signal) {
   lua_State* const L = watched;
   if (L != nullptr && pthread_equal(pthread_self(), owner) == 0) {
-    // forwards the signal: only the thread that runs Lua may use coroutines, because they may be collected
+    // Forwards the signal to the thread that runs Lua. Only that thread may use coroutines, because they may be
+    // collected.
     pthread_kill(owner, signal);
     return;
   }
@@ -78,7 +79,7 @@ void lua::watch_interrupts(lua_State* L, int kill_at) noexcept {
   running = L;
   watched = L;
   struct sigaction action {};
-  action.sa_handler = &on_sigint;  // without SA_RESTART, so that waiting for input ends
+  action.sa_handler = &on_sigint;  // without SA_RESTART, so that Ctrl-C ends a wait for input
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -96,7 +97,7 @@ void lua::now_running(lua_State* L) noexcept {
 
 int lua::raise_interrupted(lua_State* L) {
   cpu::take_interrupt();
-  // From the second Ctrl-C on, a script that catches the error gets it again, until no script runs.
+  // From the second Ctrl-C on, a script that catches the error gets the error again, until no script runs.
   pending = raises > 1;
   lua_sethook(L, pending ? &hook : nullptr, pending ? LUA_MASKCOUNT : 0, pending ? 1 : 0);
   lua_pushliteral(L, "interrupted");
@@ -105,11 +106,11 @@ int lua::raise_interrupted(lua_State* L) {
 
 bool lua::is_new_press() noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);  // allowed in signal handlers by POSIX
+  clock_gettime(CLOCK_MONOTONIC, &now);  // POSIX allows clock_gettime in signal handlers
   const int64_t at = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   int64_t before = last_press;
   if (before != 0 && at - before < one_press) return false;
-  return last_press.compare_exchange_strong(before, at);  // fails if another thread counts the same press
+  return last_press.compare_exchange_strong(before, at);  // fails if another thread counts the same Ctrl-C
 }
 
 void lua::stop_at_once() noexcept {

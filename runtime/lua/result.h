@@ -15,7 +15,7 @@
 namespace mr::lua {
 
 template <class T>
-struct Result {  // converts a result of a bound class
+struct Result {  // converts a result that is an object of a C++ class which scripts can use
   static void reserve(lua_State* L) { reserve_box<T>(L); }
   static void put(lua_State* L, int slot, T&& value) noexcept {
     static_cast<Box<T>*>(lua_touserdata(L, slot))->fill(std::move(value));

@@ -85,13 +85,13 @@ void stop_watching_at_end(lua_State* L) {
 
 void open(lua_State* L) {
   stop_watching_at_end(L);
-  // in generational mode a batch's tensors are collected soon, and their memory is reused
+  // Generational mode collects a batch's tensors soon, so that their memory is reused.
   lua_gc(L, LUA_GCGEN, 0, 0);
   luaL_openlibs(L);
   print_plain_nan(L);
   watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
-  // boot.lua gets the core and installs the searchers
+  // Runs boot.lua, which gets the core and installs the functions by which `require` finds modules.
   lua_pushcfunction(L, &find_embedded);
   lua_pushliteral(L, "stdlib/boot.lua");
   lua_call(L, 1, 1);

@@ -9,7 +9,7 @@ namespace mr::lua {
 
 /// A file of the standard library, embedded at build time.
 struct EmbeddedFile {
-  const char* name;  // for example "stdlib/moonrank/init.lua"
+  const char* name;  // path of the file, for example "stdlib/moonrank/init.lua"
   std::string_view text;
 };
 /// All embedded files; the build generates this function's definition.

@@ -1,5 +1,5 @@
-// Lua type names of a bound C++ function's arguments and results, for documentation. They are derived from the
-// signature.
+// Names of Lua types for the arguments and results of C++ functions that scripts can call, for documentation. They are
+// derived from the C++ signature.
 #pragma once
 
 #include <optional>

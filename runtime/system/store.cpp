@@ -68,7 +68,7 @@ io::Cell cell_at(lua_State* L) {
 
 std::tuple<std::vector<std::string>, Columns, int64_t> run_sql(io::Database& database, const std::string& sql,
                                                                lua::Table given, int64_t count) {
-  constexpr int64_t most = 250'000;  // SQLite's limit of parameters in Debian's build
+  constexpr int64_t most = 250'000;  // SQLite's limit of parameters per statement, in Debian's build
   if (count < 0 || count > most)
     throw ArgumentError("count", std::to_string(count) + ", expected 0 to " + std::to_string(most));
   std::vector<io::Cell> parameters;
@@ -92,7 +92,7 @@ int64_t changed_of(const io::Database& database) { return database.changed(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
-  // the parser represents integers beyond int64 as unsigned
+  // The parser represents integers beyond int64 as unsigned.
   if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
     return {value.get<int64_t>()};
   if (value.is_number()) return {value.get<double>()};
