@@ -44,7 +44,7 @@ local function document_of(name)
   local found = { sections = {} }
   if name == "thesis" then
     local whole = { path = here .. "thesis/document.lua", title = "The thesis", words = options.kept }
-    found = sections.attempt(whole, function() return sections.call(whole.path, whole.words) end)
+    found = sections.attempt(whole, function() return sections.call(whole.path, whole.words, "make") end)
     found.sections = found.sections or { found }
   else
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end

@@ -8,16 +8,21 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----Runs a script with these words as arguments and returns its result. Its definitions by name are
----its own: neither its workers nor others that run it alone know the definitions of other scripts.
+---Runs a script with these words as arguments and returns its result, or with a name that of its function. Its
+---definitions by name are its own: neither its workers nor others that run it alone know those of other scripts.
 ---@param path string
 ---@param words string[]
+---@param name? string
 ---@return any
-function M.call(path, words)
+function M.call(path, words, name)
   local own, was = { [0] = path, table.unpack(words) }, arg
   for i = -1, -16, -1 do own[i] = arg[i] end
   rawset(_G, "arg", own)
-  local ok, found = xpcall(definitions.apart, debug.traceback, dofile, path)
+  local function run()
+    local own_result = dofile(path)
+    return name and own_result[name]() or own_result
+  end
+  local ok, found = xpcall(definitions.apart, debug.traceback, run)
   rawset(_G, "arg", was)
   if not ok then error(found, 0) end
   return found

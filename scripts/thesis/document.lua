@@ -5,40 +5,8 @@ local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, figure, sections_of = dofile(here .. "runs.lua"), dofile(here .. "figure.lua"), dofile(here .. "../sections.lua")
 
-local args = runs.args({
-  seeds = { default = runs.protocol.seeds, distinct = true,
-    help = "seeds of splits, negatives and models; tables and figures take the first" },
-  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
-  others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
-  out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
-}, { smoke = { seeds = { 1 } } })
+local M = {}
 
-local seed = { "--seed", tostring(args.seeds[1]) }
-local claim = { "--sets", table.concat(args.sets, ",") }
-if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
-local scripts = {
-  { "table_5_1", "Table 5.1: every loss under every bound, %s", seed, of = "movielens" },
-  { "table_5_1_mq2008", "Table 5.1: every loss under every bound, %s", seed, of = "mq2008" },
-  { "table_5_1_nrbp", "Table 5.1 by nRBP(0.8) and nRBP(0.9)", seed },
-  { "claim", "Is the logit of the distribution better than all?", claim },
-  { "why_distribution_fails", "Why the distribution bound ruins nDCG, and what cures it",
-    { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) }, without = { "recipe" } },
-  { "why_curves_differ", "Why nDCG@k falls with k on one data set and rises on the other",
-    { "--out", args.out .. "/why_curves_differ.svg", table.unpack(seed) }, without = { "recipe", "samples" } },
-  { "optimisers", "Stochastic gradient descent and Adam", { "--out", args.out .. "/optimisers.svg", table.unpack(seed) },
-    without = { "recipe" } },
-  { "sampled_expectations", "Expectations from random rankings", seed, without = { "recipe", "samples" } },
-  { "all_pairs", "Trained on one metric, measured by another", seed },
-  { "nsr_shift", "More negatives in training than in test", seed, without = { "recipe", "samples" } },
-  { "stronger_models", "Stronger models", seed, without = { "samples" } },
-  { "other_data", "Other data", { "--sets", table.concat(args.others, ","), table.unpack(seed) } },
-  { "better_reference", "Bounds that compare with a ranker better than random",
-    { "--out", args.out .. "/better_reference.svg", table.unpack(seed) }, without = { "samples" } },
-  { "sizes", "Sizes of models, %s", { "--set", "movielens" }, of = "movielens", without = { "samples" } },
-  { "sizes", "Sizes of models, %s", { "--set", "mq2008" }, of = "mq2008", without = { "samples" } },
-  { "tables_2", "Tables 2.2 to 2.4: DCG, RBP and AP rank by rank", {}, plain = true },
-  { "tables_3", "Tables 3.1 to 3.3: expectations, order by order", {}, plain = true },
-}
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },
   { "3_1", "losses under min-max bounding" },
@@ -59,29 +27,60 @@ local figures = {
   { "5_9", "changes by bounding AP, by the number of relevant items" },
   { "5_10", "changes by bounding nRBP, by the number of relevant items" },
 }
-for _, each in ipairs(figures) do
-  local number = each[1]
-  scripts[#scripts + 1] = { "figure_" .. number, ("Figure %s: %s"):format((number:gsub("_", ".")), each[2]),
-    { "--out", ("%s/figure_%s.svg"):format(args.out, number) }, plain = number:sub(1, 1) ~= "5" }
+
+-- Rows {name, title, words} of the scripts. `without` has options that a script does not take. A `plain` one takes none
+-- that say where data and runs are. `of` is the data set in the title.
+local function scripts_of(args)
+  local seed, claim = { "--seed", tostring(args.seeds[1]) }, { "--sets", table.concat(args.sets, ",") }
+  if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
+  local scripts = {
+    { "table_5_1", "Table 5.1: every loss under every bound, %s", seed, of = "movielens" },
+    { "table_5_1_mq2008", "Table 5.1: every loss under every bound, %s", seed, of = "mq2008" },
+    { "table_5_1_nrbp", "Table 5.1 by nRBP(0.8) and nRBP(0.9)", seed },
+    { "claim", "Is the logit of the distribution better than all?", claim },
+    { "why_distribution_fails", "Why the distribution bound ruins nDCG, and what cures it",
+      { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) }, without = { "recipe" } },
+    { "why_curves_differ", "Why nDCG@k falls with k on one data set and rises on the other",
+      { "--out", args.out .. "/why_curves_differ.svg", table.unpack(seed) }, without = { "recipe", "samples" } },
+    { "optimisers", "Stochastic gradient descent and Adam", { "--out", args.out .. "/optimisers.svg", table.unpack(seed) },
+      without = { "recipe" } },
+    { "sampled_expectations", "Expectations from random rankings", seed, without = { "recipe", "samples" } },
+    { "all_pairs", "Trained on one metric, measured by another", seed },
+    { "nsr_shift", "More negatives in training than in test", seed, without = { "recipe", "samples" } },
+    { "stronger_models", "Stronger models", seed, without = { "samples" } },
+    { "other_data", "Other data", { "--sets", table.concat(args.others, ","), table.unpack(seed) } },
+    { "better_reference", "Bounds that compare with a ranker better than random",
+      { "--out", args.out .. "/better_reference.svg", table.unpack(seed) }, without = { "samples" } },
+    { "sizes", "Sizes of models, %s", { "--set", "movielens" }, of = "movielens", without = { "samples" } },
+    { "sizes", "Sizes of models, %s", { "--set", "mq2008" }, of = "mq2008", without = { "samples" } },
+    { "tables_2", "Tables 2.2 to 2.4: DCG, RBP and AP rank by rank", {}, plain = true },
+    { "tables_3", "Tables 3.1 to 3.3: expectations, order by order", {}, plain = true },
+  }
+  for _, each in ipairs(figures) do
+    local number = each[1]
+    scripts[#scripts + 1] = { "figure_" .. number, ("Figure %s: %s"):format((number:gsub("_", ".")), each[2]),
+      { "--out", ("%s/figure_%s.svg"):format(args.out, number) }, plain = number:sub(1, 1) ~= "5" }
+  end
+  return scripts
 end
 
-local function title_of(script)
+local function title_of(args, script)
   if script.of then return script[2]:format(runs.data.title(script.of, args.smoke)) end
   return script.plain and script[2] or figure.title(args, script[2])
 end
 
 -- The tables and figures of another script.
-local function run(script)
+local function run(args, script)
   local words = {}
   for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
     table.move(list, 1, #list, #words + 1, words)
   end
-  local one = { path = here .. script[1] .. ".lua", title = title_of(script), words = words }
+  local one = { path = here .. script[1] .. ".lua", title = title_of(args, script), words = words }
   return sections_of.attempt(one, function() return sections_of.run(one) end)
 end
 
 -- The learning rates of all runs.
-local function rates_section()
+local function rates_section(args)
   local columns, lines, seen = { "data", "loss", table.unpack(runs.bounds) }, {}, {}
   for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do
     for _, name in ipairs(names) do
@@ -99,21 +98,34 @@ local function rates_section()
       or "Of Adam, by the loss's own metric on validation: the best of a few (the grid of each data set is in data.lua)." }
 end
 
-local sections = {}
-for i, script in ipairs(scripts) do sections[i] = run(script) end
-sections[#sections + 1] = rates_section()
-
 local text = [[
 %s of R. Westerborg, User/query-wise metric bounding in learning to rank (TU Delft, 2022), made anew%s; then what it leaves open.
 Losses are smooth nDCG, AP and nRBP; "distribution" is the thesis' own bound (%d random orders, gain of Eq. 3.13), "distribution_log"
 and "distribution_logit" are those of the exact distribution, with kappa = 8. Epoch and learning rate are chosen on validation, the test
 part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
 its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]
-local what, beside = "Tables and figures", ", with the printed numbers beside them"
-if args.made_up then
-  what, beside = [[
+
+---The sections of the thesis, by the options of the command line, and what stands before them.
+---@return { title: string, text: string, sections: report.Section[], out: string }
+function M.make()
+  local args = runs.args({
+    seeds = { default = runs.protocol.seeds, distinct = true,
+      help = "seeds of splits, negatives and models; tables and figures take the first" },
+    sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
+    others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
+    out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
+  }, { smoke = { seeds = { 1 } } })
+  local sections = {}
+  for i, script in ipairs(scripts_of(args)) do sections[i] = run(args, script) end
+  sections[#sections + 1] = rates_section(args)
+  local what, beside = "Tables and figures", ", with the printed numbers beside them"
+  if args.made_up then
+    what, beside = [[
 Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
 Tables and figures as those]], ""
+  end
+  return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"), sections = sections, out = args.out,
+    text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }
 end
-return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"), sections = sections, out = args.out,
-  text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }
+
+return M
