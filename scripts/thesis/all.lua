@@ -1,6 +1,7 @@
--- The whole thesis (Westerborg 2022) in one command: runs what is missing, makes every table and figure, and writes one
--- report of them. When it was interrupted it continues where it stopped. The runs of the thesis alone, one seed on
--- MovieLens and MQ2008, are --seeds 1; the claim that a bound of our own is better takes three.
+-- Reproduces the whole thesis (Westerborg 2022) with one command: makes the training runs that the store lacks, every
+-- table and figure, and one report with all of them. An interrupted run continues where it stopped. --seeds 1 makes
+-- only the runs of the thesis (one seed, MovieLens and MQ2008); the claim that a bound of our own is better needs three
+-- seeds.
 local here = arg[0]:match("^(.*/)") or "./"
 local report, sections = dofile(here .. "../report.lua"), dofile(here .. "../sections.lua")
 

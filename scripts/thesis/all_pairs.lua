@@ -1,6 +1,6 @@
--- Westerborg (2022), future work: which loss ranks best by which metric? Every loss under every bound is measured by
--- every metric, from the runs of Table 5.1 (MovieLens). The change against the loss that optimises the metric itself,
--- under the same bound, stands in brackets.
+-- Future work of Westerborg (2022): which loss ranks best by which metric? Every loss under every bound is measured by
+-- every metric, from the runs of Table 5.1 (MovieLens). In brackets is the change against the loss that optimises the
+-- metric itself, under the same bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

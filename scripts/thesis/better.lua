@@ -1,12 +1,12 @@
--- The training runs behind better_reference.lua. Losses are trained under distribution bounds whose reference is a
--- ranker that draws rows with weights e^(beta grade): on MovieLens by matrix factorisation, on MQ2008 (relevant = label
--- 1 or 2) by the thesis' network. A bound has the learning rate that was chosen for its form, whatever its beta.
+-- The training runs of better_reference.lua. Losses are trained under distribution bounds whose reference ranker draws
+-- rows with weights e^(beta grade), instead of at random. MovieLens is ranked by matrix factorisation, MQ2008 (labels 1
+-- and 2 are relevant) by the thesis' network. The learning rate depends on a bound's form and not on its beta.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 
 local M = { forms = { "distribution", "distribution_logit" }, betas = { 0, 0.5, 1, 2 } }
 
----The name by which runs.lua knows the bound of this form and beta.
+---The name by which runs.lua knows the bound of a form ("distribution" or "distribution_logit") and a beta.
 function M.bound(form, beta) return ("%s (beta %g)"):format(form, beta) end
 
 local bounds, form_of = { "none" }, { none = "none" }
@@ -17,8 +17,8 @@ for _, form in ipairs(M.forms) do
   end
 end
 
----Studies with all runs, one study for each value of a data set's setting. `args` are the options of runs.args, and a
----seed.
+---Makes missing runs and returns their studies, one for each data set and value of its setting (NSR or label). `args`
+---are the options of runs.args with a seed.
 ---@return { set: thesis.Data, value: integer, results: mr.Results }[]
 function M.studies(args)
   local found = {}

@@ -1,7 +1,7 @@
--- Westerborg (2022), future work: what if a distribution bound compares a list not with random rankings, but with those
--- of a ranker that is better than random? This ranker draws rows without replacement with weights e^(beta grade)
--- (Plackett 1975, Luce 1959); beta = 0 is random. Bounds are the exact distribution (kappa = 8) and its logit, on
--- MovieLens and on MQ2008 (label 1). Changes are paired by user or query.
+-- Future work of Westerborg (2022): what if a distribution bound compares a list with a ranker that is better than
+-- random? The ranker draws rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is
+-- random. Bounds are the exact distribution (kappa = 8) and its logit, on MovieLens and on MQ2008 (label 1). Changes
+-- are paired by user or query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -11,7 +11,8 @@ local better = dofile(here .. "better.lua")
 local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
   { without = { "samples" } })
 
--- A panel for each metric has the distribution functions of all references for one shape of list.
+-- Each panel of the figure has, for one metric, the distribution functions under all reference rankers (beta), for
+-- lists of this shape.
 local shape = { n = 60, p = 20 }
 local panels = {}
 for _, base in ipairs(figure.losses) do
@@ -26,7 +27,8 @@ for _, base in ipairs(figure.losses) do
 end
 local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
 
--- A row for each setting, loss, form of bound and beta has the change against beta = 0 and the change against no bound.
+-- Columns of the table. A row for each setting, loss, form of bound and beta has the change against beta = 0 and the
+-- change against no bound.
 local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
 local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }, { mean = "max" }
 for _, names in ipairs(changes) do
@@ -34,7 +36,7 @@ for _, names in ipairs(changes) do
   formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
-local sets = {}  -- by title
+local sets = {}  -- data sets by title
 local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
   return sets[row[1]].folds * (column == "mean" and 1 or 2)
 end)
@@ -60,7 +62,8 @@ for _, study in ipairs(better.studies(args)) do
   end
 end
 
--- P-values are corrected by Holm over all comparisons of one kind. Words count significant changes by their direction.
+-- P-values are corrected by Holm over all comparisons with beta = 0, and over all with no bound. `words` counts
+-- significant changes for the better and for the worse.
 local words = {}
 for i, each in ipairs(tests) do
   local ps, up, down = {}, 0, 0

@@ -1,8 +1,9 @@
 -- Does the logit of the exact distribution rank better than no bound and than all four bounds of the thesis, for every
--- loss at every NSR? A simulation with epochs chosen on test said so (MovieLens, three seeds, one rate for all). This
--- script tests it with five folds and three seeds of splits, negatives and models. Validation chooses epoch and
--- learning rate for every bound. Tests are paired by user or query (means over folds and seeds), with Holm's correction
--- over each data set. MQ2008 has three readings of "relevant"; CiteULike-a is optional.
+-- loss at every NSR (negatives per relevant row)? An earlier simulation said so, but chose epochs on test data
+-- (MovieLens, three seeds, one learning rate for all). This script tests the claim with five folds and three seeds of
+-- splits, negatives and models; validation chooses epoch and learning rate for every bound. Tests are paired by user or
+-- query (means over folds and seeds), with Holm's correction over each data set. MQ2008 has three definitions of
+-- "relevant"; CiteULike-a is optional.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -15,8 +16,8 @@ local args = runs.args({
   bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
 }, { smoke = { seeds = { 1 } } })
 
--- The number of runs (one for each fold and seed) in which the claimed bound is better. Tests by user or query take the
--- trained models as given, so this number shows how much another split and another start change.
+-- In how many runs (one per fold and seed) the claimed bound is better than `other`, e.g. "12 of 15". Tests by user or
+-- query take the trained models as given; this number shows how much results vary with split and seed.
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
@@ -30,15 +31,15 @@ end
 
 ---@class thesis.Comparison
 ---@field head any[]       data set, setting, loss
----@field other string     the bound that it is held against
+---@field other string     the bound that the claimed one is compared with
 ---@field found table      from scores.compare
----@field p number         corrected
----@field runs string      in how many runs it is better
----@field ends table       of the mean, its mean and the change
----@field count integer    of folds and seeds
+---@field p number         p-value, corrected by Holm
+---@field runs string      in how many runs the claimed bound is better
+---@field ends table       intervals of both means ("its mean": of the other bound) and of the change
+---@field count integer    number of folds and seeds
 
--- Compares the claimed bound with every other one, for each loss and setting of a data set; p-values are corrected by
--- Holm over all of them.
+-- Compares the claimed bound with every other bound, for each loss and setting of a data set. P-values are corrected by
+-- Holm over all these comparisons.
 local function comparisons(set, all)
   local found, ps = {}, {}
   for _, value in ipairs(set.values) do
@@ -58,8 +59,8 @@ local function comparisons(set, all)
   return found
 end
 
--- Counts for every loss and setting how many bounds the claimed one is better and worse than, how often significantly,
--- and says whether the claim holds.
+-- One row per loss and setting: how many other bounds the claimed bound is better and worse than, how many of these
+-- differences are significant, and whether the claim holds.
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do
@@ -77,7 +78,8 @@ local function verdicts(found)
   return lines
 end
 
--- The largest difference between expectation and expectation-max bounding under nRBP, which have the same gradient.
+-- The largest difference in test scores between expectation and expectation-max bounding of the nRBP loss. It should be
+-- near 0, because both bounds have the same gradient.
 local function twins(set, all)
   local most = 0
   for _, value in ipairs(set.values) do
@@ -91,7 +93,8 @@ local function twins(set, all)
 end
 
 local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
--- A mean is over a run for each fold and seed, a comparison over two; a verdict is on the claimed bound and five others.
+-- How many training runs a verdict is from: one per fold and seed, for the claimed bound and each bound that it is
+-- compared with.
 local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
 local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
   return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2)

@@ -1,6 +1,6 @@
--- The table that compares bounds with no bound, for both halves of Table 5.1 and for other data. It has the test metric
--- of the matching loss, its spread over folds, the printed number where there is one, and the change, paired by user or
--- query, with its p-value and effect size.
+-- The table that compares each bound with no bound, for both halves of Table 5.1 and for other data. It has the test
+-- metric of the matching loss, its spread over folds, the printed number if there is one, and the change by the bound,
+-- paired by user or query, with p-value and effect size.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -14,16 +14,17 @@ local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", d
 
 local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
--- The unit that values are paired by: user or query.
+-- What values are paired by: "user" or "query".
 local function unit_of(set) return runs.lists_of(set) == "users" and "user" or "query" end
 
--- A row of the table as values by column. The row of a bound also has its comparison with no bound.
+-- A row of the table, as values by column. For a bound it includes the comparison with no bound.
 local function row_of(results, o, set, value, loss, bound)
   local at = { [set.setting] = value, loss = loss }
   local where = { [set.setting] = value, loss = loss, bound = bound }
   local own = scores.lists(results, where, "own")
   local all, printed = counted(own, o.empty), o.published and o.published(loss, bound, value)
-  local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))  -- a user's folds are one value
+  -- Averages the values that a user has in several folds, so that every user counts once.
+  local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
     ends = { mean = intervals.over_lists(users) },
     ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd, difference = printed and all.mean - printed,
@@ -37,7 +38,7 @@ local function row_of(results, o, set, value, loss, bound)
   return row
 end
 
--- Writes p-values, corrected by Holm over all comparisons of the table, into its rows.
+-- Corrects the p-values in the rows of a table by Holm, over all comparisons of the table.
 local function correct(rows)
   local ps = {}
   for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
@@ -47,8 +48,8 @@ end
 
 local function name_of(set, row) return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
 
--- A sentence with the mean difference from the printed numbers for each setting and loss; "" where no numbers are
--- printed.
+-- A sentence with the mean difference between our numbers and the printed ones, for each setting and loss; "" if no
+-- numbers are printed.
 local function from_printed(set, rows)
   local parts, i = {}, 1
   while i <= #rows do
@@ -65,7 +66,7 @@ local function from_printed(set, rows)
     table.concat(parts, ", ")) or ""
 end
 
--- Counts the numbers that are near the printed ones (protocol.near); nil where no numbers are printed.
+-- Counts how many of our numbers are close to the printed ones (protocol.near); nil if no numbers are printed.
 local function agreement(rows)
   local found = { of = 0, within = 0, tolerance = ("%g"):format(protocol.close) }
   for _, row in ipairs(rows) do
@@ -76,7 +77,7 @@ local function agreement(rows)
   return found.of > 0 and found or nil
 end
 
--- Findings of the comparisons: one sentence, and a longer text.
+-- Returns the findings of a table's comparisons as one sentence, and as a longer text.
 local function findings(set, rows)
   local count, better, worse, most, least = 0, 0, 0, nil, nil
   for _, row in ipairs(rows) do
@@ -115,7 +116,8 @@ local function as_table(set, rows, with_printed)
     within = { keys[1], "loss" } }
 end
 
--- A mean is over a run for each fold, a change over two.
+-- Columns that compare a bound with no bound. Their cells are from two training runs per fold; other cells are from
+-- one.
 local change = { change = true, p = true, ["p, Holm"] = true, d = true }
 local function cells_of(set, rows)
   local cells = intervals.cells("bootstrap over " .. runs.lists_of(set), function(_, column)
@@ -128,7 +130,8 @@ local function cells_of(set, rows)
   return cells
 end
 
----The table of a data set with one seed. Made-up data are not compared with printed numbers.
+---The table of a data set with one seed, as a section of the report. Made-up data are not compared with printed
+---numbers.
 ---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
   local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}

@@ -1,6 +1,6 @@
--- The training runs behind why_curves_differ.lua: the unbounded nDCG loss on MovieLens and on MQ2008, with nDCG@k of
--- every test list for k = 1 to 10. The rankings of MovieLens are measured a second time on lists thinned to the shapes
--- of MQ2008's lists: the same number of rows and of relevant rows.
+-- The training runs of why_curves_differ.lua: the nDCG loss without a bound on MovieLens and MQ2008, with nDCG@k of
+-- every test list for k = 1 to 10. Rankings of MovieLens are measured a second time on lists thinned to the shapes
+-- (number of rows and of relevant rows) of MQ2008's lists.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -8,13 +8,14 @@ local protocol = runs.protocol
 
 local M = { deepest = 10 }
 
----The labels from which a document of MQ2008 is relevant; each makes a data set of its own.
+---The lowest labels that count as relevant in MQ2008. Each makes a data set of its own.
 M.labels = { 2, 1 }
 
 local metrics = { "auc" }
 for k = 1, M.deepest do metrics[k + 1] = "ndcg@" .. k end
 
--- Numbers of rows and of relevant rows of every list that has both kinds of rows.
+-- The shapes of lists: number of rows `n` and of relevant rows `p`, for every list that has both relevant and
+-- irrelevant rows.
 local function shapes_of(lists)
   local sizes, relevant, found = lists.sizes:totable(), lists.relevant:totable(), {}
   for l, n in ipairs(sizes) do
@@ -23,7 +24,7 @@ local function shapes_of(lists)
   return found
 end
 
--- Adds `count` rows, drawn at random without replacement, to `into`. Reorders `rows`.
+-- Appends `count` random entries of `rows`, drawn without replacement, to `into`. Changes the order of `rows`.
 local function some_of(rows, count, into)
   for i = 1, count do
     local j = math.random(i, #rows)
@@ -32,8 +33,8 @@ local function some_of(rows, count, into)
   end
 end
 
--- Thins every list of a part to a shape of another data set, drawn among the shapes that fit. Rows are drawn at random.
--- Lists that no shape fits are left out. Returns the numbers of the rows that stay, and their lists.
+-- Thins each list of `part` to a shape of another data set, drawn at random among the shapes that fit. Lists that fit
+-- no shape are left out. Returns the numbers of the remaining rows, and the thinned lists.
 local function thinned(part, shapes, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, kept, lists, at = part.lists.relevance:totable(), {}, {}, 0
@@ -56,13 +57,15 @@ local function thinned(part, shapes, seed)
   return mr.tensor(kept, { dtype = "int64" }), mr.lists(lists)
 end
 
--- Every metric of every list, with its rows and relevant rows, under names that begin with `prefix`.
+-- Stores in `into` every metric of every list, the number of rows and of relevant rows, under names that begin with
+-- `prefix`.
 local function measure(into, prefix, scores, lists)
   for _, name in ipairs(metrics) do into[prefix .. name] = mr.metrics.parse(name)(scores, lists) end
   into[prefix .. "rows"], into[prefix .. "relevant"] = lists.sizes, lists.relevant
 end
 
--- One run. `shapes(fold)` returns the shapes of another data set's lists; without it nothing is thinned.
+-- Trains and tests one model. If given, `shapes(fold)` returns the list shapes of another data set, to which test lists
+-- are thinned for a second measurement.
 local function run(args, set, rate, trial, shapes)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local model = set.model(set.size, args.seed)
@@ -78,7 +81,7 @@ local function run(args, set, rate, trial, shapes)
   return { valid = fitted.best.metrics.ndcg, per_list = per_list }
 end
 
----The study of a data set, one trial per setting and fold. `args` are the options of runs.args, and a seed.
+---The study of a data set, with one trial per setting and fold. `args` are the options of runs.args with a seed.
 ---@return mr.Results
 function M.study(args, name)
   local set, other = runs.set(args, name), name == "movielens" and runs.set(args, "mq2008") or nil

@@ -1,5 +1,5 @@
 -- The data sets of the thesis' experiments (Westerborg 2022, chapter 4) and three more, each with the model that ranks
--- it. A data set returns an mr.Fold for a setting, the number of the fold and a seed.
+-- its lists. A data set returns an mr.Fold for a setting (NSR or label), a fold number and a seed.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -8,19 +8,19 @@ local protocol = dofile(here .. "protocol.lua")
 local M = {}
 
 ---@class thesis.Data
----@field title string        its name; of made-up data what they are
----@field features? integer   of queries
----@field setting string      the parameter of which it has several values: negatives per relevant item, or which labels are relevant
+---@field title string        name of the data; for made-up data it says so
+---@field features? integer   number of features of a query's documents; nil for ratings
+---@field setting string      "nsr" (negatives per relevant item) or "label" (least relevant label)
 ---@field values (integer|string)[]
 ---@field folds integer
 ---@field epochs integer
----@field patience? integer   epochs without a better one on validation after which training ends
+---@field patience? integer   epochs without a better validation metric after which training ends
 ---@field batch? integer      lists per step (default 32)
----@field sizes integer[]     of the model, for the search of section 4.1.1
----@field size integer        which one the thesis takes
+---@field sizes integer[]     model sizes (factors or hidden units) that the search of section 4.1.1 tries
+---@field size integer        model size that the thesis uses
 ---@field rates number[]      learning rates to choose from
 ---@field tuning integer      number of folds on which rates and sizes are chosen
----@field tuning_values? (integer|string)[]  for which of the values rates are chosen (default all)
+---@field tuning_values? (integer|string)[]  settings for which learning rates are chosen (default: all of `values`)
 ---@field fold fun(value: integer|string, number: integer, seed: integer): mr.Fold
 ---@field model fun(size: integer, seed: integer): mr.Model
 
@@ -40,30 +40,30 @@ end
 
 ---@class thesis.Source
 ---@field title string
----@field features? integer  of queries; none of ratings
----@field unary? boolean     what is there is relevant
+---@field features? integer  number of features of a query's documents; nil for ratings
+---@field unary? boolean     true for ratings without values: every item that a user has is relevant
 ---@field read fun(folder: string): mr.Ratings|mr.Fold[]
 
 ---@type table<string, thesis.Source>
 local sources = {
-  -- 412 users
+  -- MovieLens: 412 users with enough relevant items.
   movielens = { title = "MovieLens", read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
-  -- 2465 users
+  -- CiteULike-a: 2465 users with enough relevant items.
   citeulike = { title = "CiteULike-a", unary = true,
     read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
   mq2008 = { title = "MQ2008", features = 46, read = function(folder) return mr.data.letor_folds(place(folder, "mq2008")) end },
-  -- 102 queries of MSLR-WEB30K in its first fold's parts, with 93 documents at the median
+  -- A slice of MSLR-WEB30K: 102 queries, in the parts of its first fold, with a median of 93 documents.
   mslr = { title = "MSLR slice", features = 136,
     read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
-  -- five published folds, 61 queries of 230 to 728 documents
+  -- ClueWeb09: 61 queries in five published folds; each query has 230 to 728 documents.
   clueweb = { title = "ClueWeb09", features = 42,
     read = function(folder) return mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = protocol.valid_share }) end },
 }
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 
----The title of a data set, without reading it.
+---The title of a data set, without reading its files.
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
----@param smoke? boolean  whether made-up lists are in its place
+---@param smoke? boolean  true: the title of the made-up lists that replace the data
 ---@return string
 function M.title(name, smoke)
   local source = sources[name]
@@ -72,8 +72,8 @@ function M.title(name, smoke)
 end
 
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
----@param folder string  that has ml-latest-small, mq2008, citeulike-a, mslr-web-slice, clueweb09-ltr; "": where the program looks for data
----@param smoke boolean  a few made-up lists in place of the data, and under a title that says so
+---@param folder string  folder of ml-latest-small, mq2008, citeulike-a, mslr-web-slice; "": the default data folder
+---@param smoke boolean  true: a few made-up lists instead of the data, and a title that says so
 ---@return thesis.Data
 function M.open(name, folder, smoke)
   local source = sources[name]

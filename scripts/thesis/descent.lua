@@ -1,13 +1,13 @@
--- The training runs behind optimisers.lua: plain stochastic gradient descent and Adam on the same losses, bounds, data
--- and models. Validation of the first fold chooses the learning rates of both, first among powers of ten, then among
--- the neighbours of the best one at a factor of the root of ten. All folds are run at the chosen rates.
+-- The training runs of optimisers.lua: plain SGD and Adam on equal losses, bounds, data and models. Validation on the
+-- first fold chooses the learning rate of each optimizer: first among powers of ten, then among the two neighbours of
+-- the best power, a factor of sqrt(10) away. All folds are run at the chosen rates.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 local protocol = runs.protocol
 
--- `epochs` and `patience` are the defaults of the script's options: the most epochs, and how many without a better one
--- end training.
+-- `epochs` and `patience` are defaults of the script's options: the largest number of epochs, and the number of epochs
+-- without a better validation metric after which training ends.
 local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, patience = protocol.beside.patience }
 
 local function train(args, set, trial, exponent)
@@ -29,10 +29,11 @@ local function study(args, name, o)
   })
 end
 
----A cell's key: "sgd ndcg minmax".
+---The key of an optimizer, loss and bound in tables of results, e.g. "sgd ndcg minmax".
 function M.key(optimiser, loss, bound) return ("%s %s %s"):format(optimiser, loss, bound) end
 
--- Adds the trials of a study to `into`: for each cell the metric on validation by exponent.
+-- Adds the validation metric of every trial of a study to `into`, by the key of optimizer, loss and bound, and by the
+-- exponent of the learning rate.
 local function tried(results, exponent_of, into)
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
@@ -54,7 +55,8 @@ local function chosen(cells)
   return best, table.concat(parts, ", ")
 end
 
----Tries the rates of the coarse and of the fine grid. Returns the metric on validation for every cell and exponent.
+---Tries the learning rates of the coarse grid (powers of ten) and of the fine grid. Returns the validation metric by
+---optimizer, loss and bound (`M.key`) and by the exponent of the rate.
 ---@return table<string, table<integer, number>>
 function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
@@ -72,7 +74,8 @@ function M.tuned(args, name)
   return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
 end
 
----Runs all folds at the best rates. Also returns the exponents of the best rates by cell, and what `M.tuned` returns.
+---Runs all folds at the best learning rates. Also returns the exponents of these rates by optimizer, loss and bound
+---(`M.key`), and the result of `M.tuned`.
 ---@return mr.Results results, table<string, integer> exponents, table<string, table<integer, number>> tuned
 function M.study(args, name)
   local cells = M.tuned(args, name)

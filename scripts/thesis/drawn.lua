@@ -1,5 +1,5 @@
--- The training runs behind sampled_expectations.lua: losses under the two bounds that need an expectation, with the
--- exact expectation and with the mean of random rankings, as in the thesis (section 4.3).
+-- The training runs of sampled_expectations.lua. Losses are trained under the two bounds that need an expected metric,
+-- once with the exact expectation and once with the mean over random rankings, as in the thesis (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,15 +7,15 @@ local protocol = runs.protocol
 
 local M = { bounds = { "expectation", "expectation_max" } }
 
----The numbers of random rankings that are compared; 0 stands for the exact expectation.
+---How many random rankings estimate an expectation, for each variant that is compared; 0 is the exact expectation.
 function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
 
----The metric of each loss.
+---The metric of each loss. The random rankings are measured by it.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
 local means = runs.cache()
 
----The mean of a metric over `samples` random rankings of a list of n rows of which p are relevant.
+---The mean of a metric over `samples` random rankings of a list with n rows, p of them relevant.
 function M.mean_of(metric, n, p, samples)
   local key = ("%s %d %d %d"):format(metric, n, p, samples)
   means[key] = means[key]
@@ -23,8 +23,8 @@ function M.mean_of(metric, n, p, samples)
   return means[key]
 end
 
--- The bound M / E ("expectation") or (M - E) / |best - E| ("expectation_max") of a metric M, with the mean of random
--- rankings for E.
+-- The bound M / E ("expectation") or (M - E) / |best - E| ("expectation_max") of a metric M, where E is estimated as
+-- the mean over `samples` random rankings.
 local function drawn_bound(name, metric, samples)
   return function(score, stats)
     local n, p, values = stats.n:totable(), stats.p:totable(), {}
@@ -43,8 +43,8 @@ local function train(args, set, rates, trial)
   return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
----The study of a data set, one trial per loss, bound, number of random rankings and fold. `args` are the options of
----runs.args, and a seed.
+---The study of a data set, with one trial per loss, bound, number of random rankings and fold. `args` are the options
+---of runs.args with a seed.
 ---@return mr.Results
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]

@@ -1,20 +1,20 @@
--- Shared by the scripts of the thesis' figures: their options, the three losses, the instances that
--- are compared, panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and the
--- output of a figure.
+-- Shared code of the scripts that draw the thesis' figures: options, the three losses, example lists (instances),
+-- panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and output of figure and tables.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local M = {}
 
--- nDCG and AP are to be maximised: the loss is their additive inverse. nRBP is a loss as it stands (Eq. 2.12).
+-- The three losses of the thesis. nDCG and AP should be maximised, so their loss has the opposite sign; nRBP is a loss
+-- already (Eq. 2.12).
 M.losses = {
   { title = "nDCG", metric = "ndcg", sign = -1, loss = mr.losses.ndcg },
   { title = "AP", metric = "ap", sign = -1, loss = mr.losses.ap },
   { title = "nRBP", metric = "nrbp_loss", sign = 1, loss = mr.losses.nrbp },
 }
 
----A script's own options, and --out, --show.
----@param name string  of the figure's file
+---Adds --out (file of the figure) and --show (draw in the terminal) to a script's own options.
+---@param name string  name of the figure's file, without folder and ending
 function M.options(name, own)
   own.out = { path = "new file", default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" }
@@ -22,21 +22,23 @@ function M.options(name, own)
   return own
 end
 
----The options of a script whose figure needs no data: its own, --out, --show, and --smoke, which sets some of its own.
+---Parses the command line of a script whose figure needs no data: its own options, --out, --show, and --smoke, which
+---sets the options in `smoke`.
 function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
   own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
   return mr.args(own)
 end
 
----The instance X_(N,P): N rows of which P are relevant.
+---The instance X_(N,P): the grades of a list of N rows, P of them relevant.
 function M.instance(n, p)
   local grades = {}
   for i = 1, n do grades[i] = i <= p and 1 or 0 end
   return { n = n, p = p, grades = grades, name = ("X(%d,%d)"):format(n, p), shape = { n = n, p = p } }
 end
 
----Instances with `relevant` relevant rows and `nsr` others for each; one of the two is a list of three.
+---Instances with `relevant` relevant rows and `nsr` irrelevant rows per relevant one. Either argument may be an array
+---of numbers.
 function M.instances(relevant, nsr)
   local found = {}
   for _, p in ipairs(type(relevant) == "table" and relevant or { relevant }) do
@@ -47,7 +49,8 @@ function M.instances(relevant, nsr)
   return found
 end
 
----The two rows of a figure: instances of several sizes at NSR 2, and instances of one size at NSR 1, 2 and 3.
+---The two rows of panels in a figure. The first has instances of several sizes at NSR 2; the second has instances of
+---one size at NSR 1, 2 and 3. NSR is the number of irrelevant rows per relevant row.
 function M.rows(relevant)
   return {
     { title = "NSR 2", instances = M.instances(relevant, 2) },
@@ -55,34 +58,35 @@ function M.rows(relevant)
   }
 end
 
----`count` numbers at equal steps from `low` to `high`.
+---`count` equally spaced numbers from `low` to `high`.
 function M.range(low, high, count)
   local found = {}
   for i = 0, count - 1 do found[#found + 1] = low + (high - low) * i / (count - 1) end
   return found
 end
 
----Loss of the best and of the worst ranking of an instance.
+---The loss of the best ranking and the loss of the worst ranking of an instance.
 function M.ends(base, instance)
   local stats = mr.bounds.of(base.metric, instance.shape)
   local worst = stats.best == stats.max and stats.min or stats.max
   return base.sign * stats.best, base.sign * worst
 end
 
--- Judged lists of this instance, one for each value.
+-- `count` equal lists with the grades of an instance, so that `count` scores can be bounded at once.
 local function copies(instance, count)
   local lists = {}
   for i = 1, count do lists[i] = instance.grades end
   return mr.lists(lists)
 end
 
----The bounded values that belong to unbounded losses of one instance.
+---Bounds a list of loss values of one instance: returns the bounded loss for each entry of `values`. `base` is an entry
+---of `M.losses`.
 function M.bounded(bound, base, instance, values)
   local scores = base.sign * mr.tensor(values, { dtype = "float64" })
   return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
 end
 
----The smooth loss of an instance under a bound. Its rows have these scores, or equal ones by default.
+---The smooth loss of an instance under a bound, for the given scores of its rows; all scores are equal by default.
 function M.smooth_loss(base, bound, instance, scores)
   if not scores then
     scores = {}
@@ -91,15 +95,15 @@ function M.smooth_loss(base, bound, instance, scores)
   return base.loss{ bound = bound }(mr.tensor(scores, { dtype = "float64" }), mr.lists{ instance.grades }):item()
 end
 
--- The range of an axis: the lowest and the highest number of several lists, with a margin of this share of their
--- distance on either side.
+-- The range of an axis: from the lowest to the highest number of several arrays, extended at each end by `margin` times
+-- the difference.
 local function extent(lists, margin)
   local low, high = math.huge, -math.huge
   for _, list in ipairs(lists) do low, high = math.min(low, table.unpack(list)), math.max(high, table.unpack(list)) end
   return { low - margin * (high - low), high + margin * (high - low) }
 end
 
----Numbers of colours for the instances of the rows: an instance has one colour in all rows.
+---A colour number for every instance by its name, so that an instance has the same colour in all rows of panels.
 function M.colors(rows)
   local colors, count = {}, 0
   for _, row in ipairs(rows) do
@@ -113,9 +117,9 @@ function M.colors(rows)
   return colors
 end
 
----Panels, row by row and loss by loss, of the curve that `curve(base, instance)` gives as x and y for every instance;
----the panels of a loss have the same axes. Options: labels `x` and `y`, and `mark(base)`, which returns a position on x
----and a text for it.
+---Draws a panel for every row of instances and every loss. `curve(base, instance)` returns the x and y of an instance's
+---curve for a loss `base`; panels of a loss share their axes. Options are the labels `x` and `y`, and `mark(base)`,
+---which returns the position and text of a vertical line.
 function M.panels(rows, options, curve)
   local colors, by_loss = M.colors(rows), {}
   for l, base in ipairs(M.losses) do
@@ -142,7 +146,8 @@ function M.panels(rows, options, curve)
   return panels
 end
 
----Bounded against unbounded loss between the best and the worst ranking: rows of instances by losses.
+---Draws the bounded against the unbounded loss, from the worst to the best ranking: panels by row of instances and by
+---loss.
 function M.bounded_losses(rows, bound, options)
   local panels = M.panels(rows, { x = "unbounded loss", y = "bounded loss", mark = options.mark }, function(base, instance)
     local best, worst = M.ends(base, instance)
@@ -152,12 +157,13 @@ function M.bounded_losses(rows, bound, options)
   return M.facets(panels, options.title)
 end
 
----Panels in three columns, one for each loss.
+---Arranges panels in three columns, one for each loss.
 function M.facets(panels, title)
   return mr.plot.facets{ columns = 3, title = title, width = 1000, height = #panels > 3 and 660 or 340, table.unpack(panels) }
 end
 
----Every instance of the rows once, with every loss: visit(base, instance), by loss.
+---Calls `visit(base, instance)` for every loss `base` and every instance. An instance that is in several rows is
+---visited once per loss.
 function M.each(rows, visit)
   for _, base in ipairs(M.losses) do
     local seen = {}
@@ -170,14 +176,15 @@ function M.each(rows, visit)
   end
 end
 
----Change of the bounded loss per change of the loss, between the worst and the best ranking.
+---The slope of a bound: the change of the bounded loss divided by the change of the unbounded loss, from the worst to
+---the best ranking of an instance.
 function M.slope(bound, base, instance)
   local best, worst = M.ends(base, instance)
   local bounded = M.bounded(bound, base, instance, { best, worst })
   return (bounded[2] - bounded[1]) / (worst - best)
 end
 
----The largest slope in a row of instances as a multiple of the least, for every loss, as text.
+---For each loss, the largest slope that a bound has among a row's instances divided by the smallest, as text.
 function M.slope_ratios(row, bound)
   local parts = {}
   for _, base in ipairs(M.losses) do
@@ -191,8 +198,8 @@ function M.slope_ratios(row, bound)
   return table.concat(parts, ", ")
 end
 
----Loss of the best and the worst ranking, unbounded and bounded, and the slope between them, for every loss and
----instance.
+---A table of every loss and instance: the loss of its best and worst ranking, unbounded and bounded, and the slope
+---between them.
 function M.table_of_ends(rows, bound)
   local lines = {}
   M.each(rows, function(base, instance)
@@ -206,16 +213,16 @@ function M.table_of_ends(rows, bound)
     formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
----A title, marked where the data are made up.
+---Marks a title if the data are made up.
 function M.title(args, title)
   if not rawget(args, "made_up") then return title end
   return title and title .. ", made-up data" or "Made-up data"
 end
 
----The name of a data set within a sentence.
+---The name of a data set as it is used within a sentence, e.g. "the MSLR slice".
 function M.said(title) return title:find "slice$" and "the " .. title or title end
 
----The median of numbers; nil of none.
+---The median of numbers; nil if there are none.
 ---@param values number[]
 ---@return number?
 function M.median(values)
@@ -225,19 +232,21 @@ function M.median(values)
   return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
 end
 
----A number with its verb: "none is", "1 is", "3 are".
+---A number and its verb, as text: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----A table for M.finish with a caption ("" for the only table of a section), and what is known of its cells.
+---A table for `M.finish` with a caption ("" for the only table of a section) and, in `cells`, the intervals of its
+---cells.
 ---@param caption string
 ---@param one mr.Table
----@param cells? scripts.Cells  ../intervals.lua
+---@param cells? scripts.Cells  intervals and numbers of runs of the cells (../intervals.lua)
 ---@return table
 function M.named(caption, one, cells) return { caption = caption, table = one, cells = cells } end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Tables, their captions ("" for a table without a caption), and what is known of their cells.
+-- Splits the tables given to `M.finish` into three arrays: tables, captions ("" for none), and intervals of their
+-- cells.
 local function apart(given)
   local tables, captions, cells = {}, {}, {}
   for i, each in ipairs(given) do
@@ -247,8 +256,8 @@ local function apart(given)
   return tables, captions, cells
 end
 
----Prints tables (plain or of M.named) and caption, saves the figure if there is one, and shows it if asked. Returns
----them for the report.
+---Prints a script's tables (plain, or made by `M.named`) and its text, and saves the figure if there is one. Shows the
+---figure with --show. Returns tables, text and figure as a section of the report.
 ---@return { figure: string?, text: string, tables: mr.Table[], captions: string[], cells: scripts.Cells[] }
 function M.finish(args, fig, caption, ...)
   local tables, captions, cells = apart{ ... }

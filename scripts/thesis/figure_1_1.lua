@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 1.1: how good is the worst ranking? The lower bounds of nDCG and AP against the fraction of
--- relevant items, for instances of 25, 50, 100 and 200 items. Closed forms; no data. Table 1.1 is printed below: a good
--- ranking of a hard instance scores less than the worst ranking of an easy one.
+-- Figure 1.1 of Westerborg (2022): how good is the worst ranking? Draws the lower bounds of nDCG and AP against the
+-- fraction of relevant items, for lists (instances) of 25, 50, 100 and 200 items, by closed forms without data. Also
+-- prints Table 1.1: a good ranking of a hard instance scores less than the worst ranking of an easy one.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -8,7 +8,7 @@ local args = figure.args("1_1", {
   sizes = { default = { 25, 50, 100, 200 }, least = 1, help = "items in an instance" },
 }, { sizes = { 25, 50 } })
 
--- Lower bound at every fraction P/N
+-- The lower bound of a metric (that of the worst ranking) for n items, at every fraction P/N of relevant items.
 local function lower_bounds(metric, n)
   local x, y = {}, {}
   for p = 1, n do x[p], y[p] = p / n, mr.bounds.of(metric, { n = n, p = p }).min end
@@ -27,7 +27,7 @@ end
 
 local fig = mr.plot.facets{ columns = 2, width = 800, height = 380, panel("nDCG", "ndcg"), panel("AP", "ap") }
 
--- The curves at a fifth, a half and four fifths, and how far apart the sizes are there
+-- Table of the curves' values at fractions 0.2, 0.5 and 0.8 of relevant items, for each number of items.
 local rows = {}
 for _, metric in ipairs{ "ndcg", "ap" } do
   for _, n in ipairs(args.sizes) do
@@ -41,7 +41,8 @@ end
 local bounds = mr.table{ columns = { "metric", "N", "at 0.2", "at 0.5", "at 0.8" }, rows = rows,
   formats = { ["at 0.2"] = "%.4f", ["at 0.5"] = "%.4f", ["at 0.8"] = "%.4f" } }
 
--- Table 1.1: one relevant item on rank 2, and the worst ranking of an instance with nearly everything relevant
+-- The two examples of Table 1.1: a list with its only relevant item on rank 2, and the worst ranking of a list with 5
+-- relevant items of 6.
 local second = mr.metrics.ndcg(mr.tensor{ 1, 2, 0 }, mr.lists{ { 1, 0, 0 } }):item()
 local worst = mr.bounds.of("ndcg", { n = 6, p = 5 }).min
 local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" }, formats = { nDCG = "%.4f", printed = "%.2f" }, rows = {

@@ -1,5 +1,6 @@
--- Westerborg (2022), Figure 3.1: what does min-max bounding (Eq. 3.1) do to a loss? Bounded against unbounded nDCG, AP
--- and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms; no data.
+-- Figure 3.1 of Westerborg (2022): what does min-max bounding (Eq. 3.1) do to a loss? Draws bounded against unbounded
+-- nDCG, AP and nRBP loss, for three sizes of list at NSR 2 (top) and three NSR at one size (bottom). NSR is the number
+-- of negatives per relevant item. Closed forms, no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -8,12 +9,12 @@ local args = figure.args("3_1", {
 })
 local rows = figure.rows(args.relevant)
 
--- Losses between their ends, and the ends as numbers
+-- The curves from the best to the worst ranking of each list, and a table of the losses at both ends.
 local fig = figure.bounded_losses(rows, "minmax", { title = "Min-max bounding" })
 local ends = figure.table_of_ends(rows, "minmax")
 
--- The worst that smooth nDCG can do is not the worst ranking: relevant items tied at the bottom share the middle of
--- their ranks
+-- The worst value of smooth nDCG is not that of the worst ranking. If all relevant items are tied at the bottom, each
+-- of them has the mean of their ranks.
 local lines = {}
 for _, row in ipairs(rows) do
   for _, instance in ipairs(row.instances) do

@@ -1,5 +1,6 @@
--- Westerborg (2022), Figure 3.2: how hard is an instance for a random ranker? Expected nDCG, AP and nRBP loss over all
--- rankings against the number of relevant items, at negative sampling ratios (NSR) 1, 2 and 3. Closed forms; no data.
+-- Figure 3.2 of Westerborg (2022): how hard is a list for a random ranker? Draws the expected nDCG, AP and nRBP loss
+-- over all rankings against the number of relevant items, at 1, 2 and 3 negatives per relevant item (NSR). Closed
+-- forms, no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

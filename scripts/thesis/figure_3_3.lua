@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 3.3: what does expectation based bounding (Eq. 3.6) do to a loss? Bounded against unbounded
--- nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms;
--- no data.
+-- Figure 3.3 of Westerborg (2022): what does expectation based bounding (Eq. 3.6) do to a loss? Draws bounded against
+-- unbounded nDCG, AP and nRBP loss, for three sizes of list at NSR 2 (top) and three NSR at one size (bottom). NSR is
+-- the number of negatives per relevant item. Closed forms, no data.
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_3", {

@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 3.4: what does expectation-max bounding (Eq. 3.11) do to a loss? Bounded against unbounded
--- nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three NSR at one size (bottom). Closed forms;
--- no data.
+-- Figure 3.4 of Westerborg (2022): what does expectation-max bounding (Eq. 3.11) do to a loss? Draws bounded against
+-- unbounded nDCG, AP and nRBP loss, for three sizes of list at NSR 2 (top) and three NSR at one size (bottom). NSR is
+-- the number of negatives per relevant item. Closed forms, no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -11,7 +11,7 @@ local rows = figure.rows(args.relevant)
 
 local fig = figure.bounded_losses(rows, "expectation_max", { title = "Expectation-max bounding" })
 
--- Slopes of the three affine bounds side by side: training depends on nothing else of them
+-- Table of the slopes of the three affine bounds. Training depends on an affine bound only through its slope.
 local lines = {}
 figure.each(rows, function(base, instance)
   lines[#lines + 1] = { base.title, instance.name, figure.slope("minmax", base, instance), figure.slope("expectation", base, instance),

@@ -1,6 +1,6 @@
--- Westerborg (2022), Figure 3.5: which steepness makes the sigmoids of Algorithm 2 follow a distribution? Cumulative
--- distributions of nDCG, AP and nRBP over all rankings of X(8,4) (top) and X(15,5) (bottom), and their smooth versions
--- at gains 1, 4, 16 and 64. Exact; no data.
+-- Figure 3.5 of Westerborg (2022): which steepness of sigmoids makes Algorithm 2 follow a metric's distribution? Draws
+-- cumulative distributions of nDCG, AP and nRBP over all rankings of X(8,4) (8 rows, 4 relevant; top) and X(15,5)
+-- (bottom), and their smooth versions at steepness 1, 4, 16 and 64. Exact, no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -10,7 +10,7 @@ local args = figure.args("3_5", {
 }, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }
 
--- The distribution function as a step function, from a margin below the range to one above
+-- The distribution function as the points of a step function, from `low` to `high`.
 local function staircase(distribution, low, high)
   local values, weights = distribution:pmf()
   values, weights = values:totable(), weights:totable()
@@ -28,7 +28,7 @@ local function smoothed(distribution, steepness, x)
   return (distribution:smooth(mr.tensor(x, { dtype = "float64" }), { steepness = steepness })):totable()
 end
 
--- Mean distance between the smooth and the true distribution function
+-- The mean absolute difference between the smooth and the exact distribution function, over the points x.
 local function distance(distribution, steepness, x)
   local sum = 0
   for i, value in ipairs(smoothed(distribution, steepness, x)) do

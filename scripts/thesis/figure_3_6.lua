@@ -1,6 +1,7 @@
--- Westerborg (2022), Figure 3.6: does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Smooth
--- cumulative distributions of nDCG, AP and nRBP, for three sizes of instance at NSR 2 (top) and three NSR at one size
--- (bottom), from sampled rankings as in the thesis; their distance from the exact distributions as a number. No data.
+-- Figure 3.6 of Westerborg (2022): does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Draws
+-- smooth cumulative distributions of nDCG, AP and nRBP from sampled rankings, as in the thesis, for three sizes of list
+-- at NSR 2 (top) and three NSR at one size (bottom). NSR is the number of negatives per relevant item. A table has the
+-- distances from the exact distributions. No data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -27,7 +28,7 @@ local panels = figure.panels(rows, { y = "cumulative probability" }, function(ba
   return x, smooth(distribution, x)
 end)
 
--- The steepness, and the largest distance from the exact distribution
+-- Table of the steepness and of the mean distance from the exact distribution, for every metric and list.
 local lines = {}
 figure.each(rows, function(base, instance)
   local distribution = sampled(base, instance)
@@ -41,7 +42,8 @@ end)
 local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" }, rows = lines,
   formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
 
--- The ends of small instances: where "zero and one" is farthest off
+-- Table of the smooth distribution function at the worst and best value of small lists. It should be 0 and 1, and is
+-- farthest off for small lists.
 lines = {}
 for _, shape in ipairs{ { 2, 1 }, { 3, 1 }, { 5, 2 }, { 8, 4 }, { 15, 5 } } do
   local instance = figure.instance(table.unpack(shape))

@@ -1,7 +1,7 @@
--- Westerborg (2022), Figure 3.7: what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13)
--- do to a loss? Bounded against unbounded nDCG, AP and nRBP loss, for three sizes of instance at NSR 2 (top) and three
--- NSR at one size (bottom), and where on these curves an untrained model starts. Sampled rankings as in the thesis; no
--- data.
+-- Figure 3.7 of Westerborg (2022): what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13)
+-- do to a loss? Draws bounded against unbounded nDCG, AP and nRBP loss, for three sizes of list at NSR 2 (top) and
+-- three NSR at one size (bottom), and marks where an untrained model starts. NSR is the number of negatives per
+-- relevant item. Sampled rankings as in the thesis; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -16,13 +16,13 @@ local rows = figure.rows(args.relevant)
 local bound = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples,
   seed = args.seed }
 
--- The vertical line is the loss of the largest instance in the top row before training, when all scores are equal
+-- A vertical line marks the loss of the largest list in the top row before training, when all scores are equal.
 local largest = rows[1].instances[#rows[1].instances]
 local fig = figure.bounded_losses(rows, bound, { title = "Distribution based bounding", points = args.points, mark = function(base)
   return { figure.smooth_loss(base, "none", largest), largest.name .. ", untrained" }
 end })
 
--- The ends of the curves, and what a random ranking gets on average
+-- Table of the loss of the best, a random (in expectation) and the worst ranking of each list, unbounded and bounded.
 local lines = {}
 figure.each(rows, function(base, instance)
   local best, worst = figure.ends(base, instance)
@@ -35,7 +35,8 @@ local formats = {}
 for i = 3, #columns do formats[columns[i]] = "%.4f" end
 local ends = mr.table{ columns = columns, rows = lines, formats = formats }
 
--- An untrained model: all scores equal
+-- Table of the loss of an untrained model, whose scores are all equal, compared with the expected loss of random
+-- rankings.
 lines = {}
 for _, base in ipairs(figure.losses) do
   for _, instance in ipairs(figure.instances(args.start, 1)) do

@@ -1,5 +1,6 @@
--- Figures 5.1 to 5.10 have the same columns (MovieLens at NSR 1, 2, 3 and MQ2008) and rows, and four kinds of panels:
--- curves by k, distributions, scores of single users or queries, and changes by the number of relevant items.
+-- Draws Figures 5.1 to 5.10 of the thesis. All have columns of panels for MovieLens at NSR 1, 2 and 3 and for MQ2008.
+-- There are four kinds of panels: curves by k, distributions, scores of single users or queries, and changes by the
+-- number of relevant items.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -7,7 +8,8 @@ local intervals = dofile(here .. "../intervals.lua")
 
 local M = {}
 
--- Bounds that are compared with no bound. The logarithm has no row, because its results lie between the others.
+-- Bounds that are compared with no bound, one row of panels each. The logarithm of the distribution is left out,
+-- because its results lie between those of distribution and distribution_logit.
 local rows = { "minmax", "expectation", "expectation_max", "distribution", "distribution_logit" }
 
 local function args_of(number)
@@ -16,7 +18,8 @@ local function args_of(number)
   }), { smoke = { label = 2 } })
 end
 
--- The columns of a figure: title and results of a data set, and the setting that selects trials of these.
+-- The columns of a figure. Each has a title, the results of a data set, and the setting (NSR or label) that selects
+-- trials of these results.
 local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
@@ -32,7 +35,8 @@ local function where(column, loss, bound) return { [column.setting] = column.val
 
 local function lists(column, loss, bound, metric) return scores.lists(column.results, where(column, loss, bound), metric or "own") end
 
--- Means by user or query. These are independent of each other, unlike the lists that a user has in several folds.
+-- A metric's mean for each user or query. These means are independent of each other, unlike the lists that one user has
+-- in several folds.
 local function by_list(column, loss, bound, metric)
   return scores.by_list({ column.results }, where(column, loss, bound), metric or "own")
 end
@@ -56,7 +60,7 @@ local function count(lines, holds)
   return n
 end
 
--- The value of column `c` that is farthest from 0, with its data set and bound.
+-- The value of column `c` with the largest absolute size, with its data set and bound.
 local function largest(lines, c)
   local most = lines[1]
   for _, line in ipairs(lines) do
@@ -65,7 +69,8 @@ local function largest(lines, c)
   return most[c], most[1], most[2]
 end
 
--- Panels, one per row and column: draw(column, bound, labels) returns a figure and adds lines to the table.
+-- Makes one panel per bound (row) and data set (column). `draw(column, bound, title)` returns a panel and adds a line
+-- to the table.
 local function grid(columns, draw)
   local panels = { columns = #columns, width = 250 * #columns, height = 165 * #rows + 70 }
   for r, bound in ipairs(rows) do
@@ -82,7 +87,8 @@ local function finish(args, panels, caption, columns, lines, formats, cells)
     figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells))
 end
 
--- The cells of a table of these data. In `by`, "%s" is users or queries. `single` says which columns are of the runs of one bound, not two.
+-- The intervals of a table's cells. In `by`, "%s" stands for "users" or "queries". `single(column)` is true for columns
+-- about the runs of one bound; other columns compare two bounds.
 local function cells_of(by, columns, single)
   local sets = {}
   for _, column in ipairs(columns) do sets[column.title] = column.set end
@@ -90,12 +96,12 @@ local function cells_of(by, columns, single)
     function(row, column) return sets[row[1]].folds * (single(column) and 1 or 2) end)
 end
 
--- The interval of the change of a mean by a bound.
+-- The 95 % interval of the change of the mean score by a bound, paired by user or query.
 local function change_ends(column, loss, bound)
   return intervals.over_lists{ by_list(column, loss, bound), by_list(column, loss, "none") }
 end
 
----Figure 5.1: nDCG@k against k; rows are losses.
+---Draws Figure 5.1: test nDCG@k against k, with a row of panels for each loss and a line for each bound.
 function M.curves(number)
   local args = args_of(number)
   local columns, lines = columns_of(args), {}
@@ -132,7 +138,8 @@ below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unb
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells)
 end
 
--- Ranges of the score that a plot shades: those in which fewer lists have so low a score under `a` than under `b`.
+-- Ranges of the score that are shaded in a plot: those where a smaller share of lists has at most this score in `a`
+-- than in `b`.
 local function shaded(a, b)
   local shade = {}
   for _, region in ipairs(mr.stats.ecdf_compare(a, b).regions) do
@@ -141,7 +148,7 @@ local function shaded(a, b)
   return shade
 end
 
----Figures 5.2 to 5.4: distributions of the scores of all test lists, bounded against unbounded.
+---Draws Figures 5.2 to 5.4: the distribution of the test scores of all lists, after training with and without a bound.
 function M.distributions(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
@@ -166,7 +173,7 @@ change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, functio
       ["largest distance"] = "%.3f" }, cells)
 end
 
--- The least and the largest value of column `c`, and text with the standard deviations of the change under
+-- The smallest and the largest value of column `c`, and a text with the standard deviations of the score changes under
 -- expectation-max bounding.
 local function least_and_most(lines, c)
   local low, high, spreads = math.huge, -math.huge, {}
@@ -177,7 +184,7 @@ local function least_and_most(lines, c)
   return low, high, table.concat(spreads, ", ")
 end
 
--- Pearson's correlation over pairs without NaN.
+-- Pearson's correlation over the pairs (x, y) without NaN.
 local function correlation(x, y)
   local n, sx, sy, sxx, syy, sxy = 0, 0, 0, 0, 0, 0
   local mx, my = mean(x), mean(y)
@@ -194,7 +201,7 @@ local function differences(a, b)
   return found
 end
 
----Figures 5.5 to 5.7: the score of every user or query under a bound against its score without a bound.
+---Draws Figures 5.5 to 5.7: the score of every user or query under a bound against their score without a bound.
 function M.instances(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
@@ -217,8 +224,8 @@ bound is better. Correlations are from %.3f to %.3f. The standard deviations of 
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells)
 end
 
--- Text with the fit and its interval at the point nearest to `at`. Adds 1 in `sides` for the side of 0 on which the
--- interval lies.
+-- The fitted value and its interval, as text, at the point nearest to `at`. Counts in `sides` whether the interval lies
+-- above 0 (1), below 0 (-1) or contains 0 (0).
 local function fit_text(fit, at, sides)
   local x, best = fit.x:totable(), 1
   for i = 2, #x do
@@ -230,7 +237,8 @@ local function fit_text(fit, at, sides)
   return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high)
 end
 
----Figures 5.8 to 5.10: the change that a bound makes against the number of relevant items.
+---Draws Figures 5.8 to 5.10: the change of each user's or query's score by a bound, against their number of relevant
+---items.
 function M.gains(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]

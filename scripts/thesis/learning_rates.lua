@@ -1,6 +1,7 @@
--- Which learning rate suits which loss under which bound? All other scripts of this folder use this choice (rates.lua).
--- Every loss is trained under every bound at every rate, on the first folds with the first seed. The loss's own metric
--- on validation chooses, as the mean over settings and folds. The test parts are not used.
+-- Which learning rate suits which loss under which bound? Other scripts of this folder use the rates chosen here
+-- (rates.lua). Every loss is trained under every bound at every rate, on the first folds with the first seed. The rate
+-- with the best validation value of the loss's own metric is chosen, as the mean over settings and folds. Test parts
+-- are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 

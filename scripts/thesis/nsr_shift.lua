@@ -1,5 +1,6 @@
--- Westerborg (2022), future work: does it help to train with more negatives than the test has? Matrix factorisation on
--- MovieLens, trained at NSR 1, 2 and 3, each model tested at NSR 1, 2 and 3, with nested negatives. Data, rates and
+-- Future work of Westerborg (2022): does it help to train with more negatives than the test lists have? Matrix
+-- factorisation on MovieLens is trained at 1, 2 and 3 negatives per relevant item (NSR); each model is tested at NSR 1,
+-- 2 and 3. Negatives are nested: those of a smaller NSR are among those of a larger one. Data, learning rates and
 -- protocol are otherwise as in Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -11,8 +12,8 @@ local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 
--- A row for each loss, bound and test NSR has the mean for every training NSR, and the change from training at the
--- test's NSR to training at the largest one.
+-- The table has a row for each loss, bound and test NSR: the mean metric for every training NSR, and the change from
+-- training at the test's NSR to training at the largest NSR.
 local rows, better, worse, ps = {}, 0, 0, {}
 local folds = runs.set(args, "movielens").folds
 local cells = intervals.cells("bootstrap over users", function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)

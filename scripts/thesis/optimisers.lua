@@ -1,9 +1,9 @@
 -- Westerborg (2022), section 4.3: "while Stochastic Gradient Decent often results in better performance, Adam will be
 -- used to optimize the models, as it is computationally efficient, has no impact on the relative performance and
--- requires little tuning for the learning rate". Is it so? Plain descent and Adam train every loss without a bound and
+-- requires little tuning for the learning rate". Is this true? Plain SGD and Adam train every loss without a bound and
 -- under the thesis' four bounds. Validation chooses the learning rate of each optimizer for every loss and bound.
--- Data and models, in five folds: MovieLens at NSR 1 by matrix factorisation, MQ2008 (relevant from label 1) by a
--- network of one hidden layer.
+-- Data and models, in five folds: MovieLens at NSR 1 (one negative per relevant item) by matrix factorisation, MQ2008
+-- (relevant from label 1) by a network with one hidden layer.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -20,8 +20,8 @@ local title = { adam = "Adam", sgd = "SGD" }
 
 local function mean_epoch(results, where) return mr.stats.mean(scores.folds(results, where, "epoch")) end
 
--- The number of powers of ten whose metric on validation is within 0.01 of the best rate's, and the number of powers
--- that were tried.
+-- How many of the learning rates that are powers of ten have a validation metric within 0.01 of the best rate's, and
+-- how many such powers were tried.
 local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
@@ -31,18 +31,18 @@ local function near_best(cell, best)
   return near, count
 end
 
--- A rate with two digits, "10000" rather than "1e+04".
+-- A learning rate as text with two significant digits, e.g. "10000" instead of "1e+04".
 local function rate_text(rate) return ("%g"):format(tonumber(("%.2g"):format(rate))) end
 
--- True if the best rate is the least or the largest of those tried.
+-- True if the best learning rate is the smallest or largest of those tried.
 local function at_edge(cell, best)
   local below, above = false, false
   for exponent in pairs(cell) do below, above = below or exponent < best, above or exponent > best end
   return not (below and above)
 end
 
--- The cells of a data set: for each loss and bound the means, the difference of the optimizers, and the change by the
--- bound under either.
+-- The results of a data set for each loss and bound: means under SGD and Adam, their difference, and the change by the
+-- bound under each optimizer.
 local function cells_of(name)
   local set, found = runs.set(args, name), {}
   local results, best, tuned = descent.study(args, name)
@@ -74,8 +74,8 @@ local function cells_of(name)
   return set, found
 end
 
--- Corrects p-values by Holm: over all comparisons of optimizers, and under each optimizer over all comparisons of
--- bounds.
+-- Corrects p-values by Holm: over all comparisons of SGD with Adam, and, for each optimizer, over all comparisons of
+-- bounds with no bound.
 local function correct(cells)
   local between, of_bounds = {}, { adam = {}, sgd = {} }
   for i, cell in ipairs(cells) do
@@ -90,7 +90,7 @@ end
 
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
-local sets = {}  -- by title
+local sets = {}  -- data sets by title
 local about = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
   return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2)
 end)
@@ -109,7 +109,7 @@ local function note(set, cell)
   tuning[#tuning + 1] = line
 end
 
--- The sentence on what one data set says about the thesis' three claims.
+-- A text that says how far one data set supports the three claims that the thesis makes about Adam.
 local function sentence(set, cells)
   local ahead, sure, behind, signs, bounded, apart = 0, 0, 0, 0, 0, 0
   local near, least, most = { adam = 0, sgd = 0 }, { adam = math.huge, sgd = math.huge }, { adam = 0, sgd = 0 }

@@ -1,5 +1,5 @@
--- The training runs behind table_5_1_nrbp.lua: every loss under every bound as in Table 5.1. Each persistence of nRBP
--- chooses an epoch of its own and measures the test lists at that epoch.
+-- The training runs of table_5_1_nrbp.lua: every loss under every bound as in Table 5.1. Each persistence of nRBP
+-- chooses its own epoch on validation and measures the test lists at that epoch.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,7 +7,8 @@ local protocol = runs.protocol
 
 local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
 
--- One run. Means and the scores of every list by each metric are those of the epoch that the metric chose.
+-- Trains one model and tests it by each metric, at the epoch that this metric chose. The result has the mean and the
+-- score of every test list.
 local function run(args, set, rates, trial)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
@@ -21,7 +22,7 @@ local function run(args, set, rates, trial)
   return result
 end
 
----The study of a data set, one trial per setting, loss, bound and fold. `args` are the options of runs.args, and a
+---The study of a data set, with one trial per setting, loss, bound and fold. `args` are the options of runs.args with a
 ---seed.
 ---@return mr.Results
 function M.study(args, name)

@@ -1,15 +1,15 @@
 -- The protocol of Westerborg (2022): every decision behind its numbers, as a function or a value that the scripts use.
--- Sections are those of the thesis. Where the thesis says nothing, the decision is ours, and its comment begins with
--- "Ours".
+-- Sections are those of the thesis. Where the thesis says nothing, the decision is this project's, and its comment
+-- begins with "Ours".
 local mr = require "moonrank"
 
 local M = {}
 
 -- Data sets, their parts and models ---------------------------------------------------------------------------------
 
--- Sections 4.1.1 to 4.3: matrix factorisation on users with at least 25 relevant items; five random folds by user,
--- irrelevant items sampled with a fixed ratio to the relevant ones. Epochs and rates are ours: the rates are chosen on
--- the first fold.
+-- Data sets made from ratings (sections 4.1.1 to 4.3): matrix factorisation on users with at least 25 relevant items,
+-- in five random folds by user. Irrelevant items are sampled at a fixed ratio to the relevant ones (NSR). Ours: number
+-- of epochs and learning rates; rates are chosen on the first fold.
 local function of_users(relevance)
   local ratings = relevance:min_relevant(25)
   return {
@@ -22,8 +22,8 @@ local function of_users(relevance)
   }
 end
 
--- Sections 4.1 to 4.3: a network of one hidden layer on the published folds. No query is left out; where none of its
--- documents is relevant, the metrics are not defined. A document is relevant from a label on. Ours: features are
+-- Data sets made from queries (sections 4.1 to 4.3): a network with one hidden layer on the published folds. Documents
+-- are relevant from a label on. Queries without a relevant document stay, but have no metric. Ours: features are
 -- standardised by the training part.
 local function of_queries(folds, features)
   return {
@@ -35,46 +35,52 @@ local function of_queries(folds, features)
   }
 end
 
--- Ours: few and long lists in smaller batches, so that an epoch has about as many steps as on MQ2008.
+-- Ours: data sets with few, long lists have minibatches of 4 queries, so that an epoch has about as many steps as on
+-- MQ2008.
 local function of_long_lists(folds, features)
   local set = of_queries(folds, features)
   set.batch, set.rates = 4, { 0.001, 0.003, 0.01, 0.03 }
   return set
 end
 
----A data set's protocol from what was read of it: ratings, or folds of queries and the number of their features.
+---Functions that make a data set's protocol, by its name, from ratings or from folds of queries and the number of
+---features.
 M.sets = { mslr = of_long_lists }
 
----Section 4.2: ratings of 4 and higher are relevant.
+---The protocol of MovieLens: ratings of 4 and higher are relevant (section 4.2).
 function M.sets.movielens(ratings) return of_users(ratings:binarize(4)) end
 
----Ours: the articles of a user's library are relevant. Rates are chosen at NSR 1 alone, to save time.
+---The protocol of CiteULike. Ours: the articles in a user's library are relevant. Learning rates are chosen only at NSR
+---1 (one negative per relevant item), to save time.
 function M.sets.citeulike(ratings)
   local set = of_users(ratings:binarize(1))
   set.tuning_values = { 1 }
   return set
 end
 
----Section 4.2: "items with the highest relevance rating" are relevant: label 2, or each query's own highest label, by
----which no query is without. Table 5.1 is nearer to the latter, and to label 1. Rates are chosen for the labels.
+---The protocol of MQ2008. Section 4.2 calls "items with the highest relevance rating" relevant. That may mean label 2,
+---or each query's own highest label, which leaves no query without a relevant document. Label 1 and the own highest
+---label reproduce Table 5.1 best. Learning rates are chosen for labels 2 and 1.
 function M.sets.mq2008(folds, features)
   local set = of_queries(folds, features)
   set.values, set.tuning_values = { 2, 1, "top_of_list" }, { 2, 1 }
   return set
 end
 
----Ours: test parts have about ten queries, so that rates are chosen on all folds.
+---The protocol of ClueWeb09. Ours: learning rates are chosen on all folds, because a fold has only about ten test
+---queries.
 function M.sets.clueweb(folds, features)
   local set = of_long_lists(folds, features)
   set.tuning = set.folds
   return set
 end
 
----The share of a fold's training queries that validate where the published folds have no part for it (ClueWeb09).
+---The share of training queries that is held out for validation, for data whose published folds have no validation part
+---(ClueWeb09).
 M.valid_share = 0.2
 
----The names by which test lists are paired with themselves under another loss or bound. A user has one name in all
----folds. A query is in one fold only, and its name has the fold's number.
+---Numbers that name test lists, by which runs under different losses or bounds are paired list by list. A user has one
+---name in all folds. A query is in one fold only, and its name contains the fold's number.
 ---@param test mr.Dataset
 ---@param fold integer  number of the fold
 function M.list_names(test, fold)
@@ -83,19 +89,20 @@ end
 
 -- Training ----------------------------------------------------------------------------------------------------------
 
----Section 5.1: a model is chosen and judged by the metric that it optimises.
+---The metric that chooses epochs of a loss and judges it: each loss has the metric that it optimises (section 5.1).
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
 
----The part that chooses the epoch: validation, or under recipe "published" test, as the thesis may have done.
+---Recipes for choosing the epoch: "honest" on the validation part; "published" on the test part, as the thesis may have
+---done.
 M.recipes = { "honest", "published" }
 function M.chooser(recipe) return recipe == "published" and "test" or "valid" end
 
----Section 4.3: random orders of each shape of list behind the thesis' own distribution bound.
+---How many random rankings of each list shape are sampled for the thesis' own distribution bound (section 4.3).
 M.samples = 300000
 
----A bound by its name. "distribution" is the thesis' own: drawn (section 4.3), with the steepness of Eq. 3.13; the
----distributions of all three losses are drawn together. "distribution_logit (beta 1)" is an exact one that refers to a
----better ranker.
+---Makes a bound from its name. "distribution" is the thesis' own bound: sampled (section 4.3), with the steepness of
+---Eq. 3.13; the samples are shared by all three losses. "distribution_logit (beta 1)" is exact, and its reference is a
+---ranker better than random. Other names are those of library bounds.
 function M.bound(name, samples)
   local form, beta = name:match "^distribution_?(%a*) %(beta (.+)%)$"
   if form then return mr.bounds.distribution_bound{ form = form == "" and "cdf" or form, beta = tonumber(beta) } end
@@ -109,17 +116,17 @@ end
 ---@field rate number
 ---@field metrics string[]
 ---@field seed integer
----@field select? string|string[]   what chooses the epoch (default: the first metric)
+---@field select? string|string[]   metric or metrics that choose the epoch (default: the first metric)
 ---@field recipe? "honest"|"published"
 ---@field optimizer? "adam"|"sgd"
----@field model? mr.Model           default: the set's, of this size
+---@field model? mr.Model           default: the data set's model, of size `size`
 ---@field size? integer
 ---@field epochs? integer
 ---@field patience? integer
 ---@field each_epoch? function
 
----One training: 32 lists per step (section 4.1.1) unless the data set has a batch of its own, Adam (section 4.3) unless
----another optimizer is named; the first metric chooses the epoch unless others are selected.
+---Trains one model. Defaults are 32 lists per step (section 4.1.1) unless the data set has its own `batch`, and Adam
+---(section 4.3). The first metric chooses the epoch unless `o.select` names others.
 ---@param set thesis.Data
 ---@param o thesis.TrainOptions
 ---@return mr.Run
@@ -135,25 +142,25 @@ function M.train(set, fold, o)
   }
 end
 
----The result of a training that a study stores: the epoch and the validation score that chose it,
----the test mean, and the test score of every list with its name.
+---What a study stores of a training run: the chosen epoch and its validation metric, the test mean, and the test metric
+---and name of every list.
 ---@param run mr.Run
 ---@param test mr.Dataset
 ---@param fold integer  number of the fold
----@param own string    the metric that chose
+---@param own string    the metric that chose the epoch
 ---@return { epoch: integer, valid: number, own: number, per_list: table<string, mr.Tensor> }
 function M.outcome(run, test, fold, own)
   return { epoch = run.best.epoch, valid = run.best.metrics[own], own = run.test.mean[own],
     per_list = { own = run.scores[own], list = M.list_names(test, fold) } }
 end
 
----Ours, for questions beside the thesis' tables (optimizers, drawn expectations, stronger models): the setting, which
----is NSR 1 or relevance from label 1; the most epochs; and for optimizers the epochs without a better one that end
----training.
+---Ours: values for questions that the thesis' tables do not answer (optimizers, sampled expectations, stronger models).
+---`value` is NSR 1 or relevance from label 1, `epochs` the largest number of epochs. `patience`, for comparing
+---optimizers, is the number of epochs without a better metric after which training ends.
 M.beside = { value = 1, epochs = 60, patience = 10 }
 
----The setting with the highest metric on validation. Of several such settings the lowest is chosen.
----@param valid table<number, number>  by rate or exponent
+---The learning rate (or its exponent) with the highest validation metric; the smallest of several with equal metrics.
+---@param valid table<number, number>  validation metric by learning rate or exponent
 ---@return number?
 function M.choose(valid)
   local best
@@ -163,19 +170,20 @@ function M.choose(valid)
   return best
 end
 
----Section 4.3, "requires little tuning for the learning rate": rates of both optimizers are 10^(exponent / 2), first
----powers of ten, then the neighbours of the best. Gradients under bounds differ by orders of magnitude, and with them
----the rates of plain descent.
+---Learning rates to try with each optimizer, as exponents: a rate is 10^(exponent / 2). First powers of ten are tried,
+---then the neighbours of the best (`M.steps`). SGD needs a wide grid, because gradients under bounds differ by orders
+---of magnitude. The thesis says that Adam "requires little tuning for the learning rate" (section 4.3).
 M.grids = { adam = { -6, -4, -2 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
 M.steps = { -1, 1 }
 function M.rate(exponent) return 10 ^ (exponent / 2) end
 
 -- Statistics: all ours, as the thesis has none ----------------------------------------------------------------------
 
----The seeds of splits, negatives and models that claims rest on.
+---The seeds of splits, negatives and models with which claims are tested.
 M.seeds = { 1, 2, 3 }
 
----Paired values of users or queries: mean change, p of a permutation test of signs, effect size and share of wins.
+---Compares paired values of users or queries: mean change, p-value of a permutation test of signs, effect size, and
+---share of wins of `a`.
 ---@param a number[]
 ---@param b number[]
 ---@return { change: number, p: number, d: number, n: integer, wins: number }
@@ -184,17 +192,19 @@ function M.compare(a, b)
   return { change = test.mean_difference, p = test.p, d = effect.d, n = test.n, wins = effect.wins }
 end
 
----Holm's correction, over all comparisons of a table unless a script says otherwise.
+---Holm's correction of p-values. It is over all comparisons of a table, unless a script says otherwise.
 M.correct = mr.stats.holm
 
----The level of significance, and the side of a significant change: 1 for the better, -1 for the worse, else 0.
+---The level of significance. `M.side` returns 1 for a change that is significantly better at this level, -1 for one
+---that is significantly worse, else 0.
 M.level = 0.05
 function M.side(change, p)
   if p < M.level then return change > 0 and 1 or -1 end
   return 0
 end
 
----The verdict on the claim that a bound is the best, from the counts of its comparisons with other bounds.
+---The verdict on the claim that a bound is better than all other bounds, from the numbers of comparisons in which it is
+---better or worse, and significantly so.
 ---@param count { of: integer, better: integer, surely_better: integer, surely_worse: integer }
 function M.verdict(count)
   if count.surely_better == count.of then return "holds" end
@@ -202,8 +212,8 @@ function M.verdict(count)
   return count.better == count.of and "in the mean only" or "not shown"
 end
 
----Values of a metric where lists without relevant rows (NaN) count as a convention says: left out ("skip"), 0 ("zero")
----or 1 ("one").
+---Replaces the metric of lists without relevant rows, which is NaN: "skip" leaves NaN, so that means ignore the list;
+---"zero" makes it 0, and "one" makes it 1.
 ---@param values number[]
 ---@param empty "skip"|"zero"|"one"
 ---@return number[]
@@ -213,7 +223,8 @@ function M.filled(values, empty)
   return found
 end
 
----The largest difference that counts as none, from a printed number or from the best of several rates on validation.
+---The largest difference that counts as equal, from a printed number, or from the best validation metric among learning
+---rates.
 M.close = 0.01
 function M.near(difference) return math.abs(difference) <= M.close end
 

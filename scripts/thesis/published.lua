@@ -1,7 +1,8 @@
--- Numbers printed in Westerborg (2022), for scripts that compare theirs with them.
+-- Numbers printed in Westerborg (2022). Scripts compare their own results with these numbers.
 local M = {}
 
--- Table 5.1, MovieLens half: test nDCG, AP and nRBP(0.95) of the matching loss, by bound, at NSR 1, 2, 3.
+-- Table 5.1, MovieLens half: test nDCG, AP and nRBP(0.95) after training on the loss of the metric, by bound, at NSR 1,
+-- 2 and 3 (negatives per relevant item).
 M.table_5_1 = {
   ndcg = {
     none = { 0.9659, 0.9466, 0.9294 }, minmax = { 0.9657, 0.9465, 0.9293 }, expectation = { 0.9654, 0.9463, 0.9289 },
@@ -17,16 +18,17 @@ M.table_5_1 = {
   },
 }
 
--- Table 5.1, MQ2008 half: test nDCG, AP and nRBP(0.95) of the matching loss by bound, for a network of one hidden
--- layer.
+-- Table 5.1, MQ2008 half: test nDCG, AP and nRBP(0.95) after training on the loss of the metric, by bound, for a
+-- network with one hidden layer.
 M.table_5_1_mq2008 = {
   ndcg = { none = 0.7940, minmax = 0.7932, expectation = 0.7940, expectation_max = 0.7963, distribution = 0.7945 },
   ap = { none = 0.6687, minmax = 0.6705, expectation = 0.6640, expectation_max = 0.6679, distribution = 0.6726 },
   nrbp = { none = 0.7140, minmax = 0.7173, expectation = 0.7181, expectation_max = 0.7181, distribution = 0.7139 },
 }
 
--- Tables 2.2 to 2.4: gains by rank of nine documents of which three are relevant, those first (ideal) or last (worst),
--- with what is printed below: sums, the sum of RBP times 1 - p, and that of AP over the number of relevant documents.
+-- Tables 2.2 to 2.4: gain at each rank for nine documents, three of them relevant and ranked first (ideal) or last
+-- (worst). `sum` is the printed sum. `value` is the printed metric: for RBP the sum times 1 - p, for AP the sum divided
+-- by the number of relevant documents.
 M.table_2_2 = {
   ideal = { 1.00, 0.63, 0.50, 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, sum = 2.13 },
   worst = { 0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 0.33, 0.32, 0.30, sum = 0.95 },
@@ -40,8 +42,8 @@ M.table_2_4 = {
   worst = { 0, 0, 0, 0, 0, 0, 1 / 7, 2 / 8, 3 / 9, sum = 0.73, value = 0.24 },
 }
 
--- Tables 3.1 to 3.3: the value of every order of the rows of X(2,1) and X(3,2), and the mean. Of DCG the formula of the
--- mean is printed.
+-- Tables 3.1 to 3.3: the metric for every order of the rows of X(2,1) and X(3,2), lists of two and three rows with one
+-- and two relevant, and the mean over orders. For DCG, only the formula of the mean is printed.
 M.table_3_1 = {
   ["X(2,1)"] = { mean = (1 + math.log(2) / math.log(3)) / 2 },
   ["X(3,2)"] = { mean = 4 / 6 * (1 + math.log(2) / math.log(3) + 1 / 2) },

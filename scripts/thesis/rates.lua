@@ -1,6 +1,5 @@
--- Learning rates of Adam by data set, loss and bound, as chosen on validation: the last lines of what `moonrank
--- scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000`
--- print.
+-- Learning rates of Adam by data set, loss and bound, chosen on validation. `moonrank scripts/thesis/learning_rates.lua
+-- --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000` print this code.
 local M = {}
 
 M.movielens = {

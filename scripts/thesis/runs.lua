@@ -1,6 +1,6 @@
--- The training runs of the thesis' experiments, kept in one store: one study per data set and seed, one trial per
--- setting, loss, bound and fold, with the test scores of every list. A script makes the runs that it needs and that the
--- store lacks.
+-- The training runs of the thesis' experiments, in one store: one study per data set and seed, one trial per setting,
+-- loss, bound and fold, with the test scores of every list. A script trains those runs that it needs and that the store
+-- lacks.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -10,25 +10,25 @@ local rates, protocol = dofile(here .. "rates.lua"), dofile(here .. "protocol.lu
 local M = { data = data, rates = rates, protocol = protocol, metric_of = protocol.metric_of }
 
 M.losses = { "ndcg", "ap", "nrbp" }
--- The scripts of this folder take a larger metric as the better one.
+-- Stops if a metric is minimised: the scripts of this folder take a larger metric as the better one.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
--- The five bounds of the thesis, of which "distribution" is sampled with the steepness of Eq. 3.13, and two of ours:
--- the logarithm and the logit of the exact distribution.
+-- Names of bounds. `M.published` are the five of the thesis; its "distribution" is sampled, with the steepness of Eq.
+-- 3.13. `M.own` are two of ours: the logarithm and the logit of the exact distribution.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 M.own = { "distribution_log", "distribution_logit" }
 M.bounds = { table.unpack(M.published) }
 table.move(M.own, 1, #M.own, #M.bounds + 1, M.bounds)
-local deepest = 50  -- nDCG@1 to nDCG@50
+local deepest = 50  -- largest cutoff: runs store nDCG@1 to nDCG@50
 M.deepest = deepest
 
 local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
 local usual = { samples = protocol.samples, recipe = protocol.recipes[1] }
 
----The options of a script that reads runs: its own, and those that say where runs are kept and how missing ones are
----made. `more.smoke` has values that --smoke gives to its own options. `more.without` names the options "samples" and
----"recipe" if the script's runs do not depend on them; the script then does not take these options.
+---Parses the command line of a script that reads training runs: its own options, and options of where runs are stored
+---and how missing runs are made. `more.smoke` has values that --smoke gives to the script's own options. `more.without`
+---lists which of the options "samples" and "recipe" the script does not have, because its runs do not depend on them.
 ---@param own table
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
@@ -40,8 +40,8 @@ function M.args(own, more)
   return kept.args(own, { document = "thesis", smoke = smoke })
 end
 
----The options of `M.args` as words of a command line for another script. Options with their default values are left
----out, and options that the other script is `without`.
+---The options of `M.args` as command line words for another script. Options that have their default values are left
+---out, as are those listed in `without`, which the other script does not have.
 function M.words(args, without)
   local more = { recipe = args.recipe ~= usual.recipe and args.recipe or nil,
     samples = not args.smoke and args.samples ~= usual.samples and args.samples or nil }
@@ -49,24 +49,24 @@ function M.words(args, without)
   return kept.words(args, more)
 end
 
--- The bound with this name. `--samples` is the number of random orders that the thesis' distribution bound draws.
+-- Makes the bound with this name. The thesis' distribution bound samples as many random rankings as --samples says.
 local function bound_of(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
 M.bound = bound_of
 
----Text for a value of a data set's setting: "NSR 2", "label 1", or "the highest label" for MQ2008's third reading of
----"relevant".
+---A data set's setting as text: "NSR 2" (negatives per relevant item), "label 1" (least relevant label), or "the
+---highest label" for MQ2008 if each query's highest label is the relevant one.
 function M.setting_text(set, value)
   if value == "top_of_list" then return "the highest label" end
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
----What the lists of a data set are of: "users" or "queries".
+---Whom the lists of a data set belong to: "users" or "queries".
 ---@param set thesis.Data
 ---@return string
 function M.lists_of(set) return set.setting == "nsr" and "users" or "queries" end
 
--- The result by protocol.outcome, with means and scores by all metrics, and the numbers of rows and
--- relevant rows of every list.
+-- What a trial stores: the result of protocol.outcome, means and list scores by all metrics, and the numbers of rows
+-- and of relevant rows of every list.
 local function result_of(run, test, number, own)
   local result = protocol.outcome(run, test, number, own)
   result.lists, result.skipped = run.test.counted[own], run.test.skipped[own]
@@ -77,8 +77,8 @@ local function result_of(run, test, number, own)
   return result
 end
 
----One run. `o` has the data set (opened), the value of its setting, loss, bound, fold, seed and rate, and optionally
----the model's size.
+---Trains and tests one model. `o` has the opened data set, the value of its setting, loss, bound, fold, seed and
+---learning rate, and optionally the model's size.
 local function train(args, o)
   local own = protocol.metric_of[o.loss]
   local metrics = { table.unpack(every_metric) }
@@ -90,8 +90,8 @@ local function train(args, o)
 end
 M.train = train
 
----All learning rates of a data set as text ("ap none 0.01, ..."). A study keeps it with its settings, so that changed
----rates are detected.
+---All learning rates of a data set as text ("ap none 0.01, ..."). A study stores this text with its settings, so that
+---changed rates are detected.
 function M.rates_text(name)
   local parts, of = {}, rates[name]
   for _, loss in ipairs(M.losses) do
@@ -102,7 +102,7 @@ end
 
 local opened = kept.cache()
 
----A data set by its name, read once.
+---Opens a data set by its name. Its files are read only once.
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
@@ -110,10 +110,10 @@ end
 
 M.study, M.cache = kept.study, kept.cache
 
----A study's name, with the values of options that its runs depend on if these are not the default values. Each value
----has a study of its own.
+---The name of a study, extended by --recipe and --samples if its runs depend on them and they are not the defaults.
+---Each value of these options has its own study.
 ---@param name string
----@param of { recipe?: boolean, samples?: boolean }  what the runs depend on: `--recipe`; `--samples`, for bounds from random orders
+---@param of { recipe?: boolean, samples?: boolean }  which of the options the runs depend on
 ---@return string
 function M.study_name(args, name, of)
   if of.recipe and args.recipe ~= usual.recipe then name = ("%s, %s"):format(name, args.recipe) end
@@ -121,15 +121,15 @@ function M.study_name(args, name, of)
   return name
 end
 
----A study over losses, bounds, folds and the values of the data set's setting; `rate(trial)` and `size(trial)` return a
----trial's learning rate and the size of its model. The fold is called "split" so that it changes fastest: tables of
----sampled distributions are kept from one fold to the next.
+---A study over losses, bounds, folds and the values of the data set's setting. `rate(trial)` and `size(trial)` return a
+---trial's learning rate and model size. The fold is the parameter "split", which changes fastest among trials, so that
+---sampled distributions can be reused for the next fold.
 function M.sweep(args, name, o)
   local set = M.set(args, name)
   local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
     [set.setting] = mr.choice(o.values or set.values) }
   for key, part in pairs(o.space or {}) do space[key] = part end
-  local sampled = false  -- whether a bound that is drawn by samples takes part
+  local sampled = false  -- true if the thesis' distribution bound, which is sampled, is among the bounds
   for _, bound in ipairs(o.bounds or M.bounds) do sampled = sampled or bound == "distribution" end
   local settings = { epochs = set.epochs, patience = set.patience, batch = set.batch, recipe = args.recipe,
     samples = sampled and args.samples or usual.samples }
@@ -144,15 +144,15 @@ function M.sweep(args, name, o)
   })
 end
 
----The runs of a data set with one seed: all settings, losses, bounds and folds at the chosen learning rates.
+---The training runs of a data set with one seed: all settings, losses, bounds and folds, at the chosen learning rates.
 ---@return mr.Results
 function M.of(args, name, seed)
   return M.sweep(args, name, { name = ("%s, seed %d"):format(name, seed), seed = seed, curve = seed == 1,
     settings = { rates = M.rates_text(name) }, rate = function(trial) return rates[name][trial.loss][trial.bound] end })
 end
 
----The runs of section 4.1.1: losses without a bound and under three bounds, with models of several sizes, on the folds
----on which rates were chosen.
+---The training runs of section 4.1.1: models of several sizes, for losses without a bound and under three bounds, on
+---the folds on which learning rates are chosen.
 ---@return mr.Results
 function M.sizes(args, name)
   local set = M.set(args, name)

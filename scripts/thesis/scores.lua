@@ -1,4 +1,4 @@
--- Reads test scores of lists and folds from kept runs (runs.lua), and compares bounds by them.
+-- Reads test scores of lists and folds from stored training runs (runs.lua), and compares bounds by these scores.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -6,7 +6,8 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----The trials that have these parameters, in the order of folds: number of the fold, of the trial, and of its row.
+---The trials with the parameters in `where`, ordered by fold. Each has the fold, the number of the trial, and its row
+---in the results.
 ---@return { fold: integer, number: integer, row: integer }[]
 function M.trials(results, where)
   local columns = results:columns()
@@ -17,8 +18,8 @@ function M.trials(results, where)
   return found
 end
 
----The values of all test lists of all folds by a name that the runs keep: a metric, "own" (the loss's own metric),
----"rows", "relevant" or "list" (the list's name). They are NaN where the metric is not defined.
+---The stored values of all test lists of all folds under one name: a metric, "own" (the loss's own metric), "rows" or
+---"relevant" (their numbers), or "list" (the list's name). A value is NaN if the metric is not defined for the list.
 ---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
 ---@return number[]
 function M.lists(results, where, metric)
@@ -30,7 +31,7 @@ function M.lists(results, where, metric)
   return all
 end
 
----A number that the trial of each fold keeps, e.g. "valid", in the order of folds.
+---A number that the trial of each fold stored, e.g. "valid", in the order of folds.
 ---@return number[]
 function M.folds(results, where, name)
   local column, values = results:columns():column("runs", name), {}
@@ -38,8 +39,8 @@ function M.folds(results, where, name)
   return values
 end
 
----Means over the values that have the same name, in the order of names.
----@param names number[]  one for each value
+---The mean of all values that have the same name, for each name in rising order.
+---@param names number[]  number that names the user or query of each value
 ---@param values number[]
 ---@return number[]
 function M.means_by(names, values)
@@ -56,7 +57,7 @@ function M.means_by(names, values)
   return means
 end
 
----The mean of each user or query over all folds and seeds in which it was tested, in the order of their numbers.
+---The mean score of each user or query over all folds and seeds in which it was tested, in the order of their numbers.
 ---@param all mr.Results[]  one for each seed
 ---@return number[]
 function M.by_list(all, where, metric)
@@ -69,7 +70,7 @@ function M.by_list(all, where, metric)
   return M.means_by(names, values)
 end
 
----The filter `where` with this bound added.
+---A copy of the filter `where` that also selects the bound `bound`.
 ---@param where table<string, any>
 ---@return table<string, any>
 function M.with(where, bound)
@@ -78,7 +79,8 @@ function M.with(where, bound)
   return at
 end
 
----Compares one bound with another by protocol.compare, paired by user or query; also returns both means.
+---Compares one bound with another by protocol.compare, paired by user or query. The result also has the mean of each
+---bound.
 ---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
   local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end

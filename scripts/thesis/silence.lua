@@ -1,6 +1,7 @@
--- The training runs behind why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound
--- and alternatives. A run reports the share of training lists without a gradient, at the start and after every epoch,
--- and the share of random rankings that are not better than each list's first one.
+-- The training runs of why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and
+-- alternatives. A run reports which share of training lists has no gradient, at the start and after every epoch. It
+-- also stores, for each list, the probability that a random ranking is no better than the list with all scores equal,
+-- as before training.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -8,7 +9,8 @@ local protocol = runs.protocol
 
 local M = {}
 
--- The thesis' own bound is sampled, with the steepness of Eq. 3.13; "exact" is the exact distribution with kappa = 8.
+-- Names of the compared bounds: "thesis" is sampled with the steepness of Eq. 3.13, "exact" is the exact distribution
+-- with kappa = 8.
 M.bounds = { "none", "thesis", "exact", "distribution_log", "distribution_logit" }
 
 local function bound_of(args, name)
@@ -20,7 +22,8 @@ local function whole(dataset)
   return next_batch()
 end
 
--- Where each list starts: the probability that a random ranking is no better than the list with equal scores.
+-- For each list, the probability that a random ranking has a metric no better than the smooth metric at equal scores,
+-- where training starts.
 local function starts(lists, metric, smooth)
   local alike = mr.zeros({ lists.rows }, { dtype = "float64" })
   local value, n, p = smooth(alike, lists):totable(), lists.sizes:totable(), lists.relevant:totable()
@@ -35,7 +38,8 @@ local function starts(lists, metric, smooth)
   return mr.tensor(below, { dtype = "float64" })
 end
 
--- The share of lists whose bounded nDCG has no slope at the model's scores.
+-- The share of lists whose bounded nDCG has zero derivative at the model's current scores, so that they are not trained
+-- on.
 local function share_without_gradient(bound, model, batch)
   local found = mr.no_grad(function() return model(batch) end)
   local value = mr.smooth.ndcg(found:double(), batch.lists):requires_grad()
@@ -49,7 +53,8 @@ local function share_without_gradient(bound, model, batch)
   return without / counted
 end
 
--- One run. The run without a bound also keeps where lists start, which does not depend on the bound.
+-- Trains and tests one model. The run without a bound also stores where training starts on the distribution function of
+-- each list, which is the same for all bounds.
 local function run(args, set, trial)
   local fold, bound = set.fold(trial.nsr, trial.split, args.seed), bound_of(args, trial.bound)
   local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
@@ -65,7 +70,7 @@ local function run(args, set, trial)
   return result
 end
 
----The study, one trial per NSR, bound and fold. `args` are the options of runs.args, and a seed.
+---The study, with one trial per NSR, bound and fold. `args` are the options of runs.args with a seed.
 ---@return mr.Results
 function M.study(args)
   local set = runs.set(args, "movielens")

@@ -1,6 +1,7 @@
 -- Westerborg (2022), section 4.1.1: how large should the models be, and does their size decide which bound is best?
--- Factors {16, 32, 64} on MovieLens and hidden units {6, 12, 23, 46, 69, 92} on MQ2008 (label 2) are compared by the
--- loss's own metric on validation. The test parts are not used. Learning rates are those chosen for the thesis' sizes.
+-- Models with {16, 32, 64} factors on MovieLens, and with {6, 12, 23, 46, 69, 92} hidden units on MQ2008 (label 2), are
+-- compared by the loss's own metric on validation. Test parts are not used. Learning rates are those chosen for the
+-- model sizes of the thesis.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
@@ -15,8 +16,8 @@ local marks = {}
 for c = 3, #pivot.columns do marks[pivot.columns[c]] = "max" end
 local means = mr.table{ columns = pivot.columns, rows = pivot.rows, formats = pivot.formats, mark = marks, within = { "loss" } }
 
--- A sentence for every loss has the best size without a bound, its gain over the thesis' own size, and the best bound
--- at every size.
+-- One sentence per loss: the best model size without a bound, its gain over the thesis' own size, and the best bound at
+-- every size.
 local said = {}
 for _, loss in ipairs(runs.losses) do
   local best_bound, size, gain = {}, nil, nil

@@ -1,6 +1,6 @@
--- The training runs behind stronger_models.lua: MQ2008 (relevant = label 1 or 2) is ranked by a linear model, the
--- thesis' network, a deeper one, and one with self-attention among the documents. Validation of the first fold chooses
--- the rate of each model and loss without a bound.
+-- The training runs of stronger_models.lua. MQ2008 (labels 1 and 2 are relevant) is ranked by a linear model, the
+-- thesis' network, a deeper network, and one with self-attention among documents. Validation on the first fold, without
+-- a bound, chooses the learning rate of each model and loss.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -17,7 +17,7 @@ local models = {
   end,
 }
 
----The number of epochs and the number of folds.
+---Returns the number of epochs and the number of folds; both are small with --smoke.
 function M.extent(args) return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds end
 
 local function study(args, name, space, rate_of)
@@ -34,7 +34,7 @@ local function study(args, name, space, rate_of)
   })
 end
 
----Makes the runs that are missing. Returns the results, and the chosen rates by model and loss ("linear ap").
+---Makes missing runs. Returns the results, and the chosen learning rates by model and loss, e.g. under "linear ap".
 ---@return mr.Results results, table<string, { rate: number, valid: number }> rates
 function M.study(args)
   local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },

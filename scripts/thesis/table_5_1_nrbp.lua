@@ -1,7 +1,7 @@
--- Westerborg (2022), section 5.1: Table 5.1 reports nRBP(0.95), and the text says that "the reported relative results
--- are representative for both nRBP.8 and nRBP.9". Are they? Every loss under every bound is measured by nRBP at all
--- three persistences. Each persistence chooses an epoch of its own. Data, models and learning rates are those of Table
--- 5.1.
+-- Westerborg (2022), section 5.1: Table 5.1 reports nRBP with persistence 0.95, and the text says that "the reported
+-- relative results are representative for both nRBP.8 and nRBP.9". Are they? Every loss under every bound is measured
+-- by nRBP at persistence 0.95, 0.9 and 0.8; each persistence chooses its own epoch. Data, models and learning rates are
+-- those of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -15,8 +15,9 @@ local args = runs.args{
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
 
--- The cells of a data set. A cell has the mean by each metric and, under a bound, the change against no bound with its
--- p-value. P-values of a metric are corrected by Holm over all cells.
+-- The results of a data set for each setting, loss and bound. A cell has the mean by each metric and, under a bound,
+-- the change against no bound with its p-value. P-values of a metric are corrected by Holm over all cells of the data
+-- set.
 local function cells_of(name)
   local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
   for _, metric in ipairs(metrics) do ps[metric] = {} end
@@ -66,7 +67,7 @@ local function table_of(set, cells)
   return mr.table{ columns = heads, rows = lines, formats = formats, mark = mark, within = { heads[1], "loss" } }, about
 end
 
--- Ranks of values; equal values have the mean of their ranks.
+-- Ranks of values from the smallest on; equal values have the mean of their ranks.
 local function ranks(values)
   local found = {}
   for i, a in ipairs(values) do
@@ -77,7 +78,7 @@ local function ranks(values)
   return found
 end
 
--- Spearman's correlation.
+-- Spearman's rank correlation of two arrays of values.
 local function correlation(a_values, b_values)
   local x, y = ranks(a_values), ranks(b_values)
   local mx, my, xx, yy, xy = mr.stats.mean(x), mr.stats.mean(y), 0, 0, 0
@@ -88,9 +89,9 @@ local function correlation(a_values, b_values)
   return xy / math.sqrt(xx * yy)
 end
 
--- The agreement of changes by one persistence with changes by 0.95: number of changes, of equal signs, correlation,
--- significantly better and worse ones, and the numbers of changes that are significant by both to the same side and to
--- opposite sides.
+-- How well changes by bounds, measured by nRBP at one persistence, agree with those at 0.95. Returns the number of
+-- changes, how many have equal signs, their rank correlation, how many are significantly better and worse, and how many
+-- are significant at both persistences in the same direction and in opposite directions.
 local function agreement(cells, loss, metric)
   local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
   for _, cell in ipairs(cells) do
@@ -106,7 +107,7 @@ local function agreement(cells, loss, metric)
   return { #x, same, correlation(x, y), better, worse, both, opposite }
 end
 
--- The share of trials for which all persistences choose the same epoch.
+-- The share of trials in which all persistences of nRBP choose the same epoch.
 local function same_epoch(results)
   local columns, same, count = results:columns(), 0, 0
   for _, row in ipairs(columns:rows("runs", {})) do
@@ -118,7 +119,7 @@ local function same_epoch(results)
 end
 
 local tables, lines, parts = {}, {}, {}
-local counted = {}  -- runs of a loss by the title of the data set
+local counted = {}  -- number of training runs of a loss, by title of the data set
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
   tables[i] = figure.named(set.title, table_of(set, cells))

@@ -1,5 +1,5 @@
--- Westerborg (2022), Tables 2.2 to 2.4: DCG, RBP and AP of the best and of the worst ranking of nine documents of which
--- three are relevant, rank by rank. Do the library's metrics give the printed numbers? No data.
+-- Tables 2.2 to 2.4 of Westerborg (2022): DCG, RBP and AP rank by rank, for the best and the worst ranking of nine
+-- documents, three of them relevant. Do the library's metrics give the printed numbers? No data.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")
@@ -8,15 +8,15 @@ local args = mr.args{ smoke = { default = false, help = "the same: these numbers
 local persistence = 0.7
 local rankings = { { "ideal", { 1, 1, 1, 0, 0, 0, 0, 0, 0 } }, { "worst", { 0, 0, 0, 0, 0, 0, 1, 1, 1 } } }
 
--- A metric of the first `count` rows of a ranking; 0 of none.
+-- A metric of the first `count` rows of a ranking; 0 if `count` is 0.
 local function value(metric, grades, count)
   if count == 0 then return 0.0 end
   local first = mr.lists{ table.move(grades, 1, count, 1, {}) }
   local found = mr.metrics.parse(metric)(-mr.arange(1, count):double(), first):item()
-  return found == found and found or 0.0  -- without relevant rows
+  return found == found and found or 0.0  -- NaN without relevant rows becomes 0
 end
 
--- The contribution of rank r to a sum over ranks.
+-- What the row on rank r adds to a metric that is a sum over ranks.
 local function added(metric, grades, r) return value(metric, grades, r) - value(metric, grades, r - 1) end
 
 local measures = {

@@ -1,13 +1,13 @@
--- Westerborg (2022), Tables 3.1 to 3.3: the expectation of DCG, of the nRBP loss without its constant, and of AP over
--- all orders of X(2,1) and X(3,2), instances of two and three rows of which one and two are relevant. Every order is
--- ranked; the closed forms (Eqs. 3.8 to 3.10) stand beside the means. No data.
+-- Tables 3.1 to 3.3 of Westerborg (2022): the expectation of DCG, of the nRBP loss without its constant, and of AP over
+-- all orders of X(2,1) and X(3,2), lists of two and three rows with one and two relevant. Every order is evaluated; the
+-- closed forms (Eqs. 3.8 to 3.10) are shown beside the means. No data.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")
 
 local args = mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 
--- All orders of 1 to n, the first row first.
+-- All permutations of the numbers 1 to n; the first one is in rising order.
 local function orders(n)
   if n == 0 then return { {} } end
   local found = {}
@@ -21,7 +21,8 @@ local function orders(n)
   return found
 end
 
--- The grades of an instance in every order, as the thesis has them: relevant rows first.
+-- The grades of a list in every order of its rows, sorted as in the thesis: orders with relevant rows on top come
+-- first.
 local function ranked(instance)
   local lists = {}
   for i, order in ipairs(orders(instance.n)) do
@@ -32,7 +33,8 @@ local function ranked(instance)
   return lists
 end
 
--- A metric of every order of an instance, in order, and its expectation in closed form.
+-- A metric of every order of a list's rows, then its expectation over all orders in closed form, then the orders
+-- themselves.
 local function values(metric, instance)
   local lists, scores = ranked(instance), {}
   for _ = 1, #lists do
@@ -42,7 +44,7 @@ local function values(metric, instance)
   return found, mr.bounds.of(metric, instance.shape).expectation, lists
 end
 
--- The constant that the nRBP loss of Eq. 2.12 takes away: the sum of the relevant rows' places among themselves.
+-- The constant that the nRBP loss of Eq. 2.12 subtracts: the sum of 0 to P - 1 over the P relevant rows.
 local function constant(instance) return instance.p * (instance.p - 1) / 2 end
 
 local measures = {
@@ -51,7 +53,8 @@ local measures = {
   { "3.3", "AP", "ap", published.table_3_3, add = function() return 0 end },
 }
 
--- The printed values in the order of `ranked`: those of equal rankings are equal.
+-- The printed values in the order in which `ranked` lists the orders of rows. Sorting is enough, because orders with
+-- the same grades have the same value.
 local function printed_values(printed, metric)
   local sorted = table.move(printed, 1, #printed, 1, {})
   table.sort(sorted, function(a, b) if metric == "nrbp_loss" then return a < b end return a > b end)

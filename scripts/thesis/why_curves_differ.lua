@@ -1,11 +1,12 @@
 -- Westerborg (2022) finds that nDCG@k falls with k on MovieLens and rises on MQ2008 (section 5.1, Figure 5.1), suspects
--- "the used ranking function or dataset", and leaves the reason to future work (6.2). Which of the two is it? nDCG@k is
--- the DCG of k ranks over the most that k ranks can have.
--- While a list has k relevant rows or more that most grows with k, and each further rank, where fewer relevant rows are
--- found than above, pulls the quotient down. From then on it stays, and each relevant row that is still found adds to
--- the quotient. So the change from one k to the next is taken apart by whether a list has k relevant rows; the rankings
--- of MovieLens are measured again on lists of MQ2008's shapes; and made rankers, as good as those of either data set,
--- rank the shapes of both. Data, models and learning rates are those of Table 5.1, with the nDCG loss without a bound.
+-- "the used ranking function or dataset", and leaves the reason to future work (6.2). Which of the two is the reason?
+-- nDCG@k is the DCG of the first k ranks divided by the ideal DCG of k ranks. While a list has at least k relevant
+-- rows, the ideal DCG grows with k, and a rank that holds fewer relevant rows than the ranks above lowers nDCG@k. For
+-- larger k the ideal DCG is constant, and each further relevant row raises nDCG@k.
+-- Three analyses follow. The change from one k to the next is divided into a part of lists with at least k relevant
+-- rows and a part of lists with fewer. The rankings of MovieLens are measured again on lists thinned to MQ2008's shapes
+-- (numbers of rows and relevant rows). Simulated rankers with the AUC of either data set's model rank lists of both
+-- data sets' shapes. Data, models and learning rates are those of Table 5.1, with the nDCG loss without a bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -17,8 +18,8 @@ local args = runs.args(figure.options("why_curves_differ", {
 }), { without = { "recipe", "samples" }, smoke = { draws = 2 } })
 local deepest = cutoffs.deepest
 
--- Reads the lists that have both relevant and other rows from a study: their nDCG@k by k, rows, relevant rows, and mean
--- AUC.
+-- Reads those lists of a study that have both relevant and irrelevant rows: nDCG@k by k, the numbers of rows and
+-- relevant rows, and the mean AUC.
 local function measured(study, where, prefix)
   local rows, relevant = scores.lists(study, where, prefix .. "rows"), scores.lists(study, where, prefix .. "relevant")
   local m = { curves = {}, rows = {}, relevant = {}, auc = mr.stats.mean(scores.lists(study, where, prefix .. "auc")) }
@@ -35,7 +36,7 @@ local function measured(study, where, prefix)
   return m
 end
 
--- A case is a data set at one of its settings.
+-- One case per data set and setting (NSR or label), with the measured lists.
 local cases = {}
 for _, name in ipairs{ "movielens", "mq2008" } do
   local set, study = runs.set(args, name), cutoffs.study(args, name)
@@ -58,7 +59,7 @@ local function mean_curve(m)
   return y
 end
 
--- nDCG@k by k for random rankings of these lists: the mean in closed form.
+-- Cache of the function below: the expected nDCG@k of random rankings in closed form, by "k rows relevant".
 local known = {}
 local function random_curve(m)
   local y = {}
@@ -74,8 +75,9 @@ local function random_curve(m)
   return y
 end
 
--- The share of lists with fewer than k relevant rows by k, and the two parts of the change of mean nDCG@k from the
--- first to the last k: the part of lists with at least k relevant rows, and the part of lists with fewer.
+-- Returns three results. The first is the share of lists with fewer than k relevant rows, for each k. The other two
+-- split the change of mean nDCG@k from the first to the last k: the part of lists with at least k relevant rows, and
+-- the part of lists with fewer.
 local function taken_apart(m)
   local fewer, with, without = {}, 0, 0
   for k = 1, deepest do
@@ -89,8 +91,8 @@ local function taken_apart(m)
   return fewer, with, without
 end
 
--- nDCG@k of a made-up ranker, which puts a relevant row above another one with probability `auc` (Plackett-Luce: Gumbel
--- noise on scores).
+-- nDCG@k of a simulated ranker that puts a relevant row above an irrelevant one with probability `auc`. It is a
+-- Plackett-Luce ranker: scores with Gumbel noise.
 local function made_curve(m, auc)
   local lists, beta = {}, math.log(auc / (1 - auc))
   for l, n in ipairs(m.rows) do
@@ -107,7 +109,7 @@ local function made_curve(m, auc)
   return y
 end
 
--- The first table has the shapes of lists, and where the change of nDCG@k comes from.
+-- The first table has the shapes of lists, and which lists the change of nDCG@k comes from.
 local rows, apart = {}, {}
 for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)
@@ -129,7 +131,7 @@ end
 local shapes = table_of({ "data", "lists", "rows (median)", "relevant (median)", "fewer than 2", "fewer than 5", "fewer than 10",
   "nDCG@1", "nDCG@5", "nDCG@10", "change", "by lists with k", "by lists with fewer", "random @1", "random @10" }, rows)
 
--- The second table has lists by their number of relevant rows.
+-- The second table groups lists by their number of relevant rows: 1, 2 to 4, 5 to 9, or at least 10.
 local strata = { { 1, 1 }, { 2, 4 }, { 5, 9 }, { 10, math.huge } }
 local function stratum_text(s)
   if s[1] == s[2] then return tostring(s[1]) end
@@ -157,7 +159,8 @@ for _, case in ipairs(cases) do
 end
 local strata_table = table_of({ "data", "relevant rows", "lists", "nDCG@1", "nDCG@5", "nDCG@10", "change" }, by_stratum)
 
--- The third table has each ranker on lists of both shapes.
+-- The third table has trained and simulated rankers on lists of MovieLens' and of MQ2008's shapes. A simulated ranker's
+-- AUC must lie strictly between 0 and 1.
 local function clamped(auc) return math.min(math.max(auc, 0.01), 0.99) end
 local exchanged, swapped, made = {}, mean_curve(first.thinned), {}
 local function add(ranker, shape, auc, y) exchanged[#exchanged + 1] = { ranker, shape, auc, y[1], y[5], y[10], y[10] - y[1] } end
@@ -173,7 +176,6 @@ for _, ranker in ipairs{ first, other } do
 end
 local exchange = table_of({ "ranker", "lists of the shapes of", "AUC", "nDCG@1", "nDCG@5", "nDCG@10", "change" }, exchanged)
 
--- Figure
 local function line(name, y, color, style) return { name = name, y = y, color = color, style = style } end
 local function panel(title, series, ylabel)
   return mr.plot.lines{ title = title, series = series, xlabel = "k", ylabel = ylabel or "nDCG@k", legend = "legend" }
@@ -200,14 +202,13 @@ for i, each in ipairs(made) do
 end
 panels[#panels + 1] = panel("f. made rankers", made_lines)
 
--- Runs are those of the fold's models of a data set.
+-- How many training runs a row of the tables is from, by title of data set and setting.
 local counted = {}
 for _, case in ipairs(cases) do counted[case.title] = case.runs end
 local function cells_of(key)
   return intervals.cells(nil, function(row, column) return column:find "^random" and 0 or counted[row[key]] end)
 end
 
--- The findings in words.
 local a, b = apart[first], apart[other]
 local text = ([[
 While a list has k relevant rows or more, the most that its first k ranks can have grows with k, and nDCG@k falls where lower

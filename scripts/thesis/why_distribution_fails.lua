@@ -1,9 +1,9 @@
--- Westerborg (2022) finds that distribution based bounding ruins the nDCG loss (Table 5.1: 0.88 against 0.97 at NSR 1)
--- and leaves AP and nRBP as they are. Why? A model starts with equal scores. Smooth nDCG is then far below a random
--- ranking's, since its discount is convex; smooth AP and nRBP are near the middle. In that tail the thesis'
--- distribution function, summed over 300,000 samples, has no slope: these users have no gradient. The exact
--- distribution, and its logarithm or logit, have a slope that does not vanish. Data, models and learning rates are
--- those of Table 5.1 (MovieLens).
+-- Westerborg (2022) finds that distribution based bounding ruins the nDCG loss (Table 5.1: 0.88 instead of 0.97 at NSR
+-- 1), but not AP and nRBP. Why?
+-- A model starts with equal scores. Smooth nDCG is then far below that of a random ranking, because the discount is
+-- convex; smooth AP and nRBP are near the middle. So far down, the thesis' distribution function, a sum over 300,000
+-- samples, is flat, and users whose lists lie there get no gradient. The exact distribution, and its logarithm or
+-- logit, have a slope there. Data, models and learning rates are those of Table 5.1 (MovieLens).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -16,7 +16,7 @@ local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
 
--- The share of lists without a gradient by epoch, the mean over folds.
+-- The share of lists whose bounded nDCG has no gradient, by epoch, as the mean over folds.
 local function silent(nsr, bound)
   local sum, folds = {}, scores.trials(study, { nsr = nsr, bound = bound })
   for _, trial in ipairs(folds) do
@@ -25,7 +25,8 @@ local function silent(nsr, bound)
   return sum
 end
 
--- The first table has the results and the share of lists without a gradient.
+-- The first table has test nDCG by NSR and bound, and the share of lists without a gradient at the start, after one
+-- epoch and at the end.
 local rows, ps = {}, {}
 local cells = intervals.cells(function(_, column)
   return (column == "nDCG" or column == "change") and "bootstrap over users" or "Student's t over folds"
@@ -64,7 +65,8 @@ local learning = mr.table{
     ["after 1"] = "%.3f", ["at the end"] = "%.3f" }, mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
 }
 
--- The second table says where lists start on their distribution function.
+-- The second table has, for each NSR and metric, the value of the distribution function of random rankings at which
+-- lists start training.
 local starting = {}
 for _, nsr in ipairs(set.values) do
   for _, loss in ipairs(runs.losses) do
@@ -76,7 +78,8 @@ end
 local places = mr.table{ columns = { "NSR", "metric", "10 %", "median", "90 %", "share below 1e-6" }, rows = starting,
   formats = { ["share below 1e-6"] = "%.3f" } }
 
--- The figure shows where lists start (upper panels) and the share of lists without a gradient (lower panels).
+-- The figure shows at which value of their distribution function lists start (upper panels), and the share of lists
+-- without a gradient by epoch (lower panels).
 local panels = { columns = #set.values, title = figure.title(args), width = math.max(500, 330 * #set.values), height = 560 }
 for _, nsr in ipairs(set.values) do
   local series = {}
