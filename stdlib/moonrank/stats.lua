@@ -1,5 +1,5 @@
--- Statistics of results: tests of pairs and their correction, intervals, effect sizes, densities, curves and
--- distribution functions.
+-- mr.stats: statistics of results. Paired tests and corrections of p-values, bootstrap intervals, effect sizes,
+-- densities, regression curves and distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,10 +9,10 @@ local tensor = input.tensor
 
 local M = {}
 
----Computes Student's t-test of paired values, two-sided. Pairs with NaN on either side are left out
----and counted. If a value is infinite, all results except df and the counts are NaN. With fewer
----than two pairs t and p are NaN. If all differences are equal up to rounding, t is 0 (p = 1) or
----infinite (p = 0).
+---Computes Student's two-sided t-test of paired values. Pairs with NaN on either side are left out
+---and counted in `skipped`. If a value is infinite, all results except df and the counts are NaN.
+---With fewer than two pairs, t and p are NaN. If all differences are equal up to rounding, t is 0
+---(p = 1) for differences of 0, and otherwise infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
@@ -22,16 +22,16 @@ function M.paired_t(a, b)
   return record("paired_t", core.paired_t(tensor(where, a), tensor(where, b)))
 end
 
----Computes Wilcoxon's signed-rank test of paired values (Wilcoxon 1945), two-sided. Equal pairs are
----dropped; tied differences share their mean rank. Up to 200 unequal pairs p is exact (every sign a
----fair coin, ties included). Beyond that it uses the normal distribution with a continuity
----correction.
+---Computes Wilcoxon's two-sided signed-rank test of paired values (Wilcoxon 1945). Pairs of equal
+---values are dropped. Tied differences share their mean rank. With up to 200 unequal pairs, p is
+---exact (each sign is a fair coin toss, ties included). With more pairs, p is from the normal
+---distribution with a continuity correction.
 ---
----A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
----Differences are tied if their sizes agree within 1e-9 of the largest difference. Pairs with NaN
----on either side are left out and counted. Infinite differences are tied and larger than all
----others; the same infinity on both sides is an equal pair. p is NaN without pairs, and 1 if all
----pairs are equal.
+---A pair counts as equal if its values differ only by rounding (4 steps of float32, 64 steps of
+---float64). Differences are tied if their sizes agree within 1e-9 of the largest difference. Pairs
+---with NaN on either side are left out and counted in `skipped`. Infinite differences are tied and
+---larger than all finite differences. The same infinity on both sides is an equal pair. p is NaN
+---without pairs, and 1 if all pairs are equal.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
@@ -47,15 +47,16 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
   { "seed", "integer", default = 1, help = "seed of the random signs" },
 })
 
----Computes a permutation test of paired values, two-sided: how often the mean difference is at
----least as far from 0 under random signs of the differences (Fisher 1935, section 21). Up to 20
----unequal pairs it tries every choice of signs. Beyond that it draws `orders` random ones and adds
----the observed one (Phipson & Smyth 2010), so that p is never 0.
+---Computes a two-sided permutation test of paired values. p is the share of random signs of the
+---differences for which the mean difference is at least as far from 0 as the observed one (Fisher
+---1935, section 21). With up to 20 unequal pairs, every choice of signs is tried. With more pairs,
+---`orders` random choices are drawn and the observed signs are added (Phipson & Smyth 2010), so
+---that p is never 0.
 ---
----A pair whose values differ only by rounding (4 steps of float32, 64 steps of float64) is equal.
----Sums within 1e-9 of the largest possible sum count as equally far. Pairs with NaN on either side
----are left out and counted. Without pairs, or if a value is infinite, all results except the counts
----are NaN.
+---A pair counts as equal if its values differ only by rounding (4 steps of float32, 64 steps of
+---float64). Sums within 1e-9 of the largest possible sum count as equally far from 0. Pairs with
+---NaN on either side are left out and counted in `skipped`. Without pairs, or if a value is
+---infinite, all results except the counts are NaN.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.PermutationOptions
@@ -67,18 +68,18 @@ function M.permutation(a, b, options)
   return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
 
----Computes a bootstrap interval of a statistic from samples with replacement (Efron 1979; "bca":
----Efron 1987). For pairs, whole pairs are drawn. NaN, and pairs with NaN on either side, are left
----out and counted. Without values all results are NaN. Values beyond 1e100 in size, also infinite
----ones, are errors. The interval of "bca" is NaN if the estimate lies outside all samples, or if a
----function returned NaN.
+---Computes a bootstrap confidence interval of a statistic, from samples drawn with replacement
+---(Efron 1979; method "bca": Efron 1987). For paired values, whole pairs are drawn. NaN values, and
+---pairs with NaN on either side, are left out and counted in `skipped`. Without values, all results
+---are NaN. Values beyond 1e100 in size, also infinite ones, are errors. The interval of "bca" is
+---NaN if the estimate lies outside all samples, or if a statistic function returned NaN.
 ---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
 ---@param options? mr.stats.BootstrapOptions
 ---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }  error: standard deviation of the samples
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
--- The keys of p-values by growing p, without NaN.
+-- Returns the keys of a table of p-values, sorted from the smallest p to the largest. Keys of NaN are left out.
 local function keys_by_p(ps)
   local keys = {}
   for key, p in pairs(ps) do
@@ -91,15 +92,17 @@ local function keys_by_p(ps)
   return keys
 end
 
----Applies Holm's correction to several p-values (Holm 1979). Compared with a level, the corrected
----values keep the probability of any false rejection below it. NaN stays NaN and does not count as
----a test. A value that is not a number from 0 to 1 is an error.
+---Applies Holm's correction to several p-values (Holm 1979). If corrected values are compared with
+---a level, the probability of any false rejection stays below that level. NaN stays NaN and does
+---not count as a test. A value that is not a number from 0 to 1 is an error.
 ---@param ps mr.Tensor|number[]|table<any, number>  p-values in order, or by name
 ---@return table<any, number>  adjusted p-values, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end
-  if type(ps) ~= "table" then check.fail("mr.stats.holm: a tensor or a table of p-values expected, got a %s", type(ps)) end
+  if type(ps) ~= "table" then
+    check.fail("mr.stats.holm: a tensor or a table of p-values expected, got a %s", type(ps))
+  end
   local adjusted, largest = {}, 0
   for key, p in pairs(ps) do adjusted[key] = p end
   local keys = keys_by_p(ps)
@@ -110,11 +113,12 @@ function M.holm(ps)
   return adjusted
 end
 
----Computes the effect size of a paired difference: its mean in standard deviations of the
----differences (d_z; Cohen 1988, 2.3.5), and `hedges`, which removes the bias of d in small samples
----(Hedges 1981). It also returns the shares of pairs where a is larger, equal and smaller. NaN is
----left out as in the tests. If a value is infinite, d and hedges are NaN. They are infinite if all
----differences are equal, but 0 if all differences are 0.
+---Computes the effect size of a paired difference. `d` is the mean difference in standard
+---deviations of the differences (d_z; Cohen 1988, 2.3.5). `hedges` removes the bias of d in small
+---samples (Hedges 1981). It also returns the shares of pairs where a is larger than, equal to and
+---smaller than b. Pairs with NaN on either side are left out and counted in `skipped`. If a value
+---is infinite, d and hedges are NaN. If all differences are equal, d and hedges are infinite, or 0
+---for differences of 0.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { d: number, hedges: number, wins: number, ties: number, losses: number, n: integer, skipped: integer }
@@ -133,14 +137,18 @@ local kde_options = declare("mr.stats.KdeOptions", {
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
 
----Computes a density of values by Gaussian kernels (Silverman 1986; the rules are its 3.31 and 3.30;
----"lscv" searches like R's bw.ucv). NaN is left out and counted. Values beyond 1e100 in size, also
----infinite ones, are errors. No values at all are an error, too, and so are all-equal values for a
----rule.
+---Computes a density of values with Gaussian kernels (Silverman 1986: the bandwidth rules are his
+---3.31 and 3.30; "lscv" searches like R's bw.ucv). NaN is left out and counted in `skipped`. Values
+---beyond 1e100 in size, also infinite ones, are errors. It is an error if there are no values, or
+---if a rule has to find a bandwidth for values that are all equal.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
 ---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no minimum within the range of its search, as with many equal values
----Example: `mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3}).density[2]:item() * math.sqrt(2 * math.pi)   --> 1.0`
+---Example:
+---```lua
+---local kde = mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3})
+---kde.density[2]:item() * math.sqrt(2 * math.pi)   --> 1.0
+---```
 function M.kde(x, options)
   local where = "mr.stats.kde"
   local o = kde_options:read(where, options)
@@ -175,17 +183,22 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
       .. "everywhere" },
 }, curve_options)
 
----Fits a curve of y over x by Gaussian kernels (Nadaraya 1964, Watson 1964; local linear: Cleveland
----1979, Fan 1992), with a normal band of its standard error. The band uses each pair's residual
----from the curve through the other pairs, so the spread may differ along x (MacKinnon & White 1985,
----HC3). It does not include the curve's bias. Pairs with NaN on either side are left out and
----counted. Values beyond 1e100 in size, also infinite ones, are errors. So are fewer than two pairs
----and, for a rule, an x whose values are all equal.
+---Fits a curve of y over x with Gaussian kernels (Nadaraya 1964, Watson 1964; local linear:
+---Cleveland 1979, Fan 1992). The curve has a confidence band from its standard error and the normal
+---distribution. The band uses each pair's residual from the curve through all other pairs, so the
+---spread may differ along x (MacKinnon & White 1985, HC3). The band does not include the curve's
+---bias. Pairs with NaN on either side are left out and counted in `skipped`. It is an error if
+---values are beyond 1e100 in size or infinite, if there are fewer than two pairs, or if a rule has
+---to find a bandwidth for equal x.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.KernelRegressionOptions
 ---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, bandwidth: number, at_edge: boolean, cv: number, n: integer, skipped: integer }  cv: mean squared residual of each pair from the others' curve
----Example: `mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
+---Example:
+---```lua
+---local curve = mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2})
+---curve.y   --> {2, 8}  mr.Tensor {2} float64
+---```
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
@@ -201,8 +214,8 @@ function M.kernel_regression(x, y, options)
   local at = input.points(where, o, -(-a):max():item(), a:max():item())
   local curve, err, cv = core.kernel_regression(a, b, at, h, o.degree, o.nearest)
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
-  return record("kernel_regression", { x = at, y = curve, low = curve - half, high = curve + half, error = err, bandwidth = h,
-    at_edge = at_edge, cv = cv, n = #a, skipped = skipped })
+  return record("kernel_regression", { x = at, y = curve, low = curve - half, high = curve + half, error = err,
+    bandwidth = h, at_edge = at_edge, cv = cv, n = #a, skipped = skipped })
 end
 
 local spline_options = declare("mr.stats.SplineOptions", {
@@ -210,17 +223,22 @@ local spline_options = declare("mr.stats.SplineOptions", {
     help = "weight of the integral of the squared second derivative" },
 }, curve_options)
 
----Fits a cubic smoothing spline of y over x, with a band of its standard error. `range` must lie
----within x. The penalty is chosen by generalised cross validation (Craven & Wahba 1979). The band
----is that of the posterior (Wahba 1983). Pairs of equal x count as their mean, with its weight.
----Pairs with NaN on either side are left out and counted. Values beyond 1e100 in size, also
----infinite ones, are errors; so are fewer than three different x. The band is NaN if the spline
----leaves no degrees of freedom for the residuals.
+---Fits a cubic smoothing spline of y over x, with a confidence band. `range` must lie within the
+---values of x. The penalty on curvature is chosen by generalised cross validation (Craven & Wahba
+---1979). The band is from the spline's posterior standard error (Wahba 1983). Pairs of equal x
+---count as one pair with their mean and their total weight. Pairs with NaN on either side are left
+---out and counted in `skipped`. It is an error if values are beyond 1e100 in size or infinite, or
+---if there are fewer than three different x. The band is NaN if the spline leaves no degrees of
+---freedom for the residuals.
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
 ---@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother; at_edge: no minimum within the range of the search
----Example: `mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2}).y   --> {2, 8}  mr.Tensor {2} float64`
+---Example:
+---```lua
+---local spline = mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2})
+---spline.y   --> {2, 8}  mr.Tensor {2} float64
+---```
 function M.spline(x, y, options)
   local where = "mr.stats.spline"
   local o = spline_options:read(where, options)
@@ -242,9 +260,9 @@ function M.spline(x, y, options)
     at_edge = at_edge, df = df, gcv = gcv, n = #a, skipped = skipped })
 end
 
----Computes the empirical distribution function: the distinct values in order, and the share of
----values that are at most as large. NaN is left out and counted. Infinite values are errors.
----Without values x and p are empty.
+---Computes the empirical distribution function of values: the distinct values x in order and, for
+---each of them, the share p of values that are not larger. NaN is left out and counted in
+---`skipped`. Infinite values are errors. Without values, x and p are empty.
 ---@param x mr.Tensor|number[]
 ---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
@@ -262,12 +280,13 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
   { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
 })
 
----Finds where one sample's distribution function is better than the other's: below it if larger
----values are better, above it if smaller values are. A region's `from` and `to` fit a plot's
----`shade`. Areas are those between the two functions, so area_a - area_b is the difference of the
----means, positive if a is better. `ks` is their largest distance (Kolmogorov-Smirnov), first
----reached at `at`. NaN is left out and counted in each sample. Infinite values, and samples without
----values, are errors.
+---Finds the regions of values in which one sample's empirical distribution function is better than
+---the other sample's. The better function is the lower one if larger values are better, and the
+---higher one if smaller values are better. A region's `from` and `to` fit the option `shade` of
+---plots. `area_a` and `area_b` are the areas between the two functions where a or b is better;
+---area_a - area_b is the difference of the means, positive if a is better. `ks` is the largest
+---distance of the two functions (Kolmogorov-Smirnov), first reached at the value `at`. NaN is left
+---out and counted for each sample. Infinite values, and samples without values, are errors.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.EcdfCompareOptions
@@ -281,33 +300,49 @@ function M.ecdf_compare(a, b, options)
   for i, r in ipairs(found.regions) do
     regions[i] = { from = r.from, to = r.to, better = (r.sign < 0) == higher and "a" or "b" }
   end
-  return record("ecdf_compare", { regions = regions, ks = found.ks, at = found.at, area_a = higher and found.below or found.above,
-    area_b = higher and found.above or found.below, n = found.n, skipped = found.skipped })
+  return record("ecdf_compare", {
+    regions = regions,
+    ks = found.ks,
+    at = found.at,
+    area_a = higher and found.below or found.above,
+    area_b = higher and found.above or found.below,
+    n = found.n,
+    skipped = found.skipped,
+  })
 end
 
----Standardises values within groups: each value minus its group's mean, in sample standard
----deviations of the group. Scores of data sets and settings that differ in level and spread are
----then on one scale. Groups are the rows that agree in every column of `within`; without columns
----all rows are one group. NaN stays NaN and does not count. A group of one value, or of equal
----values, gives NaN. Values beyond 1e100 in size are errors.
+---Standardises values within groups: each value minus the mean of its group, divided by the group's
+---sample standard deviation. Scores from data sets and settings that differ in level and spread
+---then have one scale. A group consists of the rows that agree in every column of `within`. Without
+---`within`, all rows are one group. NaN stays NaN and does not count. A group of one value, or of
+---equal values, gives NaN. Values beyond 1e100 in size are errors.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.StandardizeOptions
 ---@return mr.Tensor  float64
----Example: `mr.stats.standardize({1, 2, 3, 10, 30, 50}, {within = {nsr = {1, 1, 1, 2, 2, 2}}})   --> {-1, 0, 1, -1, 0, 1}  mr.Tensor {6} float64`
+---Example:
+---```lua
+---local values, nsr = {1, 2, 3, 10, 30, 50}, {1, 1, 1, 2, 2, 2}
+---mr.stats.standardize(values, {within = {nsr = nsr}})   --> {-1, 0, 1, -1, 0, 1}  mr.Tensor {6} float64
+---```
 function M.standardize(x, options) return require("moonrank.stats.standardize")(x, options) end
 
----Fits a linear model by least squares, over factors and numbers. `:emmeans("loss")` returns the
----marginal means of a factor, `:contrasts("loss")` their differences, and `:predict{...}`
----predictions for further rows. Rows with NaN are left out and counted. Values beyond 1e100 in
----size, also infinite ones, are errors. Rows are assumed to be independent: if values are paired by
----list or fold, make that a factor.
+---Fits a linear model by least squares, over factors and numeric covariates. `:emmeans("loss")`
+---returns the marginal means of a factor, `:contrasts("loss")` the differences of these means, and
+---`:predict{...}` predictions for further rows. Rows with NaN are left out and counted in
+---`skipped`. Values beyond 1e100 in size, also infinite ones, are errors. The model assumes that
+---rows are independent. If values are paired by list or fold, make the list or fold a factor.
 ---@param options mr.stats.LinearModelOptions
 ---@return mr.LinearModel
----Example: `mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}:emmeans("loss")[2].mean   --> 4.5`
+---Example:
+---```lua
+---local model = mr.stats.linear_model{y = {1, 2, 3, 6}, factors = {loss = {"ap", "ap", "ndcg", "ndcg"}}}
+---model:emmeans("loss")[2].mean   --> 4.5
+---```
 function M.linear_model(options) return require("moonrank.stats.linear_model")(options) end
 
----Returns mean, sample standard deviation, number of values, and number of NaN left out. Results
----are inf or NaN if values are infinite, or if their sum or squares overflow.
+---Returns the mean and sample standard deviation of the values that are not NaN, the number of
+---these values (n), and the number of NaN (skipped). Mean and standard deviation are inf or NaN if
+---values are infinite, or if their sum or squares overflow.
 ---@param x mr.Tensor|number[]
 ---@return { mean: number, sd: number, n: integer, skipped: integer }
 ---Example: `mr.stats.summary({1, 2, 3}).sd   --> 1.0`
@@ -316,7 +351,8 @@ function M.summary(x)
   return record("summary", { mean = mean, sd = sd, n = n, skipped = skipped })
 end
 
----Returns the mean of the values that are not NaN; NaN if there are none.
+---Returns the mean of the values that are not NaN; NaN if all values are NaN or there are no
+---values.
 ---@param x mr.Tensor|number[]
 ---@return number
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`

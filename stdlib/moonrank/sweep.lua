@@ -1,5 +1,5 @@
--- Sweeps: many trials of one function over a space of parameters. A store keeps each result, and a later run continues
--- where an earlier one stopped.
+-- mr.sweep: runs a function as many trials over a space of hyperparameters. Each trial's result is stored in a file, so
+-- a later run of the script continues where an earlier run stopped.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -77,8 +77,8 @@ local sweep_options = declare("mr.SweepOptions", {
     help = "show the number of ended trials and the time left" },
 })
 
--- Sets the direction that the number's name has, unless the script gives one. A ranking metric ("valid_nrbp_loss") has
--- one direction only.
+-- Sets whether higher or lower values are better. If the script does not say so, the direction follows from the
+-- metric's name. A ranking metric such as "valid_nrbp_loss" has one direction, and the opposite is an error.
 local function set_direction(o)
   o.assumed = not o.direction and not o.metric
   local own = o.metric and metrics.direction(o.metric)
@@ -93,7 +93,7 @@ local function set_direction(o)
   end
 end
 
--- Reads the options in the description of a sampler or pruner, "tpe(generation = 10, good = 0.15)".
+-- Reads the options from the description of a sampler or pruner, such as "tpe(generation = 10, good = 0.15)".
 local function options_in(text)
   local found = {}
   for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do
@@ -102,8 +102,8 @@ local function options_in(text)
   return found
 end
 
--- Defaults of the sampler's and the pruner's options: the values with which the study began, or a generation for a
--- study of this size.
+-- Returns the defaults of the sampler's and the pruner's options. A study that is continued has the values with which
+-- it began. A new study gets a number of trials per generation that suits its size.
 local function usual_options(o)
   local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil
@@ -138,7 +138,8 @@ local function checked(options)
   return o
 end
 
--- The places where workers run, and the seconds between polls; nil if trials have to run in this process.
+-- Returns the runners (ranks or local processes) on which workers run, and the seconds between polls. Returns nil if
+-- trials have to run in this process.
 local function runners_of(o)
   if ranks.rank() then return ranks.runners(o.silence) end
   local wanted = o.workers or gpus.workers()
@@ -150,7 +151,7 @@ local function runners_of(o)
   end
 end
 
--- Runs trials one after another in this process. Returns true if Ctrl-C ended them.
+-- Runs the trials of a study one after another in this process. Returns true if Ctrl-C ended them early.
 local function run_here(o, plan, view, context)
   local known = 0
   while true do
@@ -174,7 +175,7 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
-  store.look(o.store)  -- raises an error for a file that is not a store, before folders are made
+  store.look(o.store)  -- before folders are made, raises an error if the file is not a store
   local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -192,7 +193,8 @@ local function run_study(o, call, study, fingerprint, context)
   local interrupted
   if runners then
     interrupted = pool.run{ schedule = plan, live = view, runners = runners, pause = pause, call = call,
-      fingerprint = fingerprint, numerics = not o.mix_numerics and core.numerics() or nil, metric = o.metric or "value" }
+      fingerprint = fingerprint, numerics = not o.mix_numerics and core.numerics() or nil,
+      metric = o.metric or "value" }
   else
     interrupted = run_here(o, plan, view, context)
   end
@@ -201,68 +203,72 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
--- Number of calls so far by the table `arg`, from which workers are started. A script that another script runs with its
--- own `arg` counts its calls from 1, because a worker runs that script alone.
+-- Number of mr.sweep calls so far for each `arg` table (command line of a script). A worker finds its sweep by this
+-- number. A script that runs inside another script with its own `arg` counts from 1, because a worker runs that script
+-- alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
--- Closed at the end of a sweep, also by an error. Otherwise later sweeps would be refused as sweeps inside a trial.
+-- Sets `running` to false when a sweep ends, also by an error. Otherwise later sweeps would be refused as sweeps inside
+-- a trial.
 local ends_running <const> = setmetatable({}, { __close = function() running = false end })
 
--- The name of this call: script, arguments and number.
+-- Returns an identifier of this call of mr.sweep: the script, its arguments, and the number of the call.
 local function name_of_call()
   local line = rawget(_G, "arg") or calls_of
   calls_of[line] = (calls_of[line] or 0) + 1
   return table.concat({ line[0] or "", table.concat(line, "\0"), calls_of[line] }, "\0")
 end
 
----Runs every trial of a study that has not ended yet, and returns the study's results.
+---Runs the trials of a study that have not ended yet, and returns the study's results.
 ---
----Each trial is a row of the store as soon as it begins. Its result, or the reason why it failed,
----is written when it ends. Running the script again continues where it stopped. It is an error if
----the space, sampler, seed, settings, code or data changed; the error names what changed.
----`force = true` continues anyway.
+---Each trial is a row of the store file as soon as it begins. Its result, or the reason why it
+---failed, is written when it ends. Running the script again continues where it stopped. It is an
+---error if the space, sampler, seed, settings, code or data have changed; the error names what
+---changed. `force = true` continues anyway.
 ---
 ---The code of the trials is `run` with the functions and values that it captures (tables, tensors,
----data and objects by their content), the named values of the space, the globals that it names,
+---data and objects by their content), the named values of the space, the globals that `run` names,
 ---definitions (mr.losses.define and the like), every module that is loaded when the study begins,
----and what a trial loads by require or dofile. Comments, white space and code outside of these may
----change. A weak table, e.g. `setmetatable({}, { __mode = "k" })`, counts as a cache, and its
----contents are not compared.
+---and what a trial loads by require or dofile. Comments, white space and any other code may change.
+---A weak table, e.g. `setmetatable({}, { __mode = "k" })`, counts as a cache, and its contents are
+---not compared.
 ---
----Options of mr.args are compared if they are passed as `settings`. If other options change that
----the trials' functions read, a warning names the option and its old and new value. Changes of
----`settings` and `data` are also detected within tables. A store of an earlier version, which
----recorded code in another form, needs `force = true` once.
+---Options of mr.args are compared if they are passed as `settings`. If an option that the trials'
+---functions read changes without being in `settings`, a warning names the option and its old and
+---new value. Changes inside tables of `settings` and `data` are also detected. A store of an
+---earlier version, which recorded code in another form, needs `force = true` once.
 ---
----A trial keeps the fingerprints of the data that it passed to mr.fit and mr.evaluate. Before its
----results are returned to a later run, the trial is started again up to that call, to compare its
----data. Trials continue under the numerics version of the earlier ones (`moonrank --version` prints
----it), unless `mix_numerics = true`. The metric cannot change once trials have results, even with
----`force`.
+---A trial stores the fingerprints of the data that it passed to mr.fit and mr.evaluate. Before a
+---later run returns the results of an ended trial, it starts the trial again up to that call and
+---compares the data. Trials run under the numerics version of earlier trials of the study (printed
+---by `moonrank --version`); another version is an error, unless `mix_numerics = true`. The metric
+---cannot change once trials have results, even with `force`.
 ---
----Trials run in other processes. These start the script anew and take trials where it calls
----`mr.sweep`. Their output goes to a file beside the store. Results do not depend on the number of
----processes. Trials begin in the order of their numbers. The displayed time left is the mean time
----of the finished trials, times the number of trials left, divided by the workers.
+---Trials run in worker processes. A worker starts the script anew, and takes trials when the script
+---calls `mr.sweep`. The output of workers goes to a file beside the store. Results do not depend on
+---the number of workers. Trials begin in the order of their numbers. The displayed time left is the
+---mean time of the finished trials, times the number of trials left, divided by the workers.
 ---
----Beside its number, `run` may return an evaluation's values per list: {ndcg = 0.5, per_list =
----...}. Or several by name: per_list = {ndcg = values, list = the number of each list's user or
----query}.
+---Besides its number, `run` may return the values per list of an evaluation: `{ndcg = 0.5,
+---per_list = ...}`. The table per_list may also have several metrics by name, and the number of
+---each list's user or query: `per_list = {ndcg = values, list = numbers}`.
 ---
 ---`pruner = {"hyperband", max_resource = R}` puts trials into brackets by their numbers
----(mr.sweep.HyperbandOptions). With factor 3 and R = 81 the brackets have 81, 34, 15, 8 and 5
----trials. All trials of a bracket run up to a step and pause. The best third, by their reports at
----that step, continues to three times that step, and so on up to R, where a trial ends by itself.
----The others are pruned. A paused trial continues by running again: from its checkpoint with
----`mr.fit{trial = trial, checkpoint = true}`, else from its beginning. Which trials continue does
----not depend on the number of workers or on interruptions. If `trials` ends within a bracket and is
----raised later, other trials may continue than with the larger number from the start. A sampler
----that learns ("tpe") uses results of earlier brackets only.
+---(mr.sweep.HyperbandOptions). With factor 3 and R = 81, the brackets have 81, 34, 15, 8 and 5
+---trials. All trials of a bracket run up to a certain step and pause. The best third of the trials,
+---by their reports at that step, continues to three times that step, and so on up to R, where a
+---trial ends by itself. All other trials of the bracket are pruned. A paused trial continues by
+---running again: from its checkpoint with `mr.fit{trial = trial, checkpoint = true}`, else from its
+---beginning. Which trials continue does not depend on the number of workers or on interruptions. If
+---`trials` ends within a bracket and is raised later, other trials may continue than with the
+---larger number from the start. A sampler that learns ("tpe") uses only the results of earlier
+---brackets.
 ---
----Under `mpirun` or `srun` each started process has one worker. The first process writes the store,
----continues the script, and is the only one that prints. The others stay in their first `mr.sweep`
----until the first process ends. All processes need the folder of the script and of the store. If a
----worker ends, its trial ends as it does on one machine. If a process ends, the launcher ends all
----processes (unless `mpirun --enable-recovery`); the sweep can be continued later.
+---Under `mpirun` or `srun`, each started process has one worker. The first process writes the
+---store, continues the script, and is the only one that prints. All other processes stay in their
+---first `mr.sweep` until the first process ends. All processes need access to the folder of the
+---script and of the store. If a worker ends, its trial ends as it does on one machine. If a process
+---ends, the launcher ends all processes (unless `mpirun --enable-recovery`); the sweep can be
+---continued later.
 ---@param options mr.SweepOptions
 ---@return mr.Results
 function M.sweep(options)
@@ -278,7 +284,7 @@ function M.sweep(options)
   running = true
   local _ <close> = ends_running
   if role and role.call == call then worker.serve(role.channel, context, fingerprint) end
-  if not role then  -- in a worker, an earlier sweep of the script has ended already
+  if not role then  -- a worker skips earlier sweeps of the script, which have ended, and only reads their results
     local ok, message = pcall(run_study, o, call, study, fingerprint, context)
     code.settle(o.run, o.space, study.code)
     if not ok then error(message, 0) end

@@ -1,4 +1,4 @@
--- The studies of a store as text: the number of trials in each state, the best trials, and why others failed.
+-- Prints the studies of a store as text: the number of trials in each state, the best trials, and why trials failed.
 local core = require "moonrank.core"
 local conventions = require "moonrank.results.conventions"
 local left_out = require "moonrank.results.left_out"
@@ -6,10 +6,11 @@ local make_table = require("moonrank.table").new
 
 local M = { states = left_out.states }
 
----Returns the name of the number by which a study compares trials.
+---Returns the name of the number by which a study compares its trials: its metric, or "value" if
+---the metric has no name.
 function M.metric_of(study) return study.metric or "value" end
 
----Returns the number of trials in each state as text: "12 done, 1 failed".
+---Returns the number of trials in each state as text, such as "12 done, 1 failed".
 ---@param counts table<string, integer>
 ---Example: `require("moonrank.results.text").counts{failed = 1, done = 12}   --> 12 done, 1 failed`
 function M.counts(counts)
@@ -20,7 +21,7 @@ function M.counts(counts)
   return #parts > 0 and table.concat(parts, ", ") or "no trials"
 end
 
--- The best trials as a table.
+-- Returns the five best trials of a study as the text of a table.
 local function best_text(results)
   local data, rows = results:columns(), {}
   local value, order = data:column("results", "value"), results:order(data, data:rows("results"))
@@ -33,18 +34,20 @@ local function best_text(results)
   return tostring(conventions.below(results, made, data, order))
 end
 
--- Reasons why trials failed.
+-- Returns the reasons why trials of a study failed or were killed: a line for each of the first five trials.
 local function failures_text(results)
   local failed = results:trials{ columns = { "number", "state", "reason" }, states = { "failed", "killed" } }.rows
   local lines = {}
   for i = 1, math.min(5, #failed) do
-    lines[i] = core.safe_text(("trial %s %s: %s"):format(failed[i][1], failed[i][2], tostring(failed[i][3]):match "[^\n]*"))
+    lines[i] = core.safe_text(("trial %s %s: %s"):format(failed[i][1], failed[i][2],
+      tostring(failed[i][3]):match "[^\n]*"))
   end
   if #failed > 5 then lines[6] = ("... and %d more"):format(#failed - 5) end
   return table.concat(lines, "\n")
 end
 
----Returns the studies of a store as text, with a note below if a copy is read.
+---Returns the studies of a store as text. A note below says if a copy of the store was read instead
+---of the store.
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results
 function M.of(path, names, open, note)

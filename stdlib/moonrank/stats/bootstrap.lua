@@ -1,4 +1,5 @@
--- Bootstrap intervals of means, medians and functions of the script.
+-- mr.stats.bootstrap: bootstrap confidence intervals of a mean, a median, or a statistic that a function of the script
+-- computes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -16,7 +17,8 @@ local bootstrap_options = declare("mr.stats.BootstrapOptions", {
   { "seed", "integer", default = 1, help = "seed of the samples" },
 }, input.level_options)
 
--- A tensor of values, or two tensors of pairs, without NaN.
+-- Returns the values as one tensor, or paired values as two tensors, without NaN. It also returns how many values or
+-- pairs were left out.
 local function values_of(x)
   if type(x) ~= "table" or type(x[1]) == "number" or #x == 0 then
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
@@ -27,7 +29,8 @@ local function values_of(x)
   return { a, b }, skipped
 end
 
--- The number that f returns for the columns as drawn by `draw`.
+-- Returns the number that the script's function f computes from the columns. With `draw`, f gets the columns resampled
+-- by `draw`.
 local function value_of(f, columns, draw)
   local drawn = {}
   for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end
@@ -39,11 +42,14 @@ local function value_of(f, columns, draw)
     end
     value = entries[1]
   end
-  if type(value) ~= "number" then check.fail("%s: the statistic returned a %s, expected a number", where, type(value)) end
+  if type(value) ~= "number" then
+    check.fail("%s: the statistic returned a %s, expected a number", where, type(value))
+  end
   return value
 end
 
--- The estimate, its values on samples, and its values without each entry, by calls of the script's function.
+-- Calls the script's statistic function f. Returns its value on all rows, on each bootstrap sample, and (for "bca") on
+-- all rows but one, for each row.
 local function by_function(f, columns, o)
   local samples, without = {}, {}
   local estimate = value_of(f, columns)

@@ -1,4 +1,4 @@
--- Errors of predictions, and the share of pairs that predictions order correctly.
+-- Error measures of predictions (RMSE, MAE, R^2), and the share of pairs of rows that scores order correctly.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local input = require "moonrank.stats.input"
@@ -11,7 +11,8 @@ local function vector(where, name, x)
   return values:detach():to("cpu"):double()
 end
 
--- Predictions and true values as vectors of float64.
+-- Returns predictions and true values as float64 vectors on the CPU. It is an error if their lengths differ, or if they
+-- are empty.
 local function both(where, predicted, truth)
   local a, b = vector(where, "predicted", predicted), vector(where, "truth", truth)
   if #a ~= #b then check.fail("%s: %d predictions, but %d true values", where, #a, #b) end
@@ -19,8 +20,8 @@ local function both(where, predicted, truth)
   return a, b
 end
 
----Returns the root of the mean squared error. It is NaN if a value is NaN. Values beyond 1e100 in
----size, also infinite ones, are errors.
+---Returns the root mean squared error of predictions. It is NaN if a value is NaN. Values beyond
+---1e100 in size, also infinite ones, are errors.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -30,7 +31,8 @@ function M.rmse(predicted, truth)
   return ((a - b) ^ 2):mean():sqrt():item()
 end
 
----Returns the mean absolute error. It is NaN if a value is NaN.
+---Returns the mean absolute error of predictions. It is NaN if a value is NaN. Values beyond 1e100
+---in size are errors.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -41,8 +43,8 @@ function M.mae(predicted, truth)
 end
 
 ---Returns the coefficient of determination R^2: 1 minus the sum of squared errors over the sum of
----squares around the true values' mean. It is below 0 if the mean predicts better. It is NaN if the
----true values are all equal, or if a value is NaN.
+---squares around the mean of the true values. R^2 is below 0 if predicting that mean for all rows
+---has smaller errors. It is NaN if the true values are all equal, or if a value is NaN.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number
@@ -53,9 +55,9 @@ function M.r2(predicted, truth)
   return 1 - ((a - b) ^ 2):sum():item() / spread
 end
 
----Returns the pairwise accuracy over all lists: the share of pairs of rows of a list with unequal
----grades that the scores order like the grades. Equal scores count a half. It is NaN if there is no
----such pair, or if a score is NaN.
+---Returns the pairwise accuracy of scores: among all pairs of rows of a list with unequal grades,
+---the share that the scores order like the grades. A pair with equal scores counts a half. The
+---result is NaN if no list has unequal grades, or if a score is NaN.
 ---@param scores mr.Tensor|number[]  [rows]
 ---@param lists mr.Lists
 ---@return number

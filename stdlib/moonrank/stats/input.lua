@@ -1,13 +1,15 @@
--- Arguments of the statistics: tensors or tables of numbers, and checked options.
+-- Checks the arguments of mr.stats: converts tensors and tables of numbers, and declares options that several functions
+-- have.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
--- Squares of larger numbers and of smaller bandwidths would overflow or underflow.
+-- Largest size of a value and smallest bandwidth that statistics accept. Beyond these limits, sums of squares and cubes
+-- could overflow or underflow.
 M.largest, M.smallest = 1e100, 1 / 1e100
--- Points of a curve, and random draws.
+-- Largest number of points of a curve, and largest number of random draws.
 M.most_points, M.most_draws = 1000000, 100000000
 
 M.level_options = declare("mr.stats.LevelOptions", {
@@ -15,7 +17,8 @@ M.level_options = declare("mr.stats.LevelOptions", {
     help = "share of such intervals that contain the true value" },
 })
 
----Returns a tensor on the CPU from a tensor or a table of numbers.
+---Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the
+---CPU.
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
 function M.tensor(where, x)
@@ -24,26 +27,34 @@ function M.tensor(where, x)
   return x
 end
 
----Returns a tensor whose values are small enough for sums of their squares and cubes.
+---Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size are errors,
+---because their squares and cubes could overflow.
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
 function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)
-  if at then check.fail("%s: entry %d of %s is %g, expected numbers up to %g in size", where, at, name, value, M.largest) end
+  if at then
+    check.fail("%s: entry %d of %s is %g, expected numbers up to %g in size", where, at, name, value, M.largest)
+  end
   return values
 end
 
----Returns a table of numbers from a tensor or a table of numbers.
+---Returns a plain table of numbers from a tensor or a table of numbers. Values beyond 1e100 in size
+---are errors.
 ---@param name string  of the argument
 ---@param x mr.Tensor|number[]
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
-  if type(x) ~= "table" then check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x)) end
+  if type(x) ~= "table" then
+    check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x))
+  end
   for i = 1, #x do
     local each = x[i]
-    if type(each) ~= "number" then check.fail("%s: row %d of %s is a %s, expected a number", where, i, name, type(each)) end
+    if type(each) ~= "number" then
+      check.fail("%s: row %d of %s is a %s, expected a number", where, i, name, type(each))
+    end
     if math.abs(each) > M.largest then
       check.fail("%s: row %d of %s is %g, expected numbers up to %g in size", where, i, name, each, M.largest)
     end
@@ -51,7 +62,8 @@ function M.numbers(where, name, x)
   return x
 end
 
----Returns the names of a table's columns, sorted. Raises an error if a name is not a text.
+---Returns the names of a table's columns, sorted. Raises an error if a column's key is not a
+---string.
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
 function M.column_names(where, option, columns)
@@ -63,8 +75,8 @@ function M.column_names(where, option, columns)
   return check.names(columns)
 end
 
----Returns the levels of a column of names in order of appearance, and for each row the index of its
----level. NaN is not a level and stays NaN.
+---Returns the levels (different names) in a column, in the order in which they first appear, and
+---for each row the index of its level. NaN is not a level and stays NaN in the rows.
 ---@param name string  of the column
 ---@param count integer  number of rows that the column must have
 ---@param other string   name of the other column with this number of rows
@@ -86,11 +98,12 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----Returns true for a list {lowest, highest} of two numbers whose squares are finite.
+---Returns true if the value is a list {lowest, highest} of two numbers whose squares are finite.
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end
 
----Returns the points of a curve: `o.points` of them, over `o.range`, or from `low` to `high`.
+---Returns the x values at which a curve is computed: `o.points` evenly spaced points over
+---`o.range`, or else from `low` to `high`.
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
@@ -103,8 +116,8 @@ function M.points(where, o, low, high)
   return core.tensor(points, "float64", "cpu")
 end
 
----Returns the bandwidth. A number is used unchanged. A rule is computed by `find`, which also
----returns whether its search ended at a limit.
+---Returns the bandwidth of a kernel. If `value` is a number, it is the bandwidth. If `value` is the
+---name of a rule, `find` computes the bandwidth and says whether its search ended at a limit.
 ---@param value string|number
 ---@param find fun(rule: string): number, boolean
 ---@return number bandwidth

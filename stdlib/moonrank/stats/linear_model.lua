@@ -1,4 +1,5 @@
--- Linear models of results over factors (loss, bound, fold) and numbers, and marginal means of factors.
+-- mr.stats.linear_model: least-squares models of results over factors (loss, bound, fold) and numbers, and the marginal
+-- means of factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -27,14 +28,14 @@ local model_options = declare("mr.stats.LinearModelOptions", {
 ---@field skipped integer  rows with NaN
 local Model = check.class("mr.LinearModel")
 
--- The names of levels as one text.
+-- Joins the names of levels (values of factors) to one text, such as "ndcg, minmax".
 local function name_of(levels)
   local parts = {}
   for i, level in ipairs(levels) do parts[i] = tostring(level) end
   return table.concat(parts, ", ")
 end
 
--- Names of the levels of a factor in order of appearance, and each row's level.
+-- Returns the names of a factor's levels in the order in which they first appear, and the index of each row's level.
 local function levels_of(name, values, count)
   local levels, rows = input.levels(where, "factor " .. name, values, count, "y")
   if #levels < 2 then
@@ -43,13 +44,16 @@ local function levels_of(name, values, count)
   local seen = {}
   for _, level in ipairs(levels) do
     local text = tostring(level)
-    if seen[text] then check.fail("%s: factor %s has two levels with the name %s, expected different names", where, name, text) end
+    if seen[text] then
+      check.fail("%s: factor %s has two levels with the name %s, expected different names", where, name, text)
+    end
     seen[text] = true
   end
   return levels, rows
 end
 
--- The columns of a factor or covariate: an indicator of each level but the first, or the number itself.
+-- Returns the design-matrix columns of one factor or covariate for one row: a 0/1 indicator of each level but the
+-- first, or the covariate's number.
 local function coded(self, name, value)
   local levels = self._levels[name]
   if not levels then return { value }, { name } end
@@ -61,7 +65,7 @@ local function coded(self, name, value)
   return columns, names
 end
 
--- The row of the design for one value of every name, and the names of its columns.
+-- Returns the row of the design matrix for given values of all factors and covariates, and the names of its columns.
 local function design_row(self, values)
   local row, names = { 1 }, { "(mean)" }
   for _, term in ipairs(self._terms) do
@@ -84,7 +88,7 @@ local function design_row(self, values)
   return row, names
 end
 
--- Checks that an interaction has two or more different names, and is there once.
+-- Raises an error if an interaction has fewer than two different names, or if the same interaction was given before.
 local function check_interaction(names, columns, seen)
   if type(names) ~= "table" then
     check.fail("%s: an interaction is a %s, expected a table of names", where, type(names))
@@ -102,7 +106,8 @@ local function check_interaction(names, columns, seen)
   seen[key] = true
 end
 
--- Sets the levels and terms of the model. Returns the response, the columns by name, and the rows without NaN.
+-- Reads the options, and sets the model's factor levels and its terms (main effects and interactions). Returns the
+-- response, the columns by name, and the indices of rows without NaN.
 local function read(self, o)
   local y = input.numbers(where, "y", o.y)
   local columns, kept = {}, {}
@@ -136,7 +141,8 @@ local function read(self, o)
   return y, columns, kept
 end
 
--- The design and the response as tensors, and the names of columns. Also sets the means of covariates.
+-- Returns the design matrix and the response as tensors, and the names of the matrix columns. Also stores the mean of
+-- each covariate.
 local function design(self, y, columns, kept)
   local flat, values, names = {}, {}, nil
   for k, i in ipairs(kept) do
@@ -160,7 +166,7 @@ local function dot(a, b)
   return sum
 end
 
--- A combination of coefficients, its standard error, and t.
+-- Returns a weighted sum of the model's coefficients, its standard error, and its t statistic.
 local function estimate(self, weights)
   local spread = {}
   for i, row in ipairs(self._inverse) do spread[i] = dot(row, weights) end
@@ -168,7 +174,8 @@ local function estimate(self, weights)
   return value, err, value / err
 end
 
--- A mean with two intervals: of the mean itself, and of a further row, which adds the spread of the residuals.
+-- Returns a predicted mean with two intervals. The confidence interval is for the mean. The prediction interval is for
+-- one further row and also includes the spread of the residuals.
 local function with_intervals(self, weights, level)
   local mean, err = estimate(self, weights)
   local t = core.student_quantile(0.5 + 0.5 * level, self.df)
@@ -192,8 +199,8 @@ local function new(options)
   local x, target, names = design(self, y, columns, kept)
   local beta, inverse, residual, rank = core.least_squares(x, target)
   if rank < #names then
-    check.fail("%s: only %d of %d columns are independent in %d rows. A combination of levels has no rows, or one factor is "
-      .. "nested in another", where, rank, #names, #kept)
+    check.fail("%s: only %d of %d columns are independent in %d rows. A combination of levels has no rows, or one "
+      .. "factor is nested in another", where, rank, #names, #kept)
   end
   self._beta, self._inverse, self._names = beta:totable(), inverse:totable(), names
   self.n, self.skipped, self.df = #kept, #y - #kept, #kept - #names
@@ -206,7 +213,7 @@ local function new(options)
   return self
 end
 
--- Calls f(values) for every combination of the levels of some factors, from factor `first` on.
+-- Calls f(values) for every combination of the levels of the factors in `names`, beginning with factor number `first`.
 local function for_cells(self, names, values, f, first)
   first = first or 1
   local name = names[first]
@@ -217,7 +224,8 @@ local function for_cells(self, names, values, f, first)
   end
 end
 
--- For every combination of the levels of some factors: its levels, and the weights of the coefficients in its mean.
+-- Returns, for every combination of levels of the wanted factors, its levels and the weight of each coefficient in its
+-- marginal mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
   if wanted.n == 0 then check.fail("%s: no factor is given, expected the name of at least one", method) end
@@ -246,16 +254,22 @@ local function marginal_weights(self, method, wanted)
 end
 
 ---Returns estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for
----every level of a factor, or for every combination of levels of several factors. Levels of the
----other factors have equal weights, however many rows they have; numbers are at their means.
----Intervals are by Student's t: for the mean (low, high), and for one further row (prediction_low,
----prediction_high). They are NaN if the model has no degrees of freedom.
+---every level of a factor, or for every combination of levels of several factors. The levels of all
+---other factors have equal weights, however many rows they have; numeric covariates are at their
+---means. Intervals are from Student's t: for the mean (low, high), and for one further row
+---(prediction_low, prediction_high). Intervals are NaN if the model has no degrees of freedom.
 ---@param ... string|mr.stats.LevelOptions  names of factors; options last
 ---@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
----Example: `mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}:emmeans("loss", {level = 0.9})[2].mean   --> 6.0`
+---Example:
+---```lua
+---local model = mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}
+---model:emmeans("loss", {level = 0.9})[2].mean   --> 6.0
+---```
 function Model:emmeans(...)
   local method, wanted, found, options = "mr.LinearModel:emmeans", table.pack(...), {}, nil
-  if type(wanted[wanted.n]) == "table" then options, wanted[wanted.n], wanted.n = wanted[wanted.n], nil, wanted.n - 1 end
+  if type(wanted[wanted.n]) == "table" then
+    options, wanted[wanted.n], wanted.n = wanted[wanted.n], nil, wanted.n - 1
+  end
   local level = level_of(method, options)
   for i, cell in ipairs(marginal_weights(self, method, wanted)) do
     found[i] = with_intervals(self, cell.weights, level)
@@ -264,7 +278,7 @@ function Model:emmeans(...)
   return found
 end
 
--- The index of a level, or the number, in a row that is to be predicted.
+-- Returns the value that a row to be predicted has in one column: the index of its level for a factor, or its number.
 local function value_of(self, method, name, column, i)
   local value, levels = column[i], self._levels[name]
   if not levels then return value end
@@ -275,7 +289,7 @@ local function value_of(self, method, name, column, i)
     name_of(levels))
 end
 
--- The columns that are to be predicted, and their number of rows.
+-- Checks the rows for which predictions are wanted. Returns their columns by name, and the number of rows.
 local function read_rows(self, method, rows)
   if type(rows) ~= "table" then check.fail("%s: rows is a %s, expected a table of columns", method, type(rows)) end
   local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
@@ -299,13 +313,18 @@ local function read_rows(self, method, rows)
   return columns, count or 0
 end
 
----Predicts further rows, with intervals by Student's t: for the mean of such rows (low, high), and
----for one such row (prediction_low, prediction_high). A number that is NaN gives NaN. Intervals are
----NaN if the model has no degrees of freedom.
+---Predicts the response for further rows. It returns the predicted mean of each row, with intervals
+---by Student's t: for the mean of rows with these values (low, high), and for a single row
+---(prediction_low, prediction_high). A row with a NaN number gets NaN. Intervals are NaN if the
+---model has no degrees of freedom.
 ---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
 ---@param options? mr.stats.LevelOptions
 ---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
----Example: `mr.stats.linear_model{y = {1, 3, 5, 7}, covariates = {nsr = {1, 2, 3, 4}}}:predict{nsr = {5, 6}}[2].mean   --> 11.0`
+---Example:
+---```lua
+---local model = mr.stats.linear_model{y = {1, 3, 5, 7}, covariates = {nsr = {1, 2, 3, 4}}}
+---model:predict{nsr = {5, 6}}[2].mean   --> 11.0
+---```
 function Model:predict(rows, options)
   local method, found = "mr.LinearModel:predict", {}
   local level = level_of(method, options)
@@ -318,8 +337,9 @@ function Model:predict(rows, options)
   return found
 end
 
----Tests the differences between all pairs of marginal means with Student's t-test, two-sided.
----`adjusted` is Holm's correction over these pairs.
+---Tests the differences between all pairs of marginal means of a factor (or of combinations of
+---several factors) with Student's two-sided t-test. `adjusted` is the p-value after Holm's
+---correction for all pairs.
 ---@param ... string  names of factors
 ---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
 function Model:contrasts(...)
@@ -330,8 +350,14 @@ function Model:contrasts(...)
       for k, w in ipairs(cells[i].weights) do weights[k] = w - cells[j].weights[k] end
       local difference, err, t = estimate(self, weights)
       ps[#ps + 1] = core.student_p(t, self.df)
-      found[#found + 1] = { first = name_of(cells[i].levels), second = name_of(cells[j].levels), difference = difference,
-        error = err, t = t, p = ps[#ps] }
+      found[#found + 1] = {
+        first = name_of(cells[i].levels),
+        second = name_of(cells[j].levels),
+        difference = difference,
+        error = err,
+        t = t,
+        p = ps[#ps],
+      }
     end
   end
   for i, adjusted in ipairs(require("moonrank.stats").holm(ps)) do found[i].adjusted = adjusted end

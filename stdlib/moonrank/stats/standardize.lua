@@ -1,4 +1,4 @@
--- Values minus the mean of their group, in standard deviations of the group.
+-- mr.stats.standardize: subtracts the mean of a value's group and divides by the standard deviation of the group.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"
@@ -10,7 +10,8 @@ local standardize_options = declare("mr.stats.StandardizeOptions", {
     help = "columns of names, by their own name: {data = {...}, nsr = {...}}" },
 })
 
--- Groups of rows that have the same level in every column. A row with NaN is in no group.
+-- Returns the groups of rows that have equal values in every column of `within`. A row with NaN in a column is in no
+-- group.
 local function groups_of(within, count)
   local groups, by_key, columns = {}, {}, {}
   for i, name in ipairs(input.column_names(where, "within", within)) do
@@ -29,7 +30,8 @@ local function groups_of(within, count)
   return groups
 end
 
--- Mean and standard deviation. The deviation is NaN if all values are equal, also if their mean is rounded.
+-- Returns the mean and standard deviation of a group. The deviation is NaN if all values are equal; a comparison of the
+-- extremes finds this even if the mean is rounded.
 local function spread_of(values)
   local low, high, sum = math.huge, -math.huge, 0.0
   for _, x in ipairs(values) do low, high, sum = math.min(low, x), math.max(high, x), sum + x end

@@ -1,9 +1,9 @@
--- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT". A later run compares them with
--- its own lines. Kinds:
---   function   a Lua function that is reached by this path: the tokens of its text, without comments and white space
---   value      a captured number, text or boolean; a tensor or data by its content; a function of the library by its name
---   holds      everything in a table or a function, at any depth; "listed" if the lines below its path say all of it. An
---              object that is reached by a second path has no lines below that path
+-- The code and the values on which the trials of a study depend, as lines "KIND PATH tab TEXT". A later run of the
+-- script compares the stored lines with its own lines. Kinds of lines:
+--   function   the tokens of a Lua function's text, without comments and white space; PATH says how it is reached
+--   value      a captured number, text or boolean; a tensor or data by its content; a library function by its name
+--   holds      digest of everything in a table or a function, at any depth; "listed" is added if the lines below its
+--              path say all of it. An object that is reached by a second path has no lines below that path
 --   module     a module that was loaded when the study began, by the tokens of its file
 --   loaded module, loaded file   a module or file that a trial loaded
 --   unseen     something that cannot be compared, so that the whole script counts
@@ -19,7 +19,8 @@ local record = require "moonrank.record"
 
 local M = {}
 
-local rule = "rule 3: tokens"  -- the first line; texts of earlier versions begin with something else
+-- first line of the text: version of its format; texts of earlier versions begin differently
+local rule = "rule 3: tokens"
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
 
@@ -33,7 +34,8 @@ local function tokens_of(text)
   if not tokens_by_text[text] then
     local tokens = lexer.tokens((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")))
     local last = tokens[#tokens]
-    if last and last.kind == "open" then table.remove(tokens) end  -- a comment that does not end
+    -- drop a comment without an end, because comments do not count
+    if last and last.kind == "open" then table.remove(tokens) end
     tokens_by_text[text] = tokens
   end
   return tokens_by_text[text]
@@ -56,14 +58,14 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- True if an expression continues from one line to the next: the last token of the one line or the first token of the
--- other is an operator.
+-- Returns true if a statement continues on the next line. This is so if an operator ends the line (token `last`) or
+-- begins the next line (token `first`).
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
 end
 
--- The last token of the statement that begins at token i.
+-- Returns the index of the last token of the statement that begins at token i.
 local function statement_end(tokens, i)
   while tokens[i + 1] and (tokens[i + 1].line == tokens[i].line or goes_on(tokens[i], tokens[i + 1])) do i = i + 1 end
   return i
@@ -71,8 +73,8 @@ end
 
 local constants_of_tokens = setmetatable({}, { __mode = "k" })
 
--- The declarations `local NAME <const> = ...` of a file, by name. They are no upvalues, because Lua compiles the values
--- of numbers, texts and booleans into the functions that name them.
+-- Returns where a file declares constants `local NAME <const> = ...`, by name. Such constants are not upvalues, because
+-- Lua compiles numbers, texts and booleans into the functions that use them.
 local function constants_of(tokens)
   if constants_of_tokens[tokens] then return constants_of_tokens[tokens] end
   local found = {}
@@ -87,7 +89,7 @@ local function constants_of(tokens)
   return found
 end
 
--- The texts of the constants with these names and of the constants that their values name, by name.
+-- Returns the source text of the named constants, and of further constants that are named in their values, by name.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -104,14 +106,14 @@ local function constants_named(tokens, names)
   return found
 end
 
--- The bytecode of a function without the header of a chunk and the numbers of its lines.
+-- Returns a function's bytecode without the header and the line numbers, which change although the code does not.
 local function bytecode(f)
   return (string.dump(f, true):sub(33):gsub("^\x80[\0-\x7f]*[\x80-\xff][\0-\x7f]*[\x80-\xff]", ""))
 end
 
--- The digest of a function's text, the names of its variables, the constants among them, and the names of its fields. A
--- function without a known text counts by its bytecode and all globals. If several functions are in the same lines, the
--- bytecode counts in addition.
+-- Returns a digest of a function's source text, the variables it names, the constants among these variables, and the
+-- fields it names. A function without known source counts by its bytecode and all globals. If several functions are on
+-- the same lines, the bytecode counts as well.
 local function code_of(f)
   local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
@@ -125,7 +127,8 @@ local function code_of(f)
     for i = span[1], span[2] do
       local is_field = i > 1 and (tokens[i - 1].text == "." or tokens[i - 1].text == ":")
       if tokens[i].kind == "name" and not is_field then variables[tokens[i].text] = true end
-      local field = is_field and tokens[i].text or i > 1 and tokens[i - 1].text == "[" and tokens[i].text:match "^[\"'](.*)[\"']$"
+      local field = is_field and tokens[i].text
+        or i > 1 and tokens[i - 1].text == "[" and tokens[i].text:match "^[\"'](.*)[\"']$"
       if field then fields[field] = true end
     end
   end
@@ -135,8 +138,8 @@ local function code_of(f)
   return digest(table.concat(parts, "\0\0")), variables, constants, fields
 end
 
--- The names of tables and functions of Lua and of the library, by value, and the functions that a script put in their
--- place, by name.
+-- Returns a map from tables and functions of Lua and of moonrank to their names. Also returns, by name, the functions
+-- that a script has put in the place of library functions.
 local function own_values()
   local replaced = {}
   local names = { [_G] = "_G", [io.stdout] = "io.stdout", [io.stderr] = "io.stderr", [io.stdin] = "io.stdin" }
@@ -173,38 +176,43 @@ local function plain_text(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
-local longest_path = 240  -- values with a longer path have no lines
-local most_named = 16     -- entries of a table that have lines; a larger table has a line for the whole
+local longest_path = 240  -- in characters; values with a longer path get no lines
+local most_named = 16  -- a table with more entries gets one line for the whole table, not a line for each entry
 local most_nested = 10000
-local most_shown = 12     -- changes in an error
+local most_shown = 12  -- largest number of changes that an error message lists
 
 local function has_lines(path) return path and #path <= longest_path end
 
 local function path_of(path, key)
   if not has_lines(path) then return nil end
-  return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key or ("%s[%s]"):format(path, plain_text(key))
+  return type(key) == "string" and key:match "^[%w_]+$" and path .. "." .. key
+    or ("%s[%s]"):format(path, plain_text(key))
 end
 
 ---@class mr.sweep.Walk
 local Walk = check.class("mr.sweep.Walk")
 
--- A walk over values. An inner walk reads the results of the outer walk and adds to its lines.
+-- Creates a walk, which visits the values on which trials depend and writes a line for each. An inner walk (if `outer`
+-- is given) can read which values the outer walk has visited, and adds to the lines of the outer walk.
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
-  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines, depth = fields.depth,
-    is_private = false, options = fields.options, fields = fields.fields, formerly = fields.formerly or false,
-    done = of "done", open = of "open", apart = {}, is_inner = outer ~= nil }, Walk)
+  return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines,
+    depth = fields.depth, is_private = false, options = fields.options, fields = fields.fields,
+    formerly = fields.formerly or false, done = of "done", open = of "open", apart = {},
+    is_inner = outer ~= nil }, Walk)
 end
 
--- Adds a line for a value. A value without a path has a line only if it cannot be compared. Values
--- of private fields of the library's objects have none.
+-- Adds a line about a value to the walk's lines. A value without a path (e.g. in a large table) gets a line only if it
+-- cannot be compared with a later run. A value in a private field of a library object gets no line, except for a
+-- function of the script.
 function Walk:add(form, path, text)
   if form == "unseen" then path = path or "within a table" end
   local is_hidden = self.is_private and (form == "value" or form == "holds")
   if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
--- Adds the lines of a value. Returns a text, which is equal for equal contents.
+-- Adds the lines of a value and of everything in it to the walk. Returns a text that is equal for values with equal
+-- contents.
 function Walk:visit(path, value)
   local kind = type(value)
   local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
@@ -222,8 +230,8 @@ function Walk:visit(path, value)
   return text
 end
 
--- The text of a table's key that is an object, or of its value, on its own. Keys within it that are objects count by
--- their type only, because in a graph each may lead back to all others.
+-- Returns a text about the key or the value of a table entry whose key is an object, such as a table. Keys inside this
+-- object that are objects count by their type only, because in a graph each may lead back to all others.
 function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
   if self.is_inner then return self.own[value] or type(value) end
@@ -231,7 +239,8 @@ function Walk:content(value)
   return self.apart[value]
 end
 
--- Visits a value whose lines are hidden if it is private.
+-- Visits a value. If it is private, no lines are written about the value, and it only counts in the digest of its
+-- table.
 function Walk:visit_as(is_private, path, value)
   local was = self.is_private
   self.is_private = is_private
@@ -242,16 +251,16 @@ end
 
 local as_they_are = {}
 
--- Names to write instead of keys of a table. In the form of earlier versions, options of the library's objects have
--- their former names.
+-- Returns the names to write in place of a table's keys. Texts of earlier versions have former names of the options of
+-- library objects, so the comparison with an earlier version needs these names.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
   return self.formerly and self.formerly[t] or as_they_are
 end
 
--- Describes a table by a digest of its contents. Private fields of the library's objects have no
--- lines, but functions of the script in them do.
+-- Describes a table by a digest of its contents. Private fields of a library object have no lines, but functions of the
+-- script in such fields do.
 function Walk:contents(path, t, meta, is_ours)
   local by_text, parts, written = {}, {}, self:names_in(t, is_ours)
   for key, value in next, t do
@@ -272,11 +281,13 @@ function Walk:contents(path, t, meta, is_ours)
   return "holds", digest(table.concat(parts, "\0")), listed
 end
 
--- The name of captured results and a digest of their trials.
+-- Returns a text about the results of a study that a script captured: their name and a digest of the completed trials.
 local function results_text(results)
   local store, rows = results._store, {}
   local sql = "SELECT number, params, value FROM trials WHERE study = ?1 AND state = 'done' ORDER BY number"
-  for i, row in ipairs(store:rows(sql, results.study.id)) do rows[i] = ("%d %s %s"):format(row.number, row.params, row.value) end
+  for i, row in ipairs(store:rows(sql, results.study.id)) do
+    rows[i] = ("%d %s %s"):format(row.number, row.params, row.value)
+  end
   return ("results of %s %s"):format(plain_text(results.name), digest(table.concat(rows, "\n")))
 end
 
@@ -286,7 +297,7 @@ function Walk:table(path, t)
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
   if class == "mr.Args" then self.options[#self.options + 1] = t end
-  -- options are compared as `settings`, and the contents of a cache are chance
+  -- options of mr.args are compared as `settings`, and the contents of a cache (a weak table) depend on chance
   if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end
   if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
@@ -309,8 +320,8 @@ function Walk:userdata(_, x)
   return "value", core.safe_text(text)
 end
 
--- Describes a function. A function of the library, e.g. in a loss, counts by the functions that it captured, or with
--- `all` by all values that it captured.
+-- Describes a function for the walk. A function of the script counts by its code and the values it captured. A function
+-- of the library counts by the functions that it captured or, with `all`, by all values that it captured.
 function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
@@ -339,13 +350,15 @@ function Walk:func(path, f, all)
   return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
 
--- Adds the globals that a function names to the roots; all globals if it names their table.
+-- Adds the globals that a function names to the roots that the walk visits later. If the function names _G or _ENV, all
+-- globals are added.
 function Walk:note_globals(environment, variables)
   local all = variables._G or variables._ENV
   for _, name in ipairs(check.names(all and environment or variables)) do
     local value = rawget(environment, name)
     if value == nil and environment ~= _G then value = check.field(environment, name) end
-    if name == "arg" then value = not all and { table.unpack(value) } or nil end  -- not the program's name
+    -- only the script's arguments, without the program's name arg[0]
+    if name == "arg" then value = not all and { table.unpack(value) } or nil end
     if value ~= nil and not self.own[value] and not self.roots[name] then
       self.roots[name] = true
       self.roots[#self.roots + 1] = { path_of("global", name), value }
@@ -353,13 +366,13 @@ function Walk:note_globals(environment, variables)
   end
 end
 
-local by_trials = {}  -- modules that trials of this process loaded
+local by_trials = {}  -- modules and files that trials in this process loaded, as keys such as "module NAME"
 
----Starts to record which modules and files a trial loads.
+---Starts to record which modules and files a trial loads. `loaded` returns the record.
 function M.watch() core.loads = {} end
 
----Returns digests of the modules and files that a trial loaded since `watch`, by "module NAME" or
----"file PATH".
+---Returns a digest of each module and file that a trial loaded since the call of `watch`, by
+---"module NAME" or "file PATH".
 ---@return table<string, string>
 function M.loaded()
   local loaded = {}
@@ -377,7 +390,7 @@ local function option_text(value)
   return table.concat(parts, ",")
 end
 
--- The options of mr.args that functions of the walk name.
+-- Returns the options of mr.args that the visited functions read, with their values as text.
 local function options_of(self)
   local found = {}
   for _, args in ipairs(self.options) do
@@ -392,9 +405,12 @@ local function lines_of(run, space, brief, formerly)
   local own, replaced = own_values()
   local roots = { { "run", run } }
   local function add_roots(prefix, named)
-    for _, name in ipairs(check.names(named)) do roots[#roots + 1] = { prefix and path_of(prefix, name) or name, named[name] } end
+    for _, name in ipairs(check.names(named)) do
+      roots[#roots + 1] = { prefix and path_of(prefix, name) or name, named[name] }
+    end
   end
-  local times = {}  -- branches of a space may have parameters of one name
+  -- number of parameters so far with each name: branches of a space may have parameters with equal names
+  local times = {}
   for _, entry in ipairs(space and space:entries() or {}) do
     times[entry.name] = (times[entry.name] or 0) + 1
     local branch = times[entry.name] > 1 and (" (branch %d)"):format(times[entry.name]) or ""
@@ -404,7 +420,8 @@ local function lines_of(run, space, brief, formerly)
   add_roots(nil, replaced)
   local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {},
     formerly = formerly and {} or false }
-  for _, root in ipairs(roots) do self:visit(root[1], root[2]) end  -- globals are added meanwhile
+  -- also visits globals, which functions append to `roots` meanwhile
+  for _, root in ipairs(roots) do self:visit(root[1], root[2]) end
   local lines = self.lines
   for _, name in ipairs(check.names(core.modules)) do
     local key, path = "module " .. name, core.modules[name]
@@ -418,7 +435,7 @@ local function lines_of(run, space, brief, formerly)
   return lines
 end
 
--- The keys of a text's lines, which are kind and path, in order, and the lines by key.
+-- Parses a study's text. Returns the keys (kind and path) of its lines in order, and the parsed lines by key.
 local function parsed(text)
   local keys, by_key = {}, {}
   for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
@@ -431,10 +448,12 @@ local function parsed(text)
   return keys, by_key
 end
 
-local left = {}  -- lines before and after trials of this process, by the code of the trial's function
+-- what trials in this process changed: lines before and after them, by the first line of the trials' function
+local left = {}
 
----Returns a text of everything that the trials of a study depend on. Values that trials of this
----process changed appear as they were before.
+---Returns a text of everything on which the trials of a study depend: code, captured values,
+---modules and options. A value that trials in this process changed appears as it was before the
+---trials ran.
 ---@param space? mr.sweep.Space
 ---@param brief? boolean  without reading data
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
@@ -455,21 +474,22 @@ function M.of(run, space, brief, formerly)
   return table.concat(lines, "\n")
 end
 
----Records what trials that ran in this process changed.
+---Records which values (variables, tables, globals) the trials in this process changed. `of` then
+---describes these values as they were before the trials.
 ---@param before string  from `of`, before they ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
--- The current digest of a module or a file in a study's text.
+-- Returns the digest of a module or file in a study's text. If a trial loaded it, the digest is of its current file.
 local function digest_now(key, entry)
   if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"
   return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
 end
 
--- The keys of the lines "holds" that contain a path, the nearest first.
+-- Returns the keys of the "holds" lines of the tables and functions that contain a path, the innermost first.
 local function holders(path)
   local keys = {}
   for at = #path, 2, -1 do
@@ -478,8 +498,8 @@ local function holders(path)
   return keys
 end
 
--- Differences between two texts of a study. Values that only have another path now are left out, and so are tables
--- whose difference is reported for a value in them.
+-- Returns the differences between the stored and the current text of a study. A value that only has another path now is
+-- not a difference. A table is left out if a difference is reported for a value in the table.
 local function differences(was, now)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)
@@ -501,7 +521,10 @@ local function differences(was, now)
     if not after then out[#out + 1] = key .. " was removed"
     elseif not before then out[#out + 1] = key .. " is new"
     elseif key:match "^value " then out[#out + 1] = ("%s: then %s, now %s"):format(key, before, after)
-    else out[#out + 1] = (is_whole and "what " .. path .. " holds" or key) .. (after == "missing" and " is missing" or " changed") end
+    else
+      out[#out + 1] = (is_whole and "what " .. path .. " holds" or key)
+        .. (after == "missing" and " is missing" or " changed")
+    end
   end
   local wholes = {}
   for _, all in ipairs{ keys, new_keys } do
@@ -510,13 +533,15 @@ local function differences(was, now)
       elseif not key:match "^option " and (all == keys or not old[key]) then compare(key) end
     end
   end
-  table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)  -- inner tables before outer ones
+  -- longer paths first: inner tables before outer tables
+  table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)
   for _, key in ipairs(wholes) do compare(key) end
   return out
 end
 
----Returns lines that say what changed, one per change; nil if nothing changed. The second result is
----true if the texts can be compared.
+---Compares a study's text in the store with the text of this run. Returns a line for each change,
+---or nil if nothing changed. The second result is false if the stored text has an older form and
+---cannot be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
@@ -534,7 +559,8 @@ function M.changes(was, now, formerly)
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
----Returns the options of mr.args in a study's text, by name as text.
+---Returns the options of mr.args that are in a study's text, as a table from name to value (both as
+---text).
 ---@return table<string, string>
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
 function M.options(text)
@@ -543,27 +569,30 @@ function M.options(text)
   return found
 end
 
----Returns a study's text with these values of options instead of its own.
+---Returns a study's text, in which the options named in `options` have the values given there.
 ---@param options table<string, string>
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----Returns a study's text with the further modules and files of `was`, and those that a trial
----loaded.
+---Returns the text `now` of a study, with the modules and files that only the earlier text `was`
+---names, and with those that a trial loaded. It is an error if a module or file changed since the
+---study began.
 ---@param loaded? table<string, string>  of `loaded`
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)
   for _, key in ipairs(keys) do
-    if old[key].is_file and not known[key] then lines[#lines + 1] = ("loaded %s\t%s"):format(key, digest_now(key, old[key])) end
+    if old[key].is_file and not known[key] then
+      lines[#lines + 1] = ("loaded %s\t%s"):format(key, digest_now(key, old[key]))
+    end
   end
   for _, key in ipairs(check.names(loaded or {})) do
     if not known[key] then lines[#lines + 1] = ("loaded %s\t%s"):format(key, loaded[key])
     elseif known[key].rest ~= loaded[key] then
-      check.fail("mr.sweep: the %s changed while the study ran, so its trials are of different programs. Run the sweep again",
-        key)
+      check.fail("mr.sweep: the %s changed while the study ran, so its trials are of different programs. Run the sweep "
+        .. "again", key)
     end
   end
   return table.concat(lines, "\n")

@@ -1,10 +1,12 @@
--- The command line that starts this script again, for workers, and the checksum of the script, to detect changes.
+-- Makes the command line with which workers start this script again, and the checksum that detects changes of the
+-- script.
 local core = require "moonrank.core"
 
 local M = {}
 
----Returns the command line of a worker, or nil and the reason why there is none. The REPL, strings
----of -e, specs and standard input cannot be run again.
+---Returns the command line that starts this script again as a worker, or nil and the reason why it
+---cannot be started again. The REPL, strings of -e, specs and scripts from standard input cannot be
+---started again.
 ---@param threads integer  threads of a worker, unless the command line of this process has --threads
 ---@return string[]? words, string? why
 function M.words(threads)
@@ -26,8 +28,8 @@ function M.words(threads)
   return words
 end
 
----Returns the name of a function's file and the SHA-256 of its text. Code that is not in a file gives
----the SHA-256 of the code.
+---Returns the name of the file in which a function is defined, and the SHA-256 of the file's text.
+---For code that is not in a file, it is the SHA-256 of the code.
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

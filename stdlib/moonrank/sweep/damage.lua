@@ -1,11 +1,11 @@
--- Finds damaged rows of a store and the trials that they belong to. Readers leave such rows out with a warning, writers
--- refuse the store.
+-- Finds damaged rows in the tables of a store, and the trials to which the rows belong. Readers leave damaged rows out
+-- with a warning, and writers refuse the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
 local M = {}
 
--- Types of entries that a column of a declared type may have. SQLite does not enforce them.
+-- For each declared type of a column, the SQLite types that its entries may have. SQLite itself does not enforce types.
 local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'", BLOB = "'text', 'blob'" }
 
 ---@class mr.sweep.store.Check
@@ -13,7 +13,7 @@ local held = { INTEGER = "'integer'", REAL = "'real', 'integer'", TEXT = "'text'
 ---@field bad string   SQL of a row: a text about a column with an entry of a wrong type, or NULL
 ---@field find string  a statement that returns the first such text, the number of its trial and the number of such rows
 
----Returns how to find entries of wrong types in a table.
+---Returns SQL statements that find entries of a wrong type in a table of a store.
 ---@return mr.sweep.store.Check
 function M.check_of(database, name)
   local _, columns, count = database:run([[SELECT name, type, "notnull" FROM pragma_table_info(?1)]], { name }, 1)
@@ -41,28 +41,31 @@ local function warn_once(text)
   warned[text] = true
 end
 
----Leaves out damaged rows of a table, with a warning: a view of the intact rows replaces the table.
----Returns false if that is not possible.
+---Leaves out the damaged rows of a table with a warning: a view of the intact rows replaces the
+---table. Returns false for the table of studies, which cannot be replaced.
 function M.leave_out(database, path, each, wrong)
   if each.table == "studies" then return false end
-  local why = ("its column %s. Rows of the table '%s' that are left out: %d"):format(wrong[1][1], each.table, wrong[3][1])
+  local why = ("its column %s. Rows of the table '%s' that are left out: %d"):format(wrong[1][1], each.table,
+    wrong[3][1])
   warn_once(damage_text(path, wrong[2][1], why))
-  database:run(("CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s IS NULL"):format(each.table, each.table, each.bad), {}, 0)
+  database:run(("CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s IS NULL"):format(each.table, each.table,
+    each.bad), {}, 0)
   return true
 end
 
--- The text about parameters that are not JSON.
+-- Returns the text of an error about a trial whose parameters are not valid JSON.
 local function params_text(path, study, number, why)
   local text = damage_text(path, number, "its parameters: the text " .. check.reason(why))
   return ("%s (study '%s')"):format(text, core.safe_text(study.name))
 end
 
----Warns that a trial is left out, because its parameters cannot be read.
+---Warns once that a trial is left out because its parameters in the store cannot be read.
 function M.warn(path, study, number, why) warn_once(params_text(path, study, number, why) .. ". It is left out") end
 
----Raises an error about a trial whose parameters cannot be read.
+---Raises an error about a trial whose parameters in the store cannot be read.
 function M.refuse(path, study, number, why)
-  check.fail("%s. Restore the store from a copy, or begin a study with another name", params_text(path, study, number, why))
+  check.fail("%s. Restore the store from a copy, or begin a study with another name",
+    params_text(path, study, number, why))
 end
 
 return M

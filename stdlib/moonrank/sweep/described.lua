@@ -1,4 +1,4 @@
--- Reads the parameters of a space from its description, which a store keeps.
+-- Reads the parameters of a search space back from the text that describes the space in a store.
 local M = {}
 
 ---@class mr.sweep.Described
@@ -27,14 +27,17 @@ local function one(kind, text, conditional)
   return found
 end
 
--- Combines two parameters of one name under different conditions: a choice if one of them is, else the range of both.
+-- Combines two parameters with the same name under different conditions. The result is a choice if one of the two is a
+-- choice, else a number whose range covers both ranges.
 local function both(a, b)
   if a.kind == "choice" or b.kind == "choice" then return { kind = "choice", log = false, conditional = true } end
-  return { kind = a.kind == b.kind and a.kind or "uniform", low = math.min(a.low, b.low), high = math.max(a.high, b.high),
-    step = a.step and b.step and math.min(a.step, b.step), log = a.log and b.log, conditional = true }
+  return { kind = a.kind == b.kind and a.kind or "uniform", low = math.min(a.low, b.low),
+    high = math.max(a.high, b.high), step = a.step and b.step and math.min(a.step, b.step), log = a.log and b.log,
+    conditional = true }
 end
 
----Returns the parameters by name. Lines that do not describe a parameter are skipped.
+---Returns the parameters of a search space by name, read from the space's description. Lines that
+---do not describe a parameter are skipped.
 ---@param description string  of mr.sweep.Space:describe
 ---@return table<string, mr.sweep.Described>
 ---Example: `require("moonrank.sweep.described").read("lr = loguniform(0.001, 0.1)").lr.high   --> 0.1`

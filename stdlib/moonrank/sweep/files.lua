@@ -1,5 +1,5 @@
--- The folder of a study beside its store. It has the lock, the output of workers, and a folder for each trial that
--- keeps a checkpoint.
+-- The folder of a study, beside the store file. It contains the lock, the output of workers, and a folder for each
+-- trial that saves a checkpoint.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,7 +7,8 @@ local M = {}
 
 local fit_file = "fit.safetensors"
 
----Returns the folder of a study and creates it. Links to the same store give the same folder.
+---Creates the folder of a study, if it is missing, and returns its path. Links to the same store
+---give the same folder.
 ---@param store string  path of the store
 ---@param name string   of the study
 function M.of_study(store, name)
@@ -18,15 +19,15 @@ function M.of_study(store, name)
   return folder
 end
 
----Returns the folder of a trial.
+---Returns the path of a trial's folder, which is in the folder of its study.
 ---@param folder string  of the study
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
----Returns the file in which mr.fit{checkpoint = true} keeps its training.
+---Returns the path of the file in which mr.fit{checkpoint = true} saves the state of training.
 ---@param folder string  of the trial
 function M.of_fit(folder) return folder .. "/" .. fit_file end
 
--- The folders of trials by their numbers.
+-- Returns the paths of the folders of a study's trials, by the number of the trial.
 local function trial_folders(folder)
   local found = {}
   for _, name in ipairs(core.list_folder(folder)) do
@@ -36,34 +37,35 @@ local function trial_folders(folder)
   return found
 end
 
----Raises an error if the folder has checkpoints but the store does not have the study: trials would
----resume from the checkpoints of another study.
+---Raises an error if the study's folder has checkpoints but the store does not have the study.
+---Trials would otherwise resume from the checkpoints of another study.
 ---@param store mr.sweep.Store
 ---@param name string  of the study
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
     if #core.list_folder(of_trial) > 0 then
-      check.fail("mr.sweep: %s has checkpoints of trials, but %s has no study '%s'. Remove the folder or move it away", folder,
-        store.path, name)
+      check.fail("mr.sweep: %s has checkpoints of trials, but %s has no study '%s'. Remove the folder or move it away",
+        folder, store.path, name)
     end
   end
 end
 
----Removes the checkpoint of mr.fit from the folder of a trial whose result is stored, and the folder
----itself. Files of the script stay.
+---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that
+---the script wrote into the folder stay, and then the folder stays too.
 ---@param folder string  of the trial
 function M.forget(folder)
   if not core.file_exists(folder) then return end
   for _, name in ipairs(core.list_folder(folder)) do
-    local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"  -- left by a process that was killed while it wrote
+    -- temporary file of a process that was killed while it wrote the checkpoint
+    local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"
     if name == fit_file or is_unfinished then os.remove(folder .. "/" .. name) end
   end
-  os.remove(folder)  -- does nothing if a file is left
+  os.remove(folder)  -- does nothing if the folder still has files of the script
 end
 
----Removes files that are not needed at the end of a sweep. These include files of trials that ended
----just before an earlier run was killed.
+---Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints
+---of trials that ended just before an earlier run was killed.
 ---@param folder string  of the study
 ---@param is_over fun(number: integer): boolean  whether a trial does not continue
 function M.tidy(folder, is_over)

@@ -1,24 +1,26 @@
--- The column `forced` of a study's row: a sum of bits for the fields that changed between trials
--- when the study continued by `force = true`.
+-- The column `forced` of a study in the store: a bit mask of the fields (code, data, ...) that had changed when the
+-- study was continued with `force = true`.
 local M = {}
 
--- The bit of each field of a study. Stores keep these bits, so they never change.
+-- The bit of each field of a study in the column `forced`. Stores contain these bits, so a field's bit must never
+-- change.
 local bits = { space = 1, script = 2, settings = 4, data = 8, sampler = 16, seed = 32, direction = 64, metric = 128,
   ["form of the recorded code"] = 256 }
 local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed",
   "direction" }
 
--- The number in the column. Not every store has an integer there, because a store may come from anywhere.
+-- Returns the bit mask in a study's column `forced`, or 0 if it is not an integer. A store can come from anywhere, and
+-- SQLite does not enforce types.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
----Returns true if a study continued although this field had changed.
+---Returns true if a study was continued with `force = true` although the field had changed.
 ---@param study table   its row
 ---@param field string  "space", "script", ...
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
----Returns true if trials of a study have results. Reports of a paused trial count, because they
----decide whether it continues.
+---Returns true if trials of a study have results. Reports of a paused trial count as results,
+---because they decide whether the trial continues.
 ---@param store mr.sweep.Store
 ---@param study table  its row
 function M.has_results(store, study)
@@ -26,8 +28,8 @@ function M.has_results(store, study)
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
 end
 
----Records that a study continues although these fields changed. If no trial has a result yet, only a
----change of the space is recorded.
+---Records in the store that a study is continued with `force = true` although some fields changed.
+---If no trial has a result yet, only a change of the space is recorded.
 ---@param store mr.sweep.Store
 ---@param study table      its row
 function M.note(store, study, fields)
@@ -40,14 +42,16 @@ function M.note(store, study, fields)
   store:set(study, "forced")
 end
 
----Returns the line below the tables of a study that was forced; nil if nothing changed.
+---Returns the line below tables of a study that says what had changed when the study was continued
+---with `force = true`; nil if nothing had changed.
 ---@param study table  its row
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
 function M.line(study)
   local names = {}
   for _, field in ipairs(order) do names[#names + 1] = M.has(study, field) and field or nil end
   if #names == 0 then return nil end
-  return ("forced (force = true): trials from before and after a change of %s are mixed"):format(table.concat(names, ", "))
+  return ("forced (force = true): trials from before and after a change of %s are mixed"):format(
+    table.concat(names, ", "))
 end
 
 return M

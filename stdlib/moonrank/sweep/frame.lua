@@ -1,5 +1,5 @@
--- Plain values as bytes, for messages between a sweep and its workers, and as JSON, for parameters in the store.
--- Neither form holds code.
+-- Converts plain values to bytes, for messages between a sweep and its workers, and to JSON, for parameters in the
+-- store. Neither format can contain code.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -28,7 +28,7 @@ put.table = function(parts, value)
   end
 end
 
----Packs a value of tables, strings, numbers and booleans into bytes. Numbers are kept to the bit.
+---Packs nested tables, strings, numbers and booleans into bytes. Numbers keep all their bits.
 ---Example: `#require("moonrank.sweep.frame").pack(true)   --> 1`
 function M.pack(value)
   local parts = {}
@@ -55,7 +55,7 @@ local function read(bytes, at, depth)
   return out, next_at
 end
 
----Returns the value that `pack` wrote as these bytes. Malformed bytes are an error.
+---Unpacks bytes from `pack` and returns the value that they encode. Malformed bytes are an error.
 ---Example: `require("moonrank.sweep.frame").unpack(require("moonrank.sweep.frame").pack{a = 1}).a   --> 1`
 function M.unpack(bytes)
   local value, at = read(bytes, 1, 0)
@@ -67,15 +67,16 @@ local escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r"
 
 local function json(value)
   if type(value) == "string" then
-    return '"' .. value:gsub('[\0-\31\127"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end) .. '"'
+    return '"' .. value:gsub('[\0-\31\127"\\]', function(c) return escapes[c] or ("\\u%04x"):format(c:byte()) end)
+      .. '"'
   end
   if math.type(value) ~= "float" then return tostring(value) end
   local text = ("%.17g"):format(value)
   return text:find "[.en]" and text or text .. ".0"
 end
 
----Returns strings, finite numbers and booleans by name as JSON, sorted by name. Equal tables have
----equal texts.
+---Returns a table of strings, finite numbers and booleans as a JSON object, sorted by name. Equal
+---tables give equal texts.
 ---@param values table<string, any>
 ---Example: `require("moonrank.sweep.frame").to_json{b = 0.5, a = "x"}   --> {"a":"x","b":0.5}`
 function M.to_json(values)
@@ -84,8 +85,8 @@ function M.to_json(values)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
----Returns a JSON object of these values. NaN and infinite numbers become texts, because JSON lacks
----such numbers.
+---Returns a table of strings, numbers and booleans as a JSON object. NaN and infinite numbers
+---become the strings "nan", "inf" and "-inf", because JSON does not have such numbers.
 ---@param values table<string, any>
 ---Example: `require("moonrank.sweep.frame").json_object{x = 0 / 0}   --> {"x":"nan"}`
 function M.json_object(values)
@@ -97,7 +98,7 @@ function M.json_object(values)
   return M.to_json(shown)
 end
 
----Returns the table that `to_json` wrote as this text. Any other text is an error.
+---Parses a text that `to_json` wrote and returns the table. Any other text is an error.
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

@@ -1,19 +1,19 @@
--- Functions that samplers and pruners share. Trials come in generations and use the results of earlier generations only, so that
--- a study does not depend on the number of workers.
+-- Functions that samplers and pruners share. Trials are grouped into generations of consecutive numbers, and use the
+-- results of earlier generations only. The results of a study then do not depend on the number of workers.
 local check = require "moonrank.check"
 
 local M = {}
 
----The default length of a generation in words.
+---The default length of a generation, in words for the help.
 M.default_shown = "the number of workers, or a sixth of all trials up to 10 where that is more"
 
----Returns the number of the first trial of a trial's generation.
+---Returns the number of the first trial in the generation of trial `number`.
 ---@param number integer  of the trial
 ---@param length integer  number of trials in a generation
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`
 function M.first(number, length) return (number - 1) // length * length + 1 end
 
----Returns the trials with a number below `first`, by number.
+---Returns the trials whose number is below `first`, sorted by number.
 ---@generic T: { number: integer }
 ---@param trials T[]
 ---@return T[]
@@ -26,7 +26,8 @@ function M.before(trials, first)
   return seen
 end
 
----Returns the name and the options of "tpe" or {"tpe", generation = 20}.
+---Splits the option for a sampler or pruner, "tpe" or {"tpe", generation = 20}, into its name and a
+---table of its options.
 ---@param how string|table
 ---@return string name, table<string, any> options
 ---Example: `require "moonrank.sweep.generations".named{"tpe", generation = 20}   --> tpe, {generation = 20}`
@@ -39,9 +40,14 @@ function M.named(how)
   return how[1], options
 end
 
----Returns a name with its options as text. Equal options give equal texts.
+---Returns the name of a sampler or pruner and its options as one text. Equal options give equal
+---texts.
 ---@param options table<string, any>
----Example: `require "moonrank.sweep.generations".described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)`
+---Example:
+---```lua
+---local described = require("moonrank.sweep.generations").described
+---described("tpe", {startup = 8, good = 0.1})   --> tpe(good = 0.1, startup = 8)
+---```
 function M.described(name, options)
   local parts = {}
   for _, key in ipairs(check.names(options)) do parts[#parts + 1] = ("%s = %s"):format(key, tostring(options[key])) end

@@ -1,9 +1,10 @@
--- The GPU of each worker. Workers share GPUs in rotation if there are more workers than GPUs.
+-- Assigns a GPU to each worker of a sweep. If there are more workers than GPUs, workers share the GPUs in rotation.
 local core = require "moonrank.core"
 
 local M = {}
 
--- The names of the GPUs that this process may use: those in CUDA_VISIBLE_DEVICES, else the numbers of all GPUs.
+-- Returns the names of the GPUs that this process may use: the entries of CUDA_VISIBLE_DEVICES, or else the numbers of
+-- all GPUs.
 local function names()
   local given, found = os.getenv "CUDA_VISIBLE_DEVICES", {}
   for name in (given or ""):gmatch "[^,%s]+" do found[#found + 1] = name end
@@ -12,10 +13,12 @@ local function names()
   return found
 end
 
----Returns the default number of workers: one per GPU if GPUs compute, else one per core.
+---Returns the default number of workers of a sweep: one per GPU if the device is cuda, else one per
+---CPU core.
 function M.workers() return core.device() == "cuda" and math.max(1, #names()) or core.cores() end
 
----Returns variables for a worker's environment.
+---Returns the environment variables of a worker: CUDA_VISIBLE_DEVICES with the worker's GPU. The
+---list is empty if the device is not cuda.
 ---@param worker integer  its number on this machine, from 1
 function M.variables(worker)
   if core.device() ~= "cuda" then return {} end

@@ -1,6 +1,6 @@
 -- Hyperband (Li, Jamieson, DeSalvo, Rostamizadeh and Talwalkar 2018, Algorithm 1): brackets of successive halving. A
--- trial pauses when it reaches a rung. When all trials of its bracket are there, the best continue to the next rung and
--- the others are pruned.
+-- trial pauses at certain steps of training, the rungs. When all trials of a bracket have reached a rung, the best
+-- trials continue to the next rung and the remaining trials are pruned.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
@@ -18,7 +18,8 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
 ---@field trials integer[]      number of trials at each rung
 ---@field resources integer[]   step of each rung; the last one is max_resource
 
----Returns the brackets of one pass, the bracket with most trials first.
+---Returns the brackets of one pass of hyperband: how many trials reach each rung (a step at which
+---trials pause), and the step of each rung. The bracket with the most trials is first.
 ---@return mr.sweep.Bracket[]
 ---Example: `table.concat(require("moonrank.sweep.hyperband").brackets(81, 3, 1)[2].trials, " ")   --> 34 11 3 1`
 function M.brackets(max_resource, factor, min_resource)
@@ -49,7 +50,8 @@ function M.new(options, sign)
   local where = "pruner hyperband"
   local o = hyperband_options:read(where, options)
   if o.min_resource > o.max_resource then
-    check.fail("%s: min_resource is %d, expected at most max_resource, which is %d", where, o.min_resource, o.max_resource)
+    check.fail("%s: min_resource is %d, expected at most max_resource, which is %d", where, o.min_resource,
+      o.max_resource)
   end
   return setmetatable({ name = "hyperband", _options = o, _sign = sign,
     brackets = M.brackets(o.max_resource, o.factor, o.min_resource) }, Hyperband)
@@ -58,19 +60,20 @@ end
 function Hyperband:describe() return generations.described(self.name, self._options) end
 Hyperband.__tostring = Hyperband.describe
 
--- A trial ends at rungs only. Reports of other trials do not end it while it runs.
+-- Never prunes a running trial because of other trials' reports. Hyperband prunes trials only while they are paused at
+-- a rung.
 function Hyperband.decide() return false end
 function Hyperband.generation_of() return 1 end
 
----Returns the number of trials in one pass over all brackets.
+---Returns the number of trials in one pass over all brackets of hyperband.
 function Hyperband:count()
   local sum = 0
   for _, bracket in ipairs(self.brackets) do sum = sum + bracket.trials[1] end
   return sum
 end
 
----Returns the bracket of a trial, which depends only on its number. Brackets follow one another,
----and after the last bracket the first comes again.
+---Returns the bracket of a trial, which depends only on the trial's number. Trials fill one bracket
+---after another, and after the last bracket the first bracket comes again.
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()
@@ -81,15 +84,15 @@ function Hyperband:bracket_of(number)
   end
 end
 
--- The first report at or after a step.
+-- Returns a trial's first report at or after a step.
 local function report_at(trial, step)
   for _, report in ipairs(trial.so_far or {}) do
     if report.step >= step then return report end
   end
 end
 
----Returns the number of rungs that a trial has reached. The last rung does not count, because a trial
----ends by itself there.
+---Returns the number of rungs (steps at which trials pause) that a trial has reached. The last rung
+---does not count, because a trial ends by itself there.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
 function Hyperband:passed(trial)
   local bracket = self:bracket_of(trial.number)
@@ -98,27 +101,27 @@ function Hyperband:passed(trial)
   return count
 end
 
----Returns the step at which a trial pauses next; nil if it runs to its end.
+---Returns the training step at which a trial pauses next; nil if the trial runs to its end.
 ---@param trial { number: integer, so_far?: { step: integer, value: number }[] }
 function Hyperband:pause_at(trial)
   local bracket, passed = self:bracket_of(trial.number), self:passed(trial)
   return passed + 1 < #bracket.resources and bracket.resources[passed + 1] or nil
 end
 
--- The number of trials that continue beyond a rung, of a bracket with `size` trials.
+-- Returns how many trials of a bracket with `size` trials continue beyond a rung.
 local function going_on(self, size, rung) return math.max(1, size // self._options.factor ^ rung // 1) end
 
--- The score of a trial at a rung, higher is better. It is nil if the trial failed before the rung,
--- or reported NaN there. A trial that ended by itself before the rung has the score of its last
--- report.
+-- Returns the score of a trial at a rung; higher is better. The score is nil if the trial failed before the rung, or
+-- reported NaN there. A trial that ended by itself before the rung has the score of its last report.
 local function score(self, trial, resource)
   local report = report_at(trial, resource)
   local reports = trial.so_far or {}
-  local value = report and report.value or trial.state == "done" and (#reports > 0 and reports[#reports].value or trial.value)
+  local value = report and report.value
+    or trial.state == "done" and (#reports > 0 and reports[#reports].value or trial.value)
   return value and value == value and self._sign * value or nil
 end
 
--- The best `count` trials of a rung, which continue; nil while some trials have not reached it.
+-- Returns the best `count` trials at a rung, which continue. Returns nil while some trials have not reached the rung.
 local function best_at(self, members, rung, resource, count, is_final)
   local ranked = {}
   for _, trial in ipairs(members) do
@@ -136,8 +139,8 @@ local function best_at(self, members, rung, resource, count, is_final)
   return best
 end
 
----Decides in the bracket of a trial which paused trials continue and which trials are pruned. It
----depends only on the trials' reports, states and numbers, so earlier decisions stay the same.
+---Decides which paused trials of a bracket continue and which are pruned. The decision depends only
+---on the trials' reports, states and numbers, so a later call gives the same decisions.
 ---@param trials table<integer, table>   by number
 ---@param planned integer                number of the study's last trial, which may be within the bracket
 ---@param is_final fun(trial: table): boolean

@@ -1,4 +1,5 @@
--- The display of a running sweep: a small table that is redrawn on a terminal, plain lines at intervals elsewhere.
+-- Displays the progress of a running sweep. A terminal shows a small table that is redrawn; other outputs get a line at
+-- regular intervals.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -35,7 +36,7 @@ local function duration(seconds)
   return ("%d h %02d min"):format(minutes // 60, minutes % 60)
 end
 
--- "lr 0.01, loss ndcg"
+-- Returns the parameters of a trial as text, such as "lr 0.01, loss ndcg".
 local function params_text(params)
   local parts = {}
   for i, name in ipairs(check.names(params)) do
@@ -45,15 +46,16 @@ local function params_text(params)
   return table.concat(parts, ", ")
 end
 
--- A name in at most `most` characters, and in at least 8.
+-- Shortens a name to `most` characters, or to 8 characters if `most` is less than 8.
 local function shortened(name, most)
   local length = utf8.len(name)
   most = math.max(8, most)
   return length and most < length and name:sub(1, utf8.offset(name, most - 2) - 1) .. "..." or name
 end
 
----Returns one line: ended trials, elapsed time and time left, running and failed trials, the best
----trial. The most useful parts come first, because a terminal cuts off the end of a long line.
+---Returns a line about a sweep: ended trials, elapsed time and time left, running and failed
+---trials, and the best trial. The most useful parts come first, because a terminal cuts off the end
+---of a long line.
 ---@param running { trial: table }[]
 function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
@@ -73,7 +75,7 @@ function Live:summary(running, workers)
   return table.concat(parts, "  ")
 end
 
--- "  trial 7  lr 0.01  step 3  ndcg 0.5", a line for each running trial.
+-- Returns a line for each running trial, such as " trial 7 lr 0.01 step 3 ndcg 0.5".
 local function running_lines(running)
   local lines = {}
   table.sort(running, function(a, b) return a.trial.number < b.trial.number end)
@@ -91,7 +93,7 @@ function Live:_clear()
   self.lines = 0
 end
 
----Shows the state, if the interval has passed.
+---Updates the display of a sweep, if enough time has passed since the last update.
 ---@param running { trial: table, report?: table }[]
 ---@param workers integer  number of trials that may run at once
 function Live:update(running, workers)
@@ -109,14 +111,15 @@ function Live:update(running, workers)
   self.lines = #lines
 end
 
----Prints a line that is not overwritten.
+---Prints a line that later updates of the display do not overwrite.
 function Live:say(text)
   if self.quiet then return end
   self:_clear()
   self.out:write(core.safe_text(text, true), "\n")
 end
 
----Prints the final summary: counts of trials, the best one, and why trials failed.
+---Prints the final summary of a sweep: the numbers of trials, the best trial, and why trials
+---failed.
 function Live:finish()
   self:say(self:summary({}, 1))
   local shown = 0

@@ -1,5 +1,5 @@
--- Checks of the messages that a worker sends to its parent. Anything else that arrives, such as output of a library,
--- ends the worker and not the sweep.
+-- Checks the messages that a worker sends to its sweep. Invalid bytes, such as output of a library, end only that
+-- worker and not the sweep.
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
 local longest = require("moonrank.sweep.store").longest
@@ -14,7 +14,7 @@ local function optional(is_valid)
   return function(value) return value == nil or is_valid(value) end
 end
 
--- A test of tables: every key and every value has to pass a test.
+-- Returns a test for tables. A table passes if all its keys pass `is_key` and all its values pass `is_value`.
 local function map(is_key, is_value)
   return function(t)
     if type(t) ~= "table" then return false end
@@ -25,7 +25,7 @@ local function map(is_key, is_value)
   end
 end
 
--- A test of tables with a test for each of some fields.
+-- Returns a test for tables that applies a test to each of some fields. `tests` has the tests by the name of the field.
 local function record(tests)
   return function(t)
     if type(t) ~= "table" then return false end
@@ -50,7 +50,7 @@ local is_outcome = record{
   data = optional(map(integer, record{ role = text, fingerprint = text, what = text })),
 }
 
--- True if a trial that pauses reported the metric at its rung or later.
+-- Returns true if a trial that pauses has reported the sweep's metric at the step where it had to pause, or later.
 local function reaches(outcome, busy)
   for _, report in next, outcome.reports or {} do
     if report.step >= busy.job.pause and report.values[busy.metric] then return true end
@@ -58,7 +58,8 @@ local function reaches(outcome, busy)
   return false
 end
 
--- True if a trial can end in its state.
+-- Returns true if the message may end the trial in its state: "done" needs a finite value, "pruned" a pruner, and
+-- "paused" a report at the step of the pause.
 local function can_end(outcome, busy)
   local state = outcome.state
   if state == "done" then return check.is_finite(outcome.value) end
@@ -67,8 +68,8 @@ local function can_end(outcome, busy)
   return state == "failed" or state == "interrupted"
 end
 
--- By kind: whether the fields of a message are valid. A message with another turn is about a trial that the worker has
--- ended already.
+-- For each kind of message, a function that checks the fields. A message whose turn (number of the trial within the
+-- worker) is not the current one is about an ended trial and is invalid.
 local kinds = {
   ready = function(message, busy) return text(message.fingerprint) and text(message.numerics) and not busy end,
   report = function(message, busy) return busy and message.turn == busy.turn and is_report(message.report) end,
@@ -83,7 +84,7 @@ local kinds = {
 ---@field metric string
 ---@field prunes boolean   whether trials of the sweep can be pruned
 
----Returns a worker's message; nil if it is invalid.
+---Returns the message that a worker sent as bytes; nil if the message is invalid.
 ---@param busy mr.sweep.Busy|false  false if the worker runs no trial
 ---Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
 function M.read(bytes, busy)

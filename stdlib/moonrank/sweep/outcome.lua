@@ -1,5 +1,5 @@
--- Converts the result of a trial's function to the form of the store: numbers by name, values per list, and the value
--- of the metric.
+-- Converts what a trial's function returned to the form in which the store has it: numbers by name, values per list,
+-- and the value of the study's metric.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
@@ -11,9 +11,9 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
--- The result of mr.fit: the means on test, the chosen epoch, and the metrics of the chosen epoch on validation. If
--- several metrics chose an epoch each, each has the value of its own epoch. Also returns the history as reports, and
--- the directions of the metrics, which a script may have defined.
+-- Converts the result of mr.fit: the means of metrics on test, the chosen epoch, and the metrics of that epoch on
+-- validation ("valid_..."). If several metrics each chose an epoch, each has the value of its own epoch. Also returns
+-- the training history as reports, and the directions of the metrics.
 local function of_run(run)
   local result, reports = { best_epoch = run.best and run.best.epoch, per_list = run.scores }, {}
   for name, value in pairs(run.best and run.best.metrics or {}) do result["valid_" .. name] = value end
@@ -35,8 +35,11 @@ local function of_run(run)
   return result, reports, directions
 end
 
--- Uses rawget, because an object that a script returns may raise an error for an unknown field.
-local function is_run(result) return type(rawget(result, "history")) == "table" and rawget(result, "chosen_on") ~= nil end
+-- Returns true if a trial returned the result of mr.fit. It uses rawget, because other objects may raise an error for
+-- an unknown field.
+local function is_run(result)
+  return type(rawget(result, "history")) == "table" and rawget(result, "chosen_on") ~= nil
+end
 
 local function bytes_of(name, values)
   if type(values) == "table" then
@@ -45,7 +48,8 @@ local function bytes_of(name, values)
     values = tensor
   end
   local evaluation, metric = evaluate.of_tensor(values)
-  if evaluation then values = evaluate.exact(evaluation, metric) end  -- comparisons need values before rounding to float32
+  -- exact values of the evaluation: comparisons of trials need values that are not rounded to float32
+  if evaluation then values = evaluate.exact(evaluation, metric) end
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
   end
@@ -56,8 +60,8 @@ local function bytes_of(name, values)
   return bytes
 end
 
--- The numbers of the lists' users or queries, which the evaluations of these values know; nil if none knows them or if
--- evaluations disagree.
+-- Returns the numbers of the lists' users or queries, as bytes, from the evaluations to which the values belong.
+-- Returns nil if no evaluation has users or queries, or if evaluations disagree.
 local function ids_of(values)
   local found
   for _, each in pairs(values) do
@@ -70,14 +74,14 @@ local function ids_of(values)
   return found
 end
 
--- Stores and exports are UTF-8.
+-- Raises an error if the name of a result is not UTF-8, because stores and exports are UTF-8.
 local function check_name(name)
   if not utf8.len(name) then error(("the result '%s' has a name that is not UTF-8"):format(core.safe_text(name)), 0) end
 end
 
--- Returns bytes and values by name. `per_list` is a tensor or list of numbers of the metric itself, or several by the
--- names of their metrics. The name "list" has the number of each list's user or query, which evaluations know
--- themselves.
+-- Returns the values per list as bytes for the store, and as given, both by metric name. `per_list` has the values of
+-- the study's metric, or values of several metrics by name. Its entry "list" has the number of each list's user or
+-- query; evaluations supply these numbers themselves.
 local function lists_of(per_list, metric)
   local lists = {}
   if per_list == nil then return lists, {} end
@@ -91,8 +95,8 @@ local function lists_of(per_list, metric)
   return lists, given
 end
 
--- Adds the conventions of an evaluation's metrics, or of the metric `own` under the name `name`, and how much of the
--- lists training never saw.
+-- Adds the conventions of an evaluation's metrics, and how many users and items were not in the training data, to
+-- `found`. With `own`, only the metric `own` is added, also under the name `name`.
 local function add_evaluation(found, evaluation, own, name)
   local new = rawget(evaluation, "_novelty")
   for _, metric in ipairs(evaluation.metrics) do
@@ -102,8 +106,8 @@ local function add_evaluation(found, evaluation, own, name)
   end
 end
 
--- A JSON object with the texts that tables of the study print below this trial's numbers, by name;
--- nil if nothing is known.
+-- Returns a JSON object of the texts that tables of the study print below a trial's numbers (e.g. conventions of
+-- metrics), by the name of the number; nil if no text is known.
 ---@param values table<string, any>  per list, by name
 ---@param result table               what the trial returned
 ---@param run? mr.Run
@@ -125,12 +129,15 @@ local function conventions_of(values, result, run)
   return next(found) and frame.to_json(found) or nil
 end
 
--- The name of the study's number: the sweep's `metric`, or the only one.
+-- Returns the name of the number by which the study compares trials: the sweep's `metric`, or the only number that the
+-- trial returned.
 local function metric_of(numbers, metric)
   if metric then
-    -- mr.fit and mr.evaluate return a metric under our name for it
+    -- mr.fit and mr.evaluate return a metric under moonrank's name, which may differ from `metric` in spelling
     if numbers[metric] == nil then numbers[metric] = numbers[registry.our_name(metric)] end
-    if numbers[metric] == nil then error(("the trial returned no number '%s', which is the metric"):format(metric), 0) end
+    if numbers[metric] == nil then
+      error(("the trial returned no number '%s', which is the metric"):format(metric), 0)
+    end
     return metric
   end
   local names = check.names(numbers)
@@ -142,11 +149,13 @@ local function metric_of(numbers, metric)
   return names[1]
 end
 
--- Raises an error where the direction of the number is unknown, or differs from the direction of the sweep.
+-- Raises an error if it is not known whether higher values of the number are better, or if the sweep has the opposite
+-- direction.
 local function check_direction(name, o, directions)
   local own = directions[name] or (o.assumed and registry.usual_direction(name) or registry.direction(name))
   if o.assumed and not own then
-    local form = "the direction of '%s' is not known. Pass metric = '%s' and direction = 'maximize' or 'minimize' to mr.sweep"
+    local form = "the direction of '%s' is not known. Pass metric = '%s' and direction = 'maximize' or 'minimize' to "
+      .. "mr.sweep"
     error(form:format(name, name), 0)
   end
   if o.direction and own and own ~= o.direction then
@@ -156,7 +165,8 @@ local function check_direction(name, o, directions)
   end
 end
 
----Returns the outcome of a finished trial. It is an error if the result cannot be stored.
+---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
+---other numbers and values per list. It is an error if the result cannot be stored.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }
@@ -168,7 +178,8 @@ function M.of(result, o)
     error(("the trial returned a %s, expected a number or a table of numbers"):format(type(result)), 0)
   end
   if evaluate.is(result) then
-    error("the trial returned an evaluation, expected a number or numbers by name. Return its means: evaluation.mean", 0)
+    error("the trial returned an evaluation, expected a number or numbers by name. Return its means: "
+      .. "evaluation.mean", 0)
   end
   local run = is_run(result) and result or nil
   if run then result, reports, directions = of_run(run) end
@@ -177,7 +188,9 @@ function M.of(result, o)
     if type(name) ~= "string" then error("the trial returned a list, expected numbers by name", 0) end
     check_name(name)
     if name ~= "per_list" then
-      if type(value) ~= "number" then error(("the result %s is a %s, expected a number"):format(name, type(value)), 0) end
+      if type(value) ~= "number" then
+        error(("the result %s is a %s, expected a number"):format(name, type(value)), 0)
+      end
       numbers[name] = value + 0.0
     end
   end

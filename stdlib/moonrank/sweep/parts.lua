@@ -1,5 +1,5 @@
--- Parts of a search space: the possible values of one parameter. A part has the values of a grid, a value for each
--- number in [0, 1), for samplers that draw, and a text that identifies it.
+-- Parts of a search space. A part has the possible values of one parameter: the values of a grid, a value for each
+-- number in [0, 1) (for samplers that draw at random), and a text that identifies the part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,7 +10,7 @@ local M = {}
 ---@field kind string   "choice", "range", "integer", "uniform" or "loguniform"
 ---@field log boolean   whether equal ratios count alike
 local Part = check.class("mr.sweep.Part")
-Part.points, Part.step = false, false  -- for parts that have none
+Part.points, Part.step = false, false  -- defaults of parts without a number of grid points and without a step
 
 ---@class mr.sweep.When
 ---@field name string     the parameter that decides
@@ -21,7 +21,7 @@ local When = check.class("mr.sweep.When")
 function M.is_part(value) return getmetatable(value) == Part end
 function M.is_when(value) return getmetatable(value) == When end
 
----Returns the text of an unexpected value for an error.
+---Returns a text for an error message that describes a value of an unexpected type.
 function M.found_text(value)
   if type(value) == "table" and getmetatable(value) then return tostring(value) end
   return "a " .. type(value)
@@ -29,15 +29,19 @@ end
 
 local is_plain = { number = true, string = true, boolean = true }
 
--- A plain value as text. Numbers have all digits; 1 and 1.0 are alike.
+-- Returns a number, string or boolean as text. Numbers have all their digits; the integer 1 and the float 1.0 give the
+-- same text.
 local function scalar_text(value)
   if type(value) == "number" then return ("%.17g"):format(value) end
-  if type(value) == "string" then return '"' .. value:gsub('[%c"\\]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"' end
+  if type(value) == "string" then
+    return '"' .. value:gsub('[%c"\\]', function(c) return ("\\%03d"):format(c:byte()) end) .. '"'
+  end
   return tostring(value)
 end
 M.scalar_text = scalar_text
 
--- A value or table as text, with sorted keys; nil if it contains a function, a tensor or another object.
+-- Returns a plain value or a table as text, with sorted keys; nil if it contains a function, a tensor or another
+-- object.
 local function table_text(value, seen)
   if is_plain[type(value)] then return scalar_text(value) end
   if type(value) ~= "table" then return nil end
@@ -56,7 +60,9 @@ end
 
 local function finite(where, name, value)
   if type(value) ~= "number" then check.fail("%s: %s is a %s, expected a number", where, name, type(value)) end
-  if value ~= value or value - value ~= 0 then check.fail("%s: %s is %s, expected a finite number", where, name, value) end
+  if value ~= value or value - value ~= 0 then
+    check.fail("%s: %s is %s, expected a finite number", where, name, value)
+  end
   return value
 end
 
@@ -91,9 +97,9 @@ local function add_choice(part, where, key, value)
   part.index[key], part.named[key] = #part.keys, value
 end
 
----A parameter with one of several values: strings, numbers and booleans, in a list. Any other value
----has a name (`small = {hidden = {46}}`). The store keeps the name, and a trial gets the value.
----Named values come after the list, sorted.
+---Makes a parameter that has one of several values: strings, numbers and booleans, given as a list.
+---Any other value needs a name (`small = {hidden = {46}}`). The store has the name, and a trial
+---gets the value. Named values come after the values of the list, sorted by name.
 ---@param values table
 ---@return mr.sweep.Part
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
@@ -117,7 +123,7 @@ function M.choice(values)
   return part
 end
 
----A parameter with the integers from `first` to `last`, both included, in steps.
+---Makes a parameter that is an integer from `first` to `last`, both included, in steps of `step`.
 ---@param first integer
 ---@param last integer
 ---@param step? integer  default 1
@@ -125,14 +131,16 @@ end
 ---Example: `mr.range(1, 5)   --> range(1, 5)`
 function M.range(first, last, step)
   local where = "mr.range"
-  first, last, step = whole(where, "first", first), whole(where, "last", last), whole(where, "step", step == nil and 1 or step)
+  first, last, step = whole(where, "first", first), whole(where, "last", last),
+    whole(where, "step", step == nil and 1 or step)
   if step < 1 then check.fail("%s: step is %d, expected 1 or more", where, step) end
   if last < first then check.fail("%s: last is %d, expected at least first, which is %d", where, last, first) end
-  return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step, log = false }, Part)
+  return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step,
+    log = false }, Part)
 end
 
----A parameter of seeds from 1 to `count`, each an equal choice. It repeats every combination of the
----other parameters.
+---Makes a parameter whose values are the seeds 1 to `count`. In a grid, every combination of the
+---other parameters is then repeated with each seed.
 ---@param count integer
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
@@ -163,7 +171,7 @@ local function real(kind, low, high, options)
     points = part_options:read(where, options).points }, Part)
 end
 
----A parameter with numbers between `low` and `high`, drawn uniformly.
+---Makes a parameter that is a number between `low` and `high`, drawn uniformly.
 ---@param low number
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -171,7 +179,8 @@ end
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(low, high, options) return real("uniform", low, high, options) end
 
----A parameter with numbers between `low` and `high`, drawn uniformly in the logarithm.
+---Makes a parameter that is a number between `low` and `high`, drawn so that its logarithm is
+---uniform.
 ---@param low number  above 0
 ---@param high number
 ---@param options? mr.sweep.PartOptions
@@ -179,7 +188,7 @@ function M.uniform(low, high, options) return real("uniform", low, high, options
 ---Example: `mr.loguniform(0.001, 0.5, {points = 3})   --> loguniform(0.001, 0.5; points 3)`
 function M.loguniform(low, high, options) return real("loguniform", low, high, options) end
 
----A parameter with integers between `low` and `high`, both included.
+---Makes a parameter that is an integer between `low` and `high`, both included.
 ---@param low integer
 ---@param high integer
 ---@param options? mr.sweep.IntegerOptions
@@ -194,11 +203,11 @@ function M.integer(low, high, options)
   return setmetatable({ kind = "integer", low = low, high = high, step = 1, points = o.points, log = o.log }, Part)
 end
 
----A condition: parameters that exist only if another parameter has a certain value. The other
----parameter is in the same table. A condition is an entry of the space without a name,
----`{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp", {layers = mr.range(1, 3)})}`. It
----may contain further conditions. Two conditions that exclude each other may have parameters of the
----same name.
+---Makes a condition: the parameters in `parts` exist only if the parameter `name` has a certain
+---value. The parameter `name` is in the same table of the space as the condition. A condition is an
+---entry of that table without a name, `{model = mr.choice{"linear", "mlp"}, mr.when("model", "mlp",
+---{layers = mr.range(1, 3)})}`. Conditions may be nested. Two conditions that exclude each other
+---may have parameters of the same name.
 ---@param name string    the parameter that decides
 ---@param value any      its value, or a list of values
 ---@param parts table    the parameters, as in a space
@@ -240,13 +249,13 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- The value at a share of the way from `low` to `high`.
+-- Returns the value of a part at a share of the way from `low` to `high`, on a logarithmic scale if the part has one.
 local function between(part, share)
   if part.log then return part.low * core.number_power(part.high / part.low, share) end
   return part.low + share * (part.high - part.low)
 end
 
--- The distinct integers of a grid with `points`.
+-- Returns the integers of a grid with `points` values. Values that are rounded to the same integer occur once.
 local function spread_integers(part)
   local values = {}
   for i = 0, part.points - 1 do
@@ -257,7 +266,8 @@ local function spread_integers(part)
   return values
 end
 
----Returns how many values a grid has; nil if they are infinite.
+---Returns how many values a grid of this parameter has. It is not a number if the parameter has
+---infinitely many values.
 ---@return integer?
 function Part:size()
   if self.kind == "choice" then return #self.keys end
@@ -265,7 +275,7 @@ function Part:size()
   return self.points and #spread_integers(self) or (self.high - self.low) // self.step + 1
 end
 
----Returns the i-th value of a grid.
+---Returns the i-th value of a grid of this parameter.
 ---@param i integer  from 1
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
@@ -275,8 +285,8 @@ function Part:grid(i)
   return between(self, (i - 1) / (self.points - 1))
 end
 
----Returns the ends of the axis on which the distribution is uniform. Logarithmic parts have the
----logarithms of their ends. The axis of integers is half a step wider on both sides.
+---Returns the two ends of the axis on which the parameter is drawn uniformly. For a logarithmic
+---parameter, the axis has logarithms. For integers, the axis is half a step wider on both sides.
 ---@return number low
 ---@return number high
 function Part:axis()
@@ -286,8 +296,9 @@ function Part:axis()
   return low, high
 end
 
----Returns the position of a value on the axis. `offset`, in steps, gives the ends of the interval
----that is rounded to the value.
+---Returns the position of a parameter's value on its axis (logarithmic for a logarithmic
+---parameter). Positions with `offset` -0.5 and 0.5, in steps, are the ends of the interval that is
+---rounded to the value.
 ---@param value number
 ---@param offset? number
 ---@return number
@@ -296,7 +307,8 @@ function Part:to_axis(value, offset)
   return self.log and core.number_log(x) or x
 end
 
----Returns the value nearest to a position on the axis.
+---Returns the parameter's value nearest to a position on its axis (logarithmic for a logarithmic
+---parameter).
 ---@param x number
 ---@return number
 function Part:from_axis(x)
@@ -305,7 +317,8 @@ function Part:from_axis(x)
   return math.max(self.low, math.min(self.high, value))
 end
 
----Returns the value at a number in [0, 1). Equally likely values have intervals of equal length.
+---Returns the parameter's value for a number u in [0, 1). Equally likely values have equally long
+---intervals of u.
 ---@param u number
 function Part:at(u)
   if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
@@ -313,14 +326,15 @@ function Part:at(u)
   return self:from_axis(low + u * (high - low))
 end
 
----Returns true if the value is one of this part.
+---Returns true if the value is a possible value of this parameter.
 function Part:contains(value)
   if self.kind == "choice" then return self.index[value] ~= nil end
   if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end
   return not self.step or (value - self.low) % self.step == 0
 end
 
----Returns the value that a trial gets: the named value for a name, else the value itself.
+---Returns what a trial gets for a value of the parameter: for the name of a named value, that named
+---value, else the value itself.
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

@@ -1,5 +1,5 @@
--- The workers of a sweep, as the process that started them sees them. A free worker gets the next trial, and a worker
--- that ends is replaced.
+-- The workers of a sweep, in the process that started them. A free worker gets the next trial, and a worker that ends
+-- is replaced by a new one.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -8,9 +8,9 @@ local read = require("moonrank.sweep.message").read
 
 local M = {}
 
-local most_false_starts = 5  -- workers in a row that end before they take a trial
-local most_heard = 1000  -- messages that are read from a worker before it is the next worker's turn
-local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves
+local most_false_starts = 5  -- largest number of workers in a row that may end before they take a trial
+local most_heard = 1000  -- largest number of messages that are read from a worker before it is the next worker's turn
+local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves before they are killed
 
 ---@class mr.sweep.Pool
 local Pool = {}
@@ -32,7 +32,7 @@ Pool.__index = Pool
 
 local function log_path(folder, slot) return ("%s/worker_%d.log"):format(folder, slot) end
 
--- The end of a worker's output.
+-- Returns the last lines of the file with a worker's output.
 local function tail(path)
   local file <close> = io.open(path, "rb")
   if not file then return "" end
@@ -69,8 +69,10 @@ function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
   elseif message.kind == "end" then
-    -- The worker got a signal from elsewhere, which would end its later trials, too.
-    if message.outcome.state == "interrupted" and not self:_is_stopping() then return self:_refuse(worker, "it was interrupted") end
+    -- A signal from elsewhere interrupted the worker and would end its later trials, too: kill the worker.
+    if message.outcome.state == "interrupted" and not self:_is_stopping() then
+      return self:_refuse(worker, "it was interrupted")
+    end
     self:_end_trial(worker, message.outcome)
   elseif message.kind == "ready" then
     if message.fingerprint ~= self.fingerprint then
@@ -78,14 +80,15 @@ function Pool:_take(worker, message)
         .. "meanwhile, or the script does something else each time it runs")
     end
     if self.numerics and message.numerics ~= self.numerics then
-      check.fail("mr.sweep: a worker has the numerics version '%s', its parent has '%s'. Pass mix_numerics = true to mix them",
-        message.numerics, self.numerics)
+      check.fail("mr.sweep: a worker has the numerics version '%s', its parent has '%s'. Pass mix_numerics = true to "
+        .. "mix them", message.numerics, self.numerics)
     end
     worker.ready, self.false_starts = true, 0
   end
 end
 
--- Handles the end of a worker: it ends the worker's trial, or counts as a false start if the worker never took one.
+-- Handles the end of a worker process. The worker's trial ends, too. A worker that was never ready for a trial counts
+-- as a false start.
 function Pool:_lost(worker)
   local how = worker.process:how()
   how = worker.refused or how
@@ -103,7 +106,7 @@ function Pool:_lost(worker)
   end
 end
 
--- Kills a worker. Its later messages are not read.
+-- Kills a worker for the reason `why`. Later messages of the worker are ignored.
 function Pool._refuse(_, worker, why)
   worker.refused = why
   worker.process:signal "kill"
@@ -118,8 +121,8 @@ function Pool:_hear(worker, bytes)
   self:_refuse(worker, invalid)
 end
 
--- Handles messages that a worker has sent, up to a limit, so that a worker that never stops sending
--- does not block the others. Returns true if there may be more.
+-- Handles the messages that a worker has sent, up to a limit, so that a worker that never stops sending does not block
+-- other workers. Returns true if there may be more messages.
 function Pool:_listen(worker)
   for _ = 1, most_heard do
     local message = worker.process:receive()
@@ -157,14 +160,14 @@ function Pool:running()
   return running
 end
 
--- The number of trials that may run at once.
+-- Returns the number of trials that may run at once: the number of runners that can still run a worker.
 function Pool:_width()
   local count = 0
   for _, runner in ipairs(self.runners) do count = count + (runner.lost and 0 or 1) end
   return count
 end
 
--- Gives trials to free workers, and starts missing workers while there may be trials left for them.
+-- Gives trials to free workers. Starts missing workers if more trials are left than workers are free or starting.
 function Pool:_employ()
   local free, unready = 0, 0
   for slot = 1, #self.runners do
@@ -181,21 +184,21 @@ function Pool:_employ()
   end
 end
 
--- True if the pool is stopping. Begins to stop it after Ctrl-C.
+-- Returns true if the sweep is stopping. If Ctrl-C was pressed, it first begins to stop the sweep.
 function Pool:_is_stopping()
   if not self.stopping and core.interrupted() then self:_stop() end
   return self.stopping ~= false
 end
 
--- The first Ctrl-C: running trials are interrupted, no new ones begin.
+-- Handles the first Ctrl-C: running trials are interrupted, and no new trials begin.
 function Pool:_stop()
   self.stopping = core.clock()
-  self.live:say(("Ctrl-C: running trials are interrupted within %d s and run again later. Press Ctrl-C again to stop at once")
-    :format(grace))
+  self.live:say(("Ctrl-C: running trials are interrupted within %d s and run again later. Press Ctrl-C again to stop "
+    .. "at once"):format(grace))
   for _, worker in pairs(self.workers) do worker.process:signal(worker.trial and "interrupt" or "kill") end
 end
 
--- Kills workers that do not end.
+-- Kills all workers that have not ended `grace` seconds after Ctrl-C.
 function Pool:_stop_late()
   if core.clock() - self.stopping < grace then return end
   for _, worker in pairs(self.workers) do worker.process:signal "kill" end
@@ -214,7 +217,7 @@ function Pool:_loop()
   end
 end
 
--- Ends all workers. Free workers exit by themselves, others are killed.
+-- Ends all workers. Workers without a trial are told to exit by themselves, and other workers are killed.
 function Pool:_dismiss()
   for _, worker in pairs(self.workers) do
     if worker.ready and not worker.trial then worker.process:send(frame.pack{ kind = "quit" })
@@ -223,7 +226,7 @@ function Pool:_dismiss()
   for _, worker in pairs(self.workers) do worker.process:how() end
 end
 
--- True if a file of a worker's output has a line beside those that name its trials.
+-- Returns true if the file of a worker's output has any line besides the lines "-- trial N ..." that name its trials.
 local function has_output(path)
   local file <close> = io.open(path, "rb")
   for line in file and file:lines() or function() end do
@@ -232,13 +235,23 @@ local function has_output(path)
   return false
 end
 
----Runs the remaining trials of a study. Returns true if Ctrl-C ended it.
+---Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the
+---sweep.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)
   local self = setmetatable({
-    schedule = o.schedule, live = o.live, runners = o.runners, pause = o.pause or 0.2, call = o.call,
-    fingerprint = o.fingerprint, numerics = o.numerics, metric = o.metric, workers = {}, false_starts = 0, stopping = false,
+    schedule = o.schedule,
+    live = o.live,
+    runners = o.runners,
+    pause = o.pause or 0.2,
+    call = o.call,
+    fingerprint = o.fingerprint,
+    numerics = o.numerics,
+    metric = o.metric,
+    workers = {},
+    false_starts = 0,
+    stopping = false,
     more = false,
   }, Pool)
   local folder = o.schedule.folder

@@ -1,11 +1,11 @@
--- A worker on this machine: the process and the channel to it.
+-- A worker process of a sweep on this machine, and the channel for messages to and from the worker.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
 
 local M = {}
 
----The end of a worker that sent something else than a message.
+---How a worker ended that sent bytes that are not a message.
 M.invalid = "it sent an invalid message and was killed"
 
 ---@class mr.sweep.Process
@@ -23,21 +23,22 @@ function M.start(words, variables, log, call)
 end
 
 function Process:send(bytes) self.channel:send(bytes) end
-function Process:receive() return self.channel:receive() end  -- nil if there is no message now
-function Process:ended() return self.channel:ended() end  -- true if no more messages can come
+function Process:receive() return self.channel:receive() end  -- returns nil if no message has arrived
+function Process:ended() return self.channel:ended() end  -- true if no more messages can come from the worker
 function Process:descriptor() return self.channel:descriptor() end
-function Process:unsent() return self.channel:unsent() end  -- true if a part of a sent message is not written yet
+-- true if a part of a sent message has not been written to the channel yet
+function Process:unsent() return self.channel:unsent() end
 function Process:signal(name) core.signal_process(self.id, name) end
 
----Returns how the process ended. A process that does not end is killed; one that sent an invalid
----message is killed at once.
+---Waits until the worker process has ended, and returns how it ended. A process that does not end
+---within a second is killed. A process that sent an invalid message is killed at once.
 function Process:how()
   if self.channel:broken() then
     self:signal "kill"
     core.how_it_ended(self.id, true)
     return M.invalid
   end
-  for _ = 1, 100 do  -- the channel closes shortly before the process ends
+  for _ = 1, 100 do  -- waits up to a second, because the channel closes shortly before the process ends
     local how = core.how_it_ended(self.id, false)
     if how then return how end
     core.wait_for({}, 0.01)
@@ -46,7 +47,7 @@ function Process:how()
   return core.how_it_ended(self.id, true)
 end
 
----Returns runners of workers on this machine.
+---Returns runners, each of which can start a worker process of a sweep on this machine.
 ---@param variables fun(slot: integer): string[]
 ---@return mr.sweep.Runner[]
 function M.runners(count, words, variables)

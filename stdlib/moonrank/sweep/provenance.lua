@@ -1,6 +1,6 @@
--- Checks that a study's trials used the data that the script has now, and ran under this numerics version. A store
--- keeps the fingerprints of each trial's data. To compare them, the trial runs again up to mr.fit, with the current
--- data.
+-- Checks that a study's earlier trials used the data that the script has now, and ran under this numerics version. The
+-- store has the fingerprints of each trial's data. For a comparison, a trial runs again with the current data, but only
+-- up to its call of mr.fit.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
@@ -12,8 +12,8 @@ local most_lines = 6
 
 local function text_of(entry) return ("%s %s (%s)"):format(entry.role, entry.fingerprint, entry.what) end
 
--- The first and the last trial for each set of data that trials used, and the number of trials without a record of
--- their data.
+-- Groups trials that used the same data. Returns the first and the last trial of each group, and the number of trials
+-- without a record of their data.
 local function different(kept)
   local known, groups, unknown = {}, {}, 0
   for _, number in ipairs(check.names(kept)) do
@@ -34,7 +34,7 @@ end
 
 local order = { train = 1, valid = 2, test = 3, other = 4 }
 
--- The entries of one list that are missing in another, by role.
+-- Returns the data sets in `entries` that are not in `from`, compared by role (train, valid, test) and fingerprint.
 local function missing(entries, from)
   local there, out = {}, {}
   for _, each in ipairs(from) do there[each.role .. each.fingerprint] = true end
@@ -48,7 +48,7 @@ local function missing(entries, from)
   return out
 end
 
--- The entries of mr.fit.
+-- Returns the data sets that a trial passed to mr.fit, without other data that it read.
 local function of_fit(entries)
   local out = {}
   for _, each in ipairs(entries) do
@@ -57,7 +57,8 @@ local function of_fit(entries)
   return out
 end
 
--- The differences between the data of a trial then and now, as text; nil if there are none.
+-- Returns as text how the data that a trial used when it ran differs from the data it uses now; nil if there is no
+-- difference.
 local function difference(kept, now)
   local roles, lines, new, of_fits = {}, {}, missing(now, kept), of_fit(kept)
   if #new == 0 and #now > 0 then return nil end
@@ -70,33 +71,34 @@ local function difference(kept, now)
   return table.concat(lines, "\n  ")
 end
 
--- Warns about data without a fingerprint.
+-- Warns if a trial used data without a fingerprint, because such data cannot be compared.
 local function warn_unknown(store, study, kept, groups)
   for _, group in ipairs(groups) do
     for _, each in ipairs(kept[group.first].entries) do
       if each.fingerprint == "unknown" then
-        check.warn(("mr.sweep: %s: trial %d of '%s' used %s data without a fingerprint. Whether they are the same is not known")
-          :format(store.path, group.first, study.name, each.role))
+        check.warn(("mr.sweep: %s: trial %d of '%s' used %s data without a fingerprint. Whether they are the same is "
+          .. "not known"):format(store.path, group.first, study.name, each.role))
         return
       end
     end
   end
 end
 
--- Warns once per store about data that the partial run does not reach.
+-- Paths of stores with a warning that a trial used data after its call of mr.fit. The comparison run stops at that
+-- call, so later data is not compared. The warning comes once per store.
 local warned = {}
 local function warn_rest(store, study, kept, group, now)
   local rest = missing(kept[group.first].entries, now)[1]
   if not rest or warned[store.path] then return end
   warned[store.path] = true
-  check.warn(("mr.sweep: %s: trial %d of '%s' used more data later (%s). Whether these are the same is not known. There is no "
-    .. "further warning about this store"):format(store.path, group.first, study.name, rest.what))
+  check.warn(("mr.sweep: %s: trial %d of '%s' used more data later (%s). Whether these are the same is not known. "
+    .. "There is no further warning about this store"):format(store.path, group.first, study.name, rest.what))
 end
 
 local go_on = "another name or store begins another study, force = true continues this one"
 
--- Why a study may not continue with the data that the script has now; nil if it may. The second result is true if the
--- data are known to be different.
+-- Returns why a study may not continue with the data that the script has now; nil if it may continue. The second result
+-- is true if the data is known to be different.
 local function objection(store, study, context, job)
   local kept = store:data(study)
   local groups, unknown = different(kept)
@@ -110,7 +112,8 @@ local function objection(store, study, context, job)
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
-    if problem and forced.has(study, "space") then  -- older trials may fail after a forced change of the space
+    -- after a forced change of the space, old trials may fail: try the group's last trial
+    if problem and forced.has(study, "space") then
       number = group.last
       now, problem = trials.data_of(context, job(number), stop)
     end
@@ -121,8 +124,8 @@ local function objection(store, study, context, job)
     seen[group] = not problem and now or nil
     local differs = not problem and difference(entries, now)
     if differs then
-      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path, study.name,
-        number, differs, go_on), true
+      return ("mr.sweep: %s has a study '%s' already, of other data; trial %d:\n  %s\n(%s)"):format(store.path,
+        study.name, number, differs, go_on), true
     end
   end
   for _, group in ipairs(groups) do
@@ -130,8 +133,8 @@ local function objection(store, study, context, job)
   end
 end
 
----Raises an error if trials of a study used other data than the script has now, or have no record
----of their data.
+---Raises an error if trials of a study used other data than the script has now, or if the store has
+---no record of their data.
 ---@param store mr.sweep.Store
 ---@param study table                the study's row in the store
 ---@param context mr.sweep.Context
@@ -141,9 +144,9 @@ function M.check(store, study, context, job)
   if why then check.fail("%s", why) end
 end
 
----Records that a study continues by `force = true` although its trials used other data. If the code
----changed, too, only that is recorded: the trials may run long before they use their data. The
----arguments are those of `check`.
+---Records that a study continues with `force = true` although its trials used other data. If the
+---code changed, too, only the change of code is recorded, because trials may run long before they
+---use their data. The arguments are those of `check`.
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
     if forced.has(study, field) then return end
@@ -152,7 +155,8 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises an error if trials of a study ran under another numerics version than this program's.
+---Raises an error if trials of a study ran under another numerics version than the one of this
+---program.
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do
@@ -162,9 +166,9 @@ function M.check_numerics(store, study)
     end
   end
   if #others == 0 then return end
-  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  then: %s\n"
-    .. "  now:  '%s'\n(another name or store begins another study, mix_numerics = true continues this one)", store.path,
-    study.name, table.concat(others, ", "), core.numerics())
+  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  "
+    .. "then: %s\n  now:  '%s'\n(another name or store begins another study, mix_numerics = true continues this one)",
+    store.path, study.name, table.concat(others, ", "), core.numerics())
 end
 
 return M

@@ -1,5 +1,5 @@
--- Pruners decide whether a trial stops early. A decision depends only on the reports of the trial and of earlier
--- generations, so that a study does not depend on the number of workers.
+-- Pruners decide whether a trial stops early. A decision depends only on the reports of the trial itself and of trials
+-- in earlier generations. The results of a study then do not depend on the number of workers.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
@@ -16,12 +16,12 @@ local M = {}
 ---@field name string
 local Pruner = check.class("mr.sweep.Pruner")
 
--- A value on a scale on which higher is better. NaN is worst.
+-- Returns a reported value on a scale on which higher is better. NaN is the worst value.
 local function score(self, value) return value == value and self._sign * value or -math.huge end
 
 local function last_report(trial) return trial.reports[#trial.reports] end
 
--- The last report up to a step; nil if the trial did not reach the step.
+-- Returns a trial's last report up to a step; nil if the trial did not reach the step.
 local function report_at(trial, step)
   local found
   for _, report in ipairs(trial.reports) do
@@ -30,7 +30,8 @@ local function report_at(trial, step)
   return last_report(trial).step >= step and found or nil
 end
 
----Returns true if the trial should stop. It is called after each of the trial's reports.
+---Returns true if a running trial should stop early. The sweep calls it after each report of the
+---trial.
 ---@param trial mr.sweep.Progress
 ---@param others mr.sweep.Progress[]  ended trials; those from generation_of(trial.number) on do not count
 function Pruner:decide(trial, others)
@@ -42,14 +43,15 @@ function Pruner:decide(trial, others)
   return self._decide(self, trial, seen)
 end
 
----Returns the first trial of this trial's generation. All trials before it must have ended when
----this one starts.
+---Returns the number of the first trial in a trial's generation. All trials with smaller numbers
+---must have ended when the trial starts.
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
----Returns how many trials a study has by default, if the pruner defines it.
+---Returns how many trials a study has by default; nil for a pruner that does not define this
+---number.
 function Pruner.count() end
 
----Returns the pruner with its options as text.
+---Returns the pruner's name and options as text.
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end
@@ -76,8 +78,8 @@ declared.median = declare("mr.sweep.MedianOptions", {
   { "startup", "integer", default = 5, least = 1, help = "no decision before this many trials have reached the step" },
 }, generation_options)
 
--- Stops a trial if its best report so far is below the median of the other trials' reports at this step (Golovin et al.
--- 2017).
+-- The median pruner stops a trial if the trial's best report so far is worse than the median of other trials' reports
+-- at the same step (Golovin et al. 2017).
 function deciders.median(self, trial, others)
   local o, step = self._options, last_report(trial).step
   local warmup = o.warmup == "auto" and math.max(3, math.ceil((trial.epochs or 0) / 5)) or o.warmup
@@ -106,8 +108,8 @@ local function first_from(trial, step)
   end
 end
 
--- Asynchronous successive halving (Li et al. 2020). A trial continues beyond a rung if it is the best of the n trials
--- that reached the rung, or among the best n / factor. n counts the trial itself.
+-- The asha pruner: asynchronous successive halving (Li et al. 2020). At a rung (certain steps), n trials have reported
+-- so far, including this trial. The trial continues if it is the best, or among the best n / factor.
 function deciders.asha(self, trial, others)
   local o, step, rung = self._options, last_report(trial).step, self._options.min_resource
   while rung * o.factor <= step do rung = rung * o.factor end
@@ -136,8 +138,8 @@ local function mean_score(self, trial)
   return sum / #trial.reports
 end
 
--- A report is the result of a fold, and its step is the fold's number. Stops a trial if its folds are worse than those
--- of the best trial by the signed-rank test.
+-- The wilcoxon pruner, for trials that report the result of each fold (the step is the fold's number). It stops a trial
+-- if its folds are significantly worse than the folds of the best trial by the signed-rank test.
 function deciders.wilcoxon(self, trial, others)
   local o, best, best_mean = self._options, nil, nil
   for _, other in ipairs(others) do
@@ -158,14 +160,14 @@ function deciders.wilcoxon(self, trial, others)
   return test.n > 0 and test.statistic < test.n * (test.n + 1) / 4 and test.p / 2 < o.p
 end
 
----Returns the names of all pruners.
+---Returns the names of all pruners, e.g. "median".
 ---@return string[]
 function M.names()
   local names = check.names(deciders)
   return table.move({ "hyperband" }, 1, 1, #names + 1, names)
 end
 
----Makes a pruner from its name. Options follow the name: {"median", warmup = 5}.
+---Makes a pruner from its name, or from a table with the name and options: {"median", warmup = 5}.
 ---@param how string|table
 ---@param direction? string  "maximize" (default) or "minimize"
 ---@param defaults? table<string, any>  values of options that `how` leaves out

@@ -1,6 +1,6 @@
--- A sweep over the processes that mpirun or srun started together. Rank 0 runs the study. Every rank has one worker,
--- which is a process of its own, so that a trial that crashes does not end the job. The other ranks start their workers
--- and forward messages. They stay in mr.sweep until rank 0 ends.
+-- A sweep over the processes (ranks) that mpirun or srun started together. Rank 0 runs the study. Every rank has one
+-- worker, a separate process, so that a trial that crashes does not end the whole job. All ranks except 0 start their
+-- worker, forward its messages, and stay in mr.sweep until rank 0 ends.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local command = require "moonrank.sweep.command"
@@ -10,9 +10,10 @@ local process = require "moonrank.sweep.process"
 
 local M = {}
 
-local pause = 0.002  -- seconds between polls of MPI; the system cannot wait for MPI and channels together
+local pause = 0.002  -- seconds between polls of MPI, because the system cannot wait for MPI and for channels together
 
----Returns the rank of this process (0 or more) if it is one of several; nil if it is alone.
+---Returns the rank of this process (0 or more), if mpirun or srun started several processes; nil if
+---this process is alone.
 ---@return integer? rank
 function M.rank()
   local rank, size = core.launched()
@@ -21,10 +22,10 @@ end
 
 local function received() return core.cluster_receive() end
 
--- Seconds between messages that show that a rank is alive.
+-- Returns the seconds between the messages with which a rank shows that it is alive.
 local function beat_after(silence) return math.min(5, silence / 10) end
 
--- The command line and the environment of this rank's worker.
+-- Returns the command line and the environment variables of the worker that this rank starts.
 local function here()
   local _, _, local_rank, local_size = core.cluster_join "trials"
   local words, why = command.words(math.min(core.cores(), math.max(1, core.machine_cores() // local_size)))
@@ -32,7 +33,8 @@ local function here()
   return words, gpus.variables(local_rank + 1)
 end
 
--- Does what rank 0 requests.
+-- Executes a request of rank 0 in another rank: starts the rank's worker, or passes a message or a signal to the
+-- worker.
 local function obey(state, message)
   local worker = state.worker
   if message.kind == "start" then
@@ -48,7 +50,7 @@ local function tell(state, message)
   state.said = core.clock()
 end
 
--- Forwards the worker's messages to rank 0.
+-- Forwards messages of this rank's worker to rank 0, and reports to rank 0 how the worker ended.
 local function pass_on(state)
   local worker = state.worker
   if not worker then return end
@@ -59,8 +61,8 @@ local function pass_on(state)
   end
 end
 
----Runs a worker for rank 0, in a rank other than 0, for every sweep of the script until rank 0
----ends. It does not return.
+---Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards
+---messages, until rank 0 ends. It does not return.
 ---@param silence number  seconds after which rank 0 counts as lost while it has a worker here
 function M.serve(silence)
   local words, variables = here()
@@ -85,7 +87,7 @@ end
 ---@class mr.sweep.Ranks
 local Ranks = check.class("mr.sweep.Ranks")
 
--- The worker of another rank, with the methods of mr.sweep.Process.
+-- Rank 0's object for the worker of another rank. It has the methods of mr.sweep.Process.
 local Remote = check.class("mr.sweep.Remote")
 Remote.ending = false
 
@@ -109,7 +111,7 @@ function Remote:how()
   return self.ending
 end
 
--- Receives messages of all ranks, and marks ranks without a message for too long as lost.
+-- Receives the messages of all ranks. A rank that has been silent for too long is marked as lost.
 function Ranks:_collect()
   local now = core.clock()
   for from, bytes in received do
@@ -144,13 +146,15 @@ end
 
 local known
 
----Returns, in rank 0, one runner per rank and the seconds between polls.
+---Returns a runner for each rank, with which rank 0 starts the rank's worker, and the seconds
+---between polls. Only rank 0 may call it.
 ---@param silence number  seconds without a message after which a rank counts as lost
 ---@return mr.sweep.Runner[] runners, number pause
 function M.runners(silence)
   local _, size = core.cluster_join "trials"
   local words, variables = here()
-  known = known or setmetatable({ said = 0, runners = process.runners(1, words, function() return variables end) }, Ranks)
+  known = known
+    or setmetatable({ said = 0, runners = process.runners(1, words, function() return variables end) }, Ranks)
   known.silence = silence
   for rank = 1, size - 1 do
     local runner = known.runners[rank + 1] or { rank = rank, ranks = known, start = start_remote, lost = false }

@@ -1,11 +1,12 @@
 -- Samplers choose the parameters of trials. A suggestion depends only on the study's seed, the trial's number and the
--- results of earlier generations, so that a study depends neither on the number of workers nor on interruptions.
+-- results of earlier generations. The results of a study then depend neither on the number of workers nor on
+-- interruptions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
 local settings = require "moonrank.system.settings"
-require "moonrank.tensor"  -- adds the methods of tensors
+require "moonrank.tensor"  -- loaded for its effect: it adds the methods of tensors
 
 local M = {}
 
@@ -22,8 +23,8 @@ local M = {}
 local Sampler = check.class("mr.sweep.Sampler")
 Sampler.first = {}
 
----Returns random numbers in [0, 1) for a trial's parameter. They come from a counter, so they do
----not depend on earlier draws.
+---Returns random numbers in [0, 1) for a parameter of a trial. They are computed from the seed, the
+---trial's number and the parameter's name, so they do not depend on earlier draws.
 ---@param number integer  of the trial
 ---@param name string     of the parameter
 function M.random(seed, number, name, count)
@@ -35,7 +36,7 @@ local function random_value(self, number, entry)
   return entry.part:at(M.random(self.seed, number, entry.name, 1)[1])
 end
 
----Returns the parameters of a trial.
+---Returns the parameters with which trial `number` should run, by name.
 ---@param number integer              of the trial, from 1
 ---@param history? mr.sweep.Trial[]   results; those of trials from generation_of(number) on do not count
 ---@return table<string, any>
@@ -50,7 +51,8 @@ function Sampler:suggest(number, history)
   end)
 end
 
----Sets the parameters of the first trials. The sampler chooses parameters that a point leaves out.
+---Sets the parameters of the first trials. The sampler chooses any parameter that is missing in one
+---of the points.
 ---@param points table<string, any>[]
 function Sampler:begin_with(points)
   local where = "mr.sweep: first"
@@ -61,31 +63,34 @@ function Sampler:begin_with(points)
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
     if math.type(key) ~= "integer" or key > #points or type(point) ~= "table" then
-      check.fail("%s holds a %s under the key %s. Pass a list of points: first = {{lr = 0.01}}", where, type(point), tostring(key))
+      check.fail("%s holds a %s under the key %s. Pass a list of points: first = {{lr = 0.01}}", where, type(point),
+        tostring(key))
     end
     for _, name in ipairs(check.names(point)) do
       if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
       if not parts[name]:contains(point[name]) then
-        check.fail("%s[%d].%s is %s, expected a value of %s", where, key, name, tostring(point[name]), tostring(parts[name]))
+        check.fail("%s[%d].%s is %s, expected a value of %s", where, key, name, tostring(point[name]),
+          tostring(parts[name]))
       end
     end
   end
   self.first = points
 end
 
----Returns the first trial of this trial's generation. All trials before it must have ended when
----this one is suggested. It is 1 if the sampler does not use results.
+---Returns the number of the first trial in a trial's generation. All trials with smaller numbers
+---must have ended when the trial's parameters are suggested. The result is 1 if the sampler does
+---not use results.
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1
 end
 
----Returns the number of trials that can be suggested; nil if it is infinite.
+---Returns how many trials the sampler can suggest; nil if the number is not limited.
 function Sampler:count()
   if self.name == "grid" then return self.space:count() end
 end
 
----Returns the sampler with its options as text.
+---Returns the sampler's name and options as text.
 function Sampler:describe()
   local first = #self.first > 0 and ", first " .. settings.text("mr.sweep", "first", self.first) or ""
   return generations.described(self.name, self._options) .. first
@@ -108,7 +113,7 @@ local no_options = declare("mr.sweep.NoOptions", {})
 
 function makers.grid(space, seed, options)
   local o = no_options:read("sampler grid", options)
-  space:grid(1)  -- raises an error at once if the space has no grid
+  space:grid(1)  -- raises an error at once if the space has a parameter without grid values
   return new("grid", space, seed, o, function(self, number) return self.space:grid(number) end)
 end
 
@@ -116,8 +121,9 @@ function makers.random(space, seed, options)
   return new("random", space, seed, no_options:read("sampler random", options), random_params)
 end
 
--- Each parameter, also a conditional one, has a dimension of the sequence with a random digital shift of its own. A
--- shift is added to every point modulo 2, so that points stay as even. The first point is the shifted origin.
+-- Makes the Sobol sampler. Each parameter, also a conditional one, has its own dimension of the Sobol sequence and its
+-- own random digital shift. The shift is combined with every point by exclusive or of bits, which keeps the points
+-- evenly spread. The first point is the shifted origin.
 function makers.sobol(space, seed, options)
   local o = no_options:read("sampler sobol", options)
   local shifts = {}
@@ -125,7 +131,7 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- parameters of one name under different conditions have different slots
+    -- the slot is in the name, because parameters of one name under different conditions need different shifts
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end
@@ -140,7 +146,8 @@ local tpe_options = declare("mr.sweep.TpeOptions", {
   { "generation", "integer", least = 1, shown = generations.default_shown,
     help = "number of trials that are suggested from the same results" },
   { "startup", "integer", default = 10, least = 1, help = "number of first trials that are drawn at random" },
-  { "candidates", "integer", default = 8, least = 1, help = "draws of which the best is taken; more make trials similar" },
+  { "candidates", "integer", default = 8, least = 1,
+    help = "draws of which the best is taken; more make trials similar" },
   { "good", "number", default = 0.15, above = 0, below = 1, help = "share of the results that counts as good" },
 })
 
@@ -150,21 +157,25 @@ function makers.tpe(space, seed, options, direction, defaults)
   o.generation = o.generation or defaults.generation or 10
   return new("tpe", space, seed, o, function(self, number, history)
     if #history < o.startup then return random_params(self, number) end
-    -- Earlier trials of this generation count as bad results, so that the points of a generation are spread.
+    -- Earlier trials of this generation have no results yet. They count as bad results, so that the generation's
+    -- suggestions are spread out.
     local seen, params = table.move(history, 1, #history, 1, {}), nil
     for each = generations.first(number, o.generation), number do
-      params = tpe.suggest(self.space, seen, o, direction, function(entry, count) return M.random(seed, each, entry.name, count) end)
+      params = tpe.suggest(self.space, seen, o, direction, function(entry, count)
+        return M.random(seed, each, entry.name, count)
+      end)
       seen[#seen + 1] = { number = each, params = params, state = "running" }
     end
     return params
   end)
 end
 
----Returns the names of all samplers, sorted.
+---Returns the names of all samplers (grid, random, sobol, tpe), sorted.
 ---@return string[]
 function M.names() return check.names(makers) end
 
----Makes a sampler from its name. Options follow the name: {"tpe", generation = 20}.
+---Makes a sampler from its name, or from a table with the name and options: {"tpe",
+---generation = 20}.
 ---@param how string|table
 ---@param space mr.sweep.Space
 ---@param seed integer            of the study

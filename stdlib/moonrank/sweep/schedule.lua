@@ -1,6 +1,6 @@
--- Decides which trial of a study runs next. Trials run in the order of their numbers. Suggestions are made, and results
--- are used, by generations: a study depends neither on what ran at the same time nor on interruptions. Under Hyperband
--- trials pause, and promoted trials begin before new ones.
+-- Decides which trial of a study runs next. Trials begin in the order of their numbers. Suggestions use results of
+-- earlier generations of trials only, so results depend neither on which trials ran at the same time nor on
+-- interruptions. Under Hyperband, trials pause, and promoted trials begin before new trials.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -14,15 +14,15 @@ local M = {}
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
 local Schedule = check.class("mr.sweep.Schedule")
-Schedule.taken = false  -- after a change of the space: a set of the points that trials have
+Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
--- The seed of a trial: bits of SHA-256 that a double represents exactly.
+-- Returns the seed of a trial: the first bits of a SHA-256, as many as a double represents exactly.
 local function seed_of(study_seed, number)
   return tonumber(core.sha256(("%d/%d"):format(study_seed, number)):sub(1, 13), 16)
 end
 
--- Prepares the grid of a space that changed. Points that the study already has keep their numbers, other points get
--- free numbers. Returns the last number.
+-- Prepares the grid of a space that was changed. Points for which the study already has a trial keep that trial's
+-- number, and new points get free numbers. Returns the largest number.
 local function free_points(self)
   self.taken, self.grid_at = {}, 0
   for _, trial in pairs(self.trials) do self.taken[trial.params_text] = true end
@@ -56,7 +56,8 @@ function M.new(o)
     store = o.store, study = o.study, space = o.space, sampler = o.sampler, pruner = o.pruner or false, retry = o.retry,
     folder = o.folder, lock = o.lock or false, trials = o.store:trials(o.study), cursor = 1, first_open = 1, again = {},
     counts = {}, best = false, halving = o.pruner and o.pruner.name == "hyperband" and o.pruner or false,
-    finished = { seconds = 0.0, trials = 0 },  -- in this run of the sweep
+    -- total time and number of the trials that finished in this run of the sweep
+    finished = { seconds = 0.0, trials = 0 },
   }, Schedule)
   local count = self.sampler:count()
   if count and forced.has(o.study, "space") then count = free_points(self) end
@@ -73,17 +74,17 @@ function M.new(o)
   return self
 end
 
----Returns true if a trial has ended for good.
+---Returns true if a trial has ended and will not be retried.
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
 end
 
--- True if the result of a trial is stored and none of its checkpoints is read again. A trial that
--- was killed may continue from its checkpoint.
+-- Returns true if a trial's result is stored and its checkpoint is not needed any more. A trial that was killed may
+-- still continue from its checkpoint.
 function Schedule:_is_over(trial) return self:is_final(trial) and trial.state ~= "killed" end
 
----Removes files of ended trials, at the end of a sweep.
+---Removes the checkpoints of ended trials at the end of a sweep.
 function Schedule:tidy()
   files.tidy(self.folder, function(number) return self.trials[number] and self:_is_over(self.trials[number]) end)
 end
@@ -96,13 +97,14 @@ function Schedule:_count(trial)
 end
 
 function Schedule:_advance()
-  while self.first_open <= self.planned and self.trials[self.first_open] and self:is_final(self.trials[self.first_open]) do
+  while self.first_open <= self.planned and self.trials[self.first_open]
+    and self:is_final(self.trials[self.first_open]) do
     self.first_open = self.first_open + 1
   end
 end
 
--- Pauses trials of an earlier run that reached a rung and have not ended, however they were stopped. Then trials
--- continue whose brackets are decided.
+-- Marks the trials that reached a Hyperband rung in an earlier run, but have not ended, as paused. Then promotes or
+-- prunes the paused trials of every bracket that can be decided.
 function Schedule:_pause_all()
   for _, trial in pairs(self.trials) do
     if not self:is_final(trial) and self.halving:passed(trial) > 0 then trial.state = "paused" end
@@ -115,9 +117,12 @@ function Schedule:_pause_all()
   end
 end
 
--- Promotes and prunes the trials for which the bracket of a trial is decided now.
+-- Promotes and prunes paused trials in the Hyperband bracket of trial `number`, as far as the bracket can be decided
+-- now.
 function Schedule:_halve(number)
-  local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial) return self:is_final(trial) end)
+  local promoted, pruned = self.halving:decided(self.trials, number, self.planned, function(trial)
+    return self:is_final(trial)
+  end)
   for _, trial in ipairs(promoted) do
     trial.state = "promoted"
     self.again[#self.again + 1] = trial
@@ -133,15 +138,15 @@ function Schedule:_halve(number)
   if #pruned > 0 then self:_advance() end
 end
 
----Returns the number of trials that have ended for good.
+---Returns how many trials of the study have ended and will not be retried.
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
   return sum
 end
 
--- The first trial of a trial's generation. All trials before it have to end first. Under Hyperband the generation
--- begins at the bracket's first trial at the latest, because trials of a bracket wait for each other.
+-- Returns the number of the first trial in a trial's generation. All trials with smaller numbers have to end first.
+-- Under Hyperband, the generation begins no later than the bracket, because trials of a bracket wait for each other.
 function Schedule:_start_of(number)
   local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
   if not self.halving then return start end
@@ -153,7 +158,8 @@ function Schedule:_history(before)
   local history = {}
   for number = 1, before - 1 do
     local t = self.trials[number]
-    history[number] = { number = number, params = t.params, value = t.value, state = t.state == "killed" and "failed" or t.state }
+    history[number] = { number = number, params = t.params, value = t.value,
+      state = t.state == "killed" and "failed" or t.state }
   end
   return history
 end
@@ -173,20 +179,22 @@ function Schedule:_suggest(number)
   return params, frame.to_json(params)
 end
 
--- The trial of this number, old or new; nil if it has begun in this run, has ended or is paused.
+-- Returns the trial with this number, new or from an earlier run; nil if the trial has begun in this run, has ended or
+-- is paused.
 function Schedule:_open(number)
   local known = self.trials[number]
   if known and (self:is_final(known) or known.begun) then return nil end
   if known and self.halving and self.halving:passed(known) > 0 then return nil end
   if not known then
     local params, text = self:_suggest(number)
-    known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number), attempts = 0 }
+    known = { number = number, params = params, params_text = text, seed = seed_of(self.study.seed, number),
+      attempts = 0 }
     self.trials[number] = known
   end
   return known
 end
 
--- The next trial that has not begun in this run; nil if none can begin now.
+-- Returns the first trial that has not begun in this run of the sweep; nil if no trial can begin now.
 function Schedule:_first()
   while self.cursor <= self.planned do
     local number = self.cursor
@@ -197,7 +205,8 @@ function Schedule:_first()
   end
 end
 
----Returns the next trial to run and marks it in the store as begun; nil if none can run now.
+---Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can
+---run now.
 function Schedule:next()
   if self.lock and not self.lock:holds() then
     check.fail("mr.sweep: the folder %s was removed while the sweep ran, with its lock and checkpoints", self.folder)
@@ -210,31 +219,33 @@ function Schedule:next()
   return trial
 end
 
----Returns the seconds until all trials have ended; nil until the first trial has finished. It is
----the mean time of the trials that finished in this run, times the number of trials left, divided
----by the workers.
+---Returns an estimate of the seconds until all trials have ended: the mean time of the trials that
+---finished in this run, times the number of trials left, divided by the number of workers. Returns
+---nil until the first trial has finished.
 function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
   return finished.seconds / finished.trials * (self.planned - self:ended()) / math.max(1, workers)
 end
 
----Returns the fields of a trial that are sent to its process.
+---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt,
+---folder and pause.
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
     folder = files.of_trial(self.folder, trial.number), pause = self.halving and self.halving:pause_at(trial) or nil }
 end
 
----Returns the progress of the trials that the pruner may compare with this trial: trials of earlier
----generations, after number `known`.
+---Returns the progress of the trials with which the pruner may compare a trial: trials of earlier
+---generations with a number above `known`.
 ---@return mr.sweep.Progress[]
 function Schedule:others(trial, known)
   local others = {}
   if not self.pruner then return others end
   for number = (known or 0) + 1, self.pruner:generation_of(trial.number) - 1 do
     local t = self.trials[number]
-    others[#others + 1] = { number = number, state = t.state == "killed" and "failed" or t.state, reports = t.so_far or {} }
+    others[#others + 1] = { number = number, state = t.state == "killed" and "failed" or t.state,
+      reports = t.so_far or {} }
   end
   return others
 end
@@ -248,7 +259,8 @@ local function of_metric(reports, metric)
   return out
 end
 
--- Reports of a trial together with those of its earlier runs, from which it may have continued.
+-- Joins a trial's reports with those of its earlier runs, sorted by step. A report of the last run replaces an earlier
+-- report at the same step.
 local function joined(earlier, reports)
   local seen, all = {}, { table.unpack(reports) }
   for _, report in ipairs(reports) do seen[report.step] = true end
@@ -259,13 +271,13 @@ local function joined(earlier, reports)
   return all
 end
 
--- Adds the seconds of a trial that ended.
+-- Adds the running time of an ended trial to the total, for the estimate of the time left.
 function Schedule:_add_time(seconds)
   if not seconds then return end
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended, and schedules it again if it is to be retried.
+---Stores how a trial ended. Schedules the trial to run again if it failed and has retries left.
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
@@ -284,7 +296,7 @@ function Schedule:finish(trial, outcome, metric)
     self:_count(trial)
     self:_advance()
   elseif self.halving and self.halving:passed(trial) > trial.passed then
-    trial.state = "paused"  -- also if it was killed just after it reached the rung
+    trial.state = "paused"  -- paused even if it was killed: its report at the rung is stored
   elseif not goes_on then
     self.again[#self.again + 1] = trial
   end

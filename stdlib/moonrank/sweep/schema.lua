@@ -1,11 +1,13 @@
--- The versions of the store's schema: how an older store is updated, and which databases are stores.
+-- The versions of a store's database schema: how a store of an older version is updated, and which databases are
+-- stores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
 
 local M = {}
 
--- Entry i has the statements that make version i from version i - 1. Entries are never changed, only added.
+-- SQL of the schema's versions. The statements of entry i update a store from version i - 1 to version i. Old entries
+-- never change; a new version is a new entry.
 M.versions = {
   {
     [[CREATE TABLE studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, sampler TEXT NOT NULL,
@@ -21,16 +23,18 @@ M.versions = {
     [[CREATE TABLE lists (trial INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, scores BLOB NOT NULL,
       PRIMARY KEY (trial, name)) WITHOUT ROWID]],
   },
-  {  -- the data that trials used; unknown for older trials
+  {  -- version 2: the data that trials used; not known for trials of older versions
     [[CREATE TABLE data (trial INTEGER NOT NULL REFERENCES trials(id), role TEXT NOT NULL, fingerprint TEXT NOT NULL, what TEXT NOT NULL,
       PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
     "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
   },
-  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },  -- numerics version of the program; unknown for older trials
-  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },  -- of the metrics that a trial returned; unknown for older trials
+  -- version 3: numerics version under which a trial ran; NULL for older trials
+  { "ALTER TABLE trials ADD COLUMN numerics TEXT" },
+  -- version 4: conventions of the metrics that a trial returned; NULL for older trials
+  { "ALTER TABLE trials ADD COLUMN conventions TEXT" },
 }
 
--- SQLite's application id: "MRst". Older stores have 0.
+-- SQLite's application id of stores, "MRst". Stores of older versions have the id 0.
 local application = 0x4D527374
 
 local function pragma(database, name)
@@ -38,16 +42,17 @@ local function pragma(database, name)
   return columns[1][1]
 end
 
----Returns the version of the store in a database; 0 if the database has none yet.
+---Returns the schema version of the store in a database; 0 if the database does not contain a store
+---yet.
 function M.version_of(database) return pragma(database, "user_version") end
 
----Updates a store to the last of these versions.
+---Updates a store to the last version in `versions`.
 ---@param store mr.sweep.Store
 ---@param versions string[][]
 function M.migrate(store, versions)
   for i = M.version_of(store._database) + 1, #versions do
     store:transaction(function()
-      if M.version_of(store._database) >= i then return end  -- another process was faster
+      if M.version_of(store._database) >= i then return end  -- another process has updated the store already
       for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
       store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
       store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
@@ -55,7 +60,8 @@ function M.migrate(store, versions)
   end
 end
 
--- Tables, indices, triggers and views by name, with type and statement. SQLite's own are left out.
+-- Returns the tables, indices, triggers and views of a database by name, with type and SQL statement. SQLite's internal
+-- objects are left out.
 local function schema_of(database)
   local _, columns, count = database:run([[SELECT name, type, sql FROM sqlite_master
     WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\']], {}, 0)
@@ -66,7 +72,8 @@ end
 
 local made = {}  -- by version
 
--- The expected contents of a store of some version: its schema, sorted names, and checks of the types in its tables.
+-- Returns what a store of a version must contain: its schema, the sorted names of its objects, and checks that find
+-- entries of wrong types in its tables.
 local function expected_of(versions, version)
   if versions == M.versions and made[version] then return made[version] end
   local memory, checks = core.open_database("", "memory"), {}
@@ -84,8 +91,9 @@ local function expected_of(versions, version)
   return expected
 end
 
----Returns why this program must not read or write a database as a store, or nil. It checks in one
----transaction. A reader leaves out damaged rows.
+---Returns why this program must not read or write a database as a store, or nil if it may. Tables
+---with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out.
+---The schema is read in one transaction.
 ---@param versions string[][]
 function M.objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)

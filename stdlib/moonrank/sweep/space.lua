@@ -1,5 +1,5 @@
--- The search space of a sweep: a table of parameters and conditions. A space enumerates, draws and describes
--- combinations of parameters.
+-- The search space of a sweep: a table of parameters and of conditions under which parameters exist. A space
+-- enumerates, draws and describes combinations of parameters.
 local check = require "moonrank.check"
 local parts = require "moonrank.sweep.parts"
 
@@ -14,7 +14,7 @@ local M = {}
 ---@class mr.sweep.Space
 local Space = check.class("mr.sweep.Space")
 
-local most = 2 ^ 53  -- combinations of a grid
+local most = 2 ^ 53  -- largest number of combinations in a grid
 
 local found_text = parts.found_text
 
@@ -33,7 +33,7 @@ end
 
 local build
 
--- Adds a condition to the entry, of the same table, on which it depends.
+-- Adds a condition (mr.when) to the parameter on which it depends. That parameter must be in the same table.
 local function add_condition(where, entries, condition, slots)
   local entry
   for _, each in ipairs(entries) do
@@ -55,7 +55,8 @@ local function add_condition(where, entries, condition, slots)
     end
     set[value] = true
   end
-  table.insert(entry.branches, { values = set, label = tostring(condition), entries = build(label, condition.parts, slots) })
+  table.insert(entry.branches, { values = set, label = tostring(condition),
+    entries = build(label, condition.parts, slots) })
 end
 
 function build(where, t, slots)
@@ -67,7 +68,8 @@ function build(where, t, slots)
     else
       if parts.is_part(value) then check.fail("%s[%s] is %s without a name", where, tostring(key), tostring(value)) end
       if not parts.is_when(value) then
-        check.fail("%s[%s] is %s, expected name = mr.choice{...} or the like, or mr.when", where, tostring(key), found_text(value))
+        check.fail("%s[%s] is %s, expected name = mr.choice{...} or the like, or mr.when", where, tostring(key),
+          found_text(value))
       end
       conditions[#conditions + 1] = { key = key, condition = value }
     end
@@ -97,8 +99,8 @@ local function check_distinct(a, b)
   end
 end
 
--- The set of names of some entries and of their conditions. Raises an error if two parameters of one name can apply at
--- the same time.
+-- Returns the set of parameter names in some entries and in their conditions. Raises an error if two parameters of one
+-- name can exist in the same combination.
 local function names_below(entries)
   local all = {}
   for _, entry in ipairs(entries) do
@@ -117,21 +119,25 @@ local function names_below(entries)
   return all
 end
 
----Makes a space from a table: parameters by name, and conditions (`mr.when`) without a name.
+---Makes a search space from a table, which has parameters by name and conditions (`mr.when`)
+---without a name.
 ---@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
-  if type(t) ~= "table" or getmetatable(t) then check.fail("space is %s, expected a table of parameters", found_text(t)) end
+  if type(t) ~= "table" or getmetatable(t) then
+    check.fail("space is %s, expected a table of parameters", found_text(t))
+  end
   local slots = { count = 0 }
   local entries = build("space", t, slots)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
 end
 
----Returns the names of all parameters, also of conditional ones, sorted.
+---Returns the sorted names of all parameters of the space, including conditional parameters.
 function Space:names() return { table.unpack(self._names) } end
 
----Returns all parameters with their parts. Each comes before the parameters that depend on it.
+---Returns all parameters of the space with their possible values. A parameter comes before the
+---parameters that depend on it.
 ---@return mr.sweep.Entry[]
 function Space:entries() return { table.unpack(self._slots) } end
 
@@ -152,14 +158,14 @@ local function walk(entries, params, choose)
   return params
 end
 
----Returns a combination, made from one choice after another. Parameters whose condition does not
----hold are left out.
+---Returns a combination of parameters: `choose` is called for one parameter after another and
+---returns its value. Parameters whose condition does not hold are left out.
 ---@param choose fun(entry: mr.sweep.Entry): any
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
 
--- The product of the sizes of a list. A size is nil, with the entry that prevents a grid, if there are infinitely many
--- combinations, and false if there are too many to count.
+-- Returns the product of the sizes of a list's entries. It is nil if a size is infinite, with the entry that prevents a
+-- grid. It is false if the product is too large to count.
 local function product(list, size_of)
   local size = 1
   for _, each in ipairs(list) do
@@ -196,12 +202,13 @@ function branches_size(branches)
   return product(branches, function(branch) return entries_size(branch.entries) end)
 end
 
----Returns how many combinations a grid has; nil if they cannot be enumerated.
+---Returns how many combinations a grid over the space has; nil if they are infinite or too many to
+---count.
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
 
--- Sets an entry and the parameters that depend on it to their combination number `rest`, from 0.
+-- Sets a parameter, and the parameters that depend on it, to their combination number `rest`, counted from 0.
 local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
@@ -230,7 +237,8 @@ function decode(entries, rest, params)
 end
 
 ---Returns the i-th combination of the grid. Parameters are in the order of their names, and the
----last one changes first. Conditional parameters come after the parameter that they depend on.
+---last parameter changes fastest. Conditional parameters come after the parameter on which they
+---depend.
 ---@param i integer  from 1 to count()
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:grid(4).a   --> 2`
@@ -250,7 +258,8 @@ function Space:grid(i)
   return params
 end
 
----Returns the parameters that a trial gets: the named values of choices instead of their names.
+---Returns the parameters that a trial gets. If a parameter is a choice with named values, its name
+---is replaced by the named value.
 ---@param params table<string, any>
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.space").new{net = mr.choice{small = {46}}}:values{net = "small"}.net[1]   --> 46`
@@ -274,8 +283,8 @@ local function describe(entries, indent, lines)
   return lines
 end
 
----Returns the space as text, which is the same for equal spaces in any order of keys. Named values
----that are not plain data are compared by name only.
+---Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys.
+---Named values that are not plain data, such as functions, appear by name only.
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 

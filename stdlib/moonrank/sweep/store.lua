@@ -1,5 +1,5 @@
--- The store of sweeps: one SQLite file of studies and their trials. One process writes to a study, others may read
--- meanwhile.
+-- The store of sweeps: one SQLite file with studies and their trials. One process writes to a study, and other
+-- processes may read at the same time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -8,18 +8,19 @@ local schema = require "moonrank.sweep.schema"
 
 local M = { versions = schema.versions }
 
----Bytes of the longest text or blob that a field can hold. Some bytes are left for the rest of the
----row.
+---The most bytes of a text or blob that a field can contain. The limit of SQLite is higher, because
+---a row also has other fields.
 M.longest = (256 << 20) - 4096
 
--- The oldest version that can be read as it is.
+-- Oldest version of a store that can be read without an update.
 local readable = 1
 
 ---@class mr.sweep.Store
 ---@field path string
 local Store = check.class("mr.sweep.Store")
 
--- The rows of a statement as columns by name. The varargs are the statement's parameters.
+-- Runs an SQL statement and returns its result as columns by name. The arguments after `sql` are the statement's
+-- parameters.
 function Store:columns(sql, ...)
   local names, columns = self._database:run(sql, { ... }, select("#", ...))
   local out = {}
@@ -27,7 +28,7 @@ function Store:columns(sql, ...)
   return out
 end
 
--- The rows of a statement as a list of tables. NULL is nil.
+-- Runs an SQL statement and returns its result as a list of rows: tables by column name. A NULL is nil in the table.
 function Store:rows(sql, ...)
   local names, columns, count = self._database:run(sql, { ... }, select("#", ...))
   local rows = {}
@@ -38,7 +39,8 @@ function Store:rows(sql, ...)
   return rows
 end
 
----Runs `f` in a transaction. Its writes are committed, or rolled back if it raises an error.
+---Runs `f` in a transaction of the store. If `f` raises an error, everything that `f` wrote is
+---rolled back.
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -50,7 +52,7 @@ function Store:transaction(f, ...)
   return result
 end
 
--- The database of a store, checked.
+-- Opens the database of a store. Raises an error if it is not a store that this program can read or write.
 local function opened(path, mode, versions, only_reads)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
@@ -60,13 +62,13 @@ local function opened(path, mode, versions, only_reads)
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database end
   end
-  database:close()  -- an open transaction would lock others out until the garbage collection
+  database:close()  -- closes now, because an open transaction would block other processes until garbage collection
   if not good then error(why, 0) end
   check.fail("%s %s", path, why)
 end
 
----Writes the store's current contents to a new file, whole or not at all. Others may write
----meanwhile.
+---Writes the store's current contents to a new file, completely or not at all. Other processes may
+---write to the store at the same time.
 ---@param part? string  name of the file until it is whole
 function Store:copy(path, part)
   core.make_folder(path)
@@ -79,13 +81,13 @@ function Store:copy(path, part)
   check.fail("%s cannot be written: %s", path, tostring(why))
 end
 
--- Largest share of a writer's time that copies for readers take.
+-- Largest share of a writer's time that it spends on making copies of the store for readers.
 local share = 0.05
 
----Makes a copy for readers if they cannot read the store itself, because it is open for exclusive
----writing (runtime/io/sqlite.h). It copies only if something changed since the last copy, and if
----enough time has passed for the cost of that copy. A copy that cannot be written is not an error:
----readers are told how old their copy is.
+---Makes a copy of the store for readers, if they cannot read the store itself because it is open
+---for exclusive writing (runtime/io/sqlite.h). A copy is made only if the store changed since the
+---last copy, and only as often as its cost allows. A copy that cannot be written is not an error,
+---because readers are told how old their copy is.
 function Store:publish()
   local copies = self._copies
   if not copies then return end
@@ -95,7 +97,7 @@ function Store:publish()
   if copies.credit < copies.last then return end
   local changes = self:columns("SELECT total_changes() AS n").n[1]
   if changes == copies.changes then return end
-  -- files of a writer that was killed
+  -- removes incomplete copies of a writer that was killed
   for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end
   local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
   if message == "interrupted" then error(message, 0) end
@@ -104,27 +106,29 @@ function Store:publish()
   copies.last, copies.credit, copies.at = now - began, copies.credit - (now - began), now
 end
 
----Returns a text that says what is read instead of the store, and why; nil if the store itself is
----read.
+---Returns a text that says that a copy is read instead of the store, and why; nil if the store
+---itself is read.
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
 ---Raises an error if the file is not a store, or is a store of a newer moonrank. A file without
----tables is accepted, because the process that made it may have been killed.
+---tables is accepted, because a process that was killed may have created it.
 ---@param versions? string[][]
 function M.look(path, versions)
   core.check_file(path)
-  -- a file that a writer has exclusively is checked when it is opened
+  -- a store that a writer has open exclusively is not checked here, but when it is opened
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
 
----Returns true if a writer has opened the store exclusively, or was killed while it had.
+---Returns true if a writer has opened the store exclusively, or was killed while it had the store
+---open exclusively.
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
----Opens a store. Writing creates a missing store and updates an older one. A newer store is an
----error. A file with other tables than a store's is an error, too, and is not changed.
+---Opens a store. Opening for writing creates a missing store, and updates a store of an older
+---version. A store of a newer version is an error. A file with other tables than those of a store
+---is an error, too, and is not changed.
 ---@param mode "read"|"write"
 ---@param versions? string[][]  for tests; older versions are not read then
 ---@return mr.sweep.Store
@@ -133,13 +137,19 @@ function M.open(path, mode, versions)
   versions = versions or M.versions
   if mode == "write" then
     core.make_folder(path)
-    M.look(path, versions)  -- before opening for writing, which changes a file
+    M.look(path, versions)  -- checks the file before it is opened for writing, which changes it
   end
   local database = opened(path, mode == "write" and "claim" or mode, versions, mode == "read")
   local store = setmetatable({ path = path, _database = database, _copies = false }, Store)
   if mode == "write" then
     if database:exclusive() then
-      store._copies = { path = core.followed(path) .. ".view", credit = 0.0, last = 0.0, at = core.clock(), changes = -1 }
+      store._copies = {
+        path = core.followed(path) .. ".view",
+        credit = 0.0,
+        last = 0.0,
+        at = core.clock(),
+        changes = -1,
+      }
     end
     local good, message = pcall(schema.migrate, store, versions)
     local has_studies = good and store._copies and store:columns("SELECT count(*) AS n FROM studies").n[1] > 0
@@ -155,13 +165,14 @@ function M.open(path, mode, versions)
   return store
 end
 
----Returns the study of this name, or nil.
+---Returns the row of the study with this name; nil if the store has no such study.
 function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
   "settings", "data", "planned", "version" }
 
----Adds a study, or gives it new fields; returns it.
+---Adds a study to the store, or updates the fields of a study with the same name. Returns the
+---study's row.
 function Store:set_study(fields)
   local values, marks, sets = {}, {}, {}
   for i, field in ipairs(study_fields) do
@@ -178,12 +189,12 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Stores the field `forced`, `script` or `planned` of a study's row.
+---Writes the field `forced`, `script` or `planned` of a study's row to the store.
 function Store:set(study, field)
   self:columns(("UPDATE studies SET %s = ?2 WHERE id = ?1"):format(field), study.id, study[field])
 end
 
----Returns the trials of a study by number, with their parameters.
+---Returns the trials of a study by their number. Each trial has its decoded parameters.
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
@@ -195,14 +206,14 @@ function Store:trials(study)
   return trials
 end
 
--- Results in a file that was removed or replaced would be lost.
+-- Raises an error if the store's file was removed or replaced, because results written to it would be lost.
 local function need_file(self)
   if self._database:moved() then
     check.fail("%s was removed, renamed or replaced while the sweep ran, so its results would be lost", self.path)
   end
 end
 
----Stores that a trial begins.
+---Records in the store that a trial begins, with the current numerics version.
 function Store:begin(study, trial)
   need_file(self)
   self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
@@ -217,13 +228,15 @@ local parts = {
   lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
 }
 
----Stores how a trial ended, in one transaction. Rows of an earlier attempt are replaced. Reports of
----a trial that was paused are appended to.
+---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
+---replaced. If the trial was paused before (`add`), its new reports are added to the earlier
+---reports.
 function Store:finish(study, trial, outcome, add)
   need_file(self)
   self:transaction(function()
     local id = self:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", study.id, trial.number).id[1]
-    self:columns([[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
+      self:columns(
+        [[UPDATE trials SET state = ?2, attempts = ?3, value = ?4, reason = ?5, traceback = ?6, wall = ?7, memory = ?8,
       device = ?9, version = ?10, data = ?11, noted = ?12, numerics = ifnull(?13, numerics), conventions = ?14,
       ended = datetime('now') WHERE id = ?1]],
       id, outcome.state, trial.attempts, outcome.value, outcome.reason, outcome.traceback, outcome.wall, outcome.memory,
@@ -248,7 +261,7 @@ function Store:finish(study, trial, outcome, add)
   self:publish()
 end
 
----Stores that a paused trial does not continue, and its last reported values.
+---Records in the store that a paused trial is pruned: its last reported value and the reason.
 function Store:prune(study, trial)
   self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id,
     trial.number, trial.value, trial.reason)
@@ -256,15 +269,16 @@ end
 
 local roles = { train = true, valid = true, test = true, other = true }
 
--- A row about data. Its texts may come from anywhere.
+-- Converts a row of the table `data` to an entry with role, fingerprint and description. The texts are checked and
+-- shortened, because a store can come from anywhere.
 local function entry_of(row)
   local sum, what = tostring(row.fingerprint), tostring(row.what)
-  return { role = roles[row.role] and row.role or "other", fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown",
-    what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
+  return { role = roles[row.role] and row.role or "other",
+    fingerprint = sum:find "^%x+$" and sum:sub(1, 16) or "unknown", what = what:sub(1, 60):gsub("[^%g ]", "?") .. "" }
 end
 
----Returns the data that trials used, by number: of finished and pruned trials, or of one trial.
----`noted` is false if a trial's data were not recorded.
+---Returns the data sets that trials used, by the trial's number: of all finished and pruned trials,
+---or of the trial `number`. `noted` is false if the data of a trial was not recorded.
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -279,8 +293,8 @@ function Store:data(study, number)
   return by_number
 end
 
----Returns the conventions of the metrics that trials returned, by number, as JSON with a text per
----metric. Trials of older versions have none.
+---Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object
+---with a text per metric. Trials of older program versions have no entry.
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -290,8 +304,8 @@ function Store:conventions(study)
   return by_number
 end
 
----Returns the numerics version under which each trial of a study began, by number; nil if all have
----one version.
+---Returns the numerics version under which each trial of a study began, by the trial's number.
+---Returns nil if all trials have the same version.
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -301,22 +315,22 @@ function Store:numerics_of(study)
   return by_number
 end
 
----Returns the number of trials of a study that began under each numerics version, most first.
----`numerics` is nil for trials without a recorded version.
+---Returns how many trials of a study began under each numerics version, the most frequent version
+---first. `numerics` is nil for trials without a recorded version.
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics
     ORDER BY trials DESC, numerics]], study.id)
 end
 
----Returns the values of the metric that trials reported, by number: {{step =, value =}, ...} in
----order. Pruners use them when a study is resumed.
+---Returns the values of a metric that the trials of a study reported, by the trial's number:
+---{{step =, value =}, ...} in the order of steps. Pruners need the values when a study is resumed.
 function Store:reports(study, name)
   local by_number = {}
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
       WHERE t.study = ?1 AND r.name = ?2 ORDER BY t.number, r.step]], study.id, name)) do
     by_number[row.number] = by_number[row.number] or {}
-    table.insert(by_number[row.number], { step = row.step, value = row.value or 0 / 0 })  -- SQLite keeps NaN as NULL
+    table.insert(by_number[row.number], { step = row.step, value = row.value or 0 / 0 })  -- SQLite stores NaN as NULL
   end
   return by_number
 end

@@ -1,4 +1,4 @@
--- A study's row in the store: its space, script, settings and data, and their comparison with those of earlier runs.
+-- The row of a study in the store (space, code, settings and data), and its comparison with the row of an earlier run.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -9,7 +9,7 @@ local setting = require "moonrank.system.settings"
 
 local M = {}
 
----Returns settings as the text that a study stores.
+---Returns the option `settings` of a sweep as the text that a study has in the store.
 ---@param formerly? boolean  with former names of options, as earlier versions wrote it
 function M.settings_text(settings, formerly)
   local lines = {}
@@ -21,7 +21,8 @@ function M.settings_text(settings, formerly)
   return table.concat(lines, "\n")
 end
 
--- The SHA-256 of each file that trials read, and the fingerprints of datasets, folds and ratings.
+-- Returns a line for each file, dataset, fold or ratings in the option `data`: the SHA-256 of a file, or the data's
+-- fingerprint.
 local function data_text(data)
   local lines = {}
   for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
@@ -35,13 +36,14 @@ local function data_text(data)
   return table.concat(lines, "\n")
 end
 
--- The text of what trials depend on. If a part of it cannot be compared, the whole file counts.
+-- Returns the text of the code on which trials depend. If some of it cannot be compared (lines "unseen"), the checksum
+-- of the whole script file is added.
 local function script_text(text, whole)
   if text:match "^unseen " or text:find("\nunseen ", 1, true) then text = text .. "\nall of the script " .. whole end
   return text
 end
 
----Returns the row of a study.
+---Returns the row that a study gets in the store, from the options of mr.sweep.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
 function M.describe(o, in_worker)
@@ -54,19 +56,22 @@ function M.describe(o, in_worker)
   return {
     name = o.name, whole = whole, code = text, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
-    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole), script_name = script_name,
-    settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data), planned = o.trials,
-    version = core.version(), formerly = formerly,  -- texts with former names of options, as earlier versions wrote them
+    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole),
+    script_name = script_name, settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data),
+    planned = o.trials, version = core.version(),
+    -- makes settings and script with former names of options, to compare them with texts of earlier program versions
+    formerly = formerly,
   }
 end
 
----Returns a text by which a worker checks that it runs the same study.
+---Returns a checksum of a study's description, by which a worker checks that it runs the same study
+---as its parent.
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
   end
-  -- values, such as times, may differ between processes, and a trial may have loaded more modules in one of them
+  -- Only code counts: values such as times may differ between processes, and one process may have loaded more modules.
   for line in study.script:gmatch "[^\n]+" do
     if line:match "^function " or line:match "^module " then parts[#parts + 1] = line end
   end
@@ -74,11 +79,16 @@ function M.fingerprint(study)
   return core.sha256(table.concat(parts, "\0"))
 end
 
----Returns the lines that only one of two texts has, after "then:" or "now:".
+---Returns the lines that are in only one of two texts: those of the old text after "then:", those
+---of the new text after "now:".
 ---@param was string
 ---@param now string
 ---@return string
----Example: `require("moonrank.sweep.study").difference("lr = 1\nk = 2", "lr = 3\nk = 2"):gsub("\n *", "; ")   --> then: lr = 1; now:  lr = 3, 1`
+---Example:
+---```lua
+---local difference = require("moonrank.sweep.study").difference
+---difference("lr = 1\nk = 2", "lr = 3\nk = 2"):gsub("\n *", "; ")   --> then: lr = 1; now:  lr = 3, 1
+---```
 function M.difference(was, now)
   local out = {}
   local function add(head, text, other)
@@ -96,7 +106,8 @@ local compared = { "space", "sampler", "seed", "direction", "metric", "settings"
 
 local script_changed = "the script changed: %s is not what %s was then"
 
--- Why the whole script counts, if it does.
+-- Returns lines that say why the whole script counts as code of the trials (it has parts that cannot be compared), or
+-- "".
 local function unseen(script)
   local lines = {}
   for path, why in ("\n" .. script):gmatch "\nunseen ([^\n]-)\t([^\n]*)" do
@@ -105,7 +116,8 @@ local function unseen(script)
   return table.concat(lines)
 end
 
--- The differences as one text, or nil, and the fields that differ.
+-- Compares a study's row in the store with the current row. Returns the differences as one text (nil if the rows are
+-- equal), and the names of the fields that differ.
 local function changes(was, now)
   local parts, changed = {}, {}
   for _, field in ipairs(compared) do
@@ -114,14 +126,15 @@ local function changes(was, now)
       parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, M.difference(a, b)), field
     end
   end
-  if was.script:match "^%x+$" then  -- earlier versions kept the checksum of the whole file
+  if was.script:match "^%x+$" then  -- studies of earlier program versions have the checksum of the whole script file
     if was.script ~= now.whole then
       parts[#parts + 1], changed[#changed + 1] = script_changed:format(now.script_name, was.script_name), "script"
     end
   else
     local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
     if lines then
-      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines .. unseen(now.script)
+      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines
+        .. unseen(now.script)
       changed[#changed + 1] = comparable and "script" or "form of the recorded code"
     end
   end
@@ -130,9 +143,9 @@ end
 
 local told = {}
 
--- Warns once about options of mr.args that trials read, that `settings` does not name and that changed since the first
--- result. They are not an error, because many options do not change results. Returns the study's text with the earlier
--- values of options.
+-- Warns once about options of mr.args that trials read, that `settings` does not contain, and that changed since the
+-- first result. A change is not an error, because many options do not change results. Returns the study's text with the
+-- earlier values of options.
 local function tell_options(store, was, now)
   local text = code.joined(now.script, was.script)
   if not forced.has_results(store, was) then return text end
@@ -148,15 +161,15 @@ local function tell_options(store, was, now)
   if #lines > 0 and not told[key] then
     told[key] = true
     local name = lines[1]:match "^%-%-(%S+)"
-    check.warn(("mr.sweep: %s: trials of '%s' have results with other values of options that run reads: %s. If these change "
-      .. "results, begin another study, and name them in settings: settings = {%s = args.%s}"):format(store.path, was.name,
-      table.concat(lines, ", "), name, name))
+    check.warn(("mr.sweep: %s: trials of '%s' have results with other values of options that run reads: %s. If these "
+      .. "change results, begin another study, and name them in settings: settings = {%s = args.%s}"):format(store.path,
+      was.name, table.concat(lines, ", "), name, name))
   end
   return code.with_options(text, then_)
 end
 
--- True if the stored values of trials are of another metric than the values to come. A study without a metric uses the
--- only number of its trials.
+-- Returns true if the stored values of trials are values of another metric than the one of this run. In a study without
+-- a metric, it is the only number that its trials returned.
 local function has_other_values(store, was, now)
   if was.metric == now.metric or not forced.has_results(store, was) then return false end
   local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1
@@ -165,9 +178,10 @@ local function has_other_values(store, was, now)
   return not only or (was.metric or only) ~= only or (now.metric or only) ~= only
 end
 
----Returns the study in the store and creates it if it is missing. It is an error if its space,
----script, settings or data differ, unless forced. Another metric is an error even if forced,
----because the values of ended trials would stay those of the first metric.
+---Returns the study's row in the store, and creates the row if it is missing. It is an error if the
+---study's space, code, settings or data differ from those in the store, unless `force` is true.
+---Another metric is an error even with `force`, because ended trials would keep their values of the
+---first metric.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
 function M.enter(store, now, force)
@@ -175,13 +189,13 @@ function M.enter(store, now, force)
   if not was then return store:set_study(now) end
   local changed, fields = changes(was, now)
   if changed and has_other_values(store, was, now) then
-    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(values of its trials are %s, and force = true does not change "
-      .. "them. Give the study of the other metric another name, or keep the metric)", store.path, now.name, changed,
-      was.metric and "those of " .. was.metric or "the only number that a trial returned")
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(values of its trials are %s, and force = true does not "
+      .. "change them. Give the study of the other metric another name, or keep the metric)", store.path, now.name,
+      changed, was.metric and "those of " .. was.metric or "the only number that a trial returned")
   end
   if changed and not force then
-    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study, force = true continues "
-      .. "this one)", store.path, now.name, changed)
+    check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study, force = true "
+      .. "continues this one)", store.path, now.name, changed)
   end
   local study = was
   now.script = tell_options(store, was, now)

@@ -1,13 +1,14 @@
--- Tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011) suggest parameters that are likely among
--- the good results and unlikely among the others, one parameter at a time.
+-- The sampler tpe: tree-structured Parzen estimators (Bergstra, Bardenet, Bengio and Kegl 2011). It suggests parameters
+-- that are likely among the good results and unlikely among all other results, one parameter at a time.
 local core = require "moonrank.core"
 
 local M = {}
 
--- Probabilities for which normal quantiles are finite.
+-- Smallest and largest probability for which the quantile of the normal distribution is finite.
 local least_share, most_share = 2.0 ^ -1022, 1 - 2.0 ^ -53
 
--- The width of each kernel: the distance to the further of its neighbours, within limits.
+-- Returns the width of each kernel: the distance from its centre to the farther of the two neighbouring centres, within
+-- limits.
 local function widths(centres, range)
   local order = {}
   for i = 1, #centres do order[i] = i end
@@ -24,7 +25,8 @@ local function widths(centres, range)
   return found
 end
 
--- Normal kernels on an axis, truncated at its ends. The first kernel is the prior, as wide as the axis.
+-- Returns a normal kernel for each value on a parameter's axis, truncated at the ends of the axis. The first kernel is
+-- the prior, which is as wide as the axis.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }
@@ -45,8 +47,8 @@ local function draw_number(part, all, u, v)
   return part:from_axis(kernel.centre + kernel.width * core.normal_quantile(share))
 end
 
--- The mean of the kernels at a value: their density, or for integers their probability of the interval that is rounded
--- to the value.
+-- Returns the mean of the kernels at a value. For real numbers it is a density. For integers it is the probability of
+-- the interval that is rounded to the value.
 local function density(part, all, value)
   local sum = 0
   local from, to = part:to_axis(value, -0.5), part:to_axis(value, 0.5)
@@ -72,7 +74,8 @@ local function suggest_number(part, good, bad, random, candidates)
   return best
 end
 
--- The relative frequency of each value of a choice among the results, with one added to every count.
+-- Returns the relative frequency of each value of a choice among the results. Every count is increased by one, so that
+-- no frequency is 0.
 local function shares(part, values)
   local counts = {}
   for i = 1, #part.keys do counts[i] = 1 end
@@ -95,7 +98,8 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Divides trials into good results and the others. Failed and pruned trials are among the others.
+-- Divides trials into those with good results (the best `share`) and all other trials. Failed and pruned trials are
+-- never good.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}
@@ -112,7 +116,7 @@ local function split(history, share, direction)
   return good, bad
 end
 
--- The values of each parameter among some trials, by its slot.
+-- Returns the values that each parameter has in some trials, by the parameter's slot (its index in the space).
 local function observed(space, trials)
   local values = {}
   for _, entry in ipairs(space:entries()) do values[entry.slot] = {} end
@@ -126,7 +130,8 @@ local function observed(space, trials)
   return values
 end
 
----Returns the most promising parameters, given results.
+---Returns the parameters that are most promising for the next trial, given the results of earlier
+---trials.
 ---@param space mr.sweep.Space
 ---@param history mr.sweep.Trial[]
 ---@param options mr.sweep.TpeOptions
@@ -137,7 +142,8 @@ function M.suggest(space, history, options, direction, random)
   local good, bad = observed(space, good_trials), observed(space, bad_trials)
   return space:draw(function(entry)
     local suggest = entry.part.kind == "choice" and suggest_choice or suggest_number
-    return suggest(entry.part, good[entry.slot], bad[entry.slot], random(entry, 2 * options.candidates), options.candidates)
+    return suggest(entry.part, good[entry.slot], bad[entry.slot], random(entry, 2 * options.candidates),
+      options.candidates)
   end)
 end
 

@@ -1,4 +1,4 @@
--- One trial: the object that the trial's function gets, and how the trial ended.
+-- Runs one trial: makes the object that the trial's function gets, and records how the trial ended.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
@@ -14,13 +14,15 @@ local M = {}
 ---@field params table          the trial's parameters; each is also a field: trial.lr
 ---@field seed integer          depends on the study's seed and the number only
 ---@field attempt integer       1, or more when it is a retry
----@field checkpoint string     folder of this trial, kept if it is interrupted or killed. mr.fit{trial = trial, checkpoint = true}
----   writes its checkpoint there. This file is removed when the trial's result is stored; other files stay
+---@field checkpoint string     folder of this trial, kept if it is interrupted or killed. mr.fit{trial = trial,
+---   checkpoint = true} writes its checkpoint there. This file is removed when the trial's result is stored; other
+---   files stay
 local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
----Raises an error if a parameter has the name of a field that every trial has.
+---Raises an error if a parameter of the space has the name of a field that every trial has, such as
+---"seed".
 function M.check_names(names)
   for _, name in ipairs(names) do
     if own_fields[name] then
@@ -29,28 +31,38 @@ function M.check_names(names)
   end
 end
 
----Returns the name of the number by which the sweep prunes this trial; nil if it does not prune it.
+---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not
+---prune trials.
 ---@param trial mr.Trial
 ---@param epochs? integer  number of epochs that the trial trains, for the pruner
 ---@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
-  if not state then check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial)) end
+  if not state then
+    check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial))
+  end
   state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
 
----Records that mr.fit resumed from the checkpoint of an earlier part of a trial. The time of that
----part counts, too.
+---Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before
+---the checkpoint then counts in the trial's time.
 ---@param trial mr.Trial
 function M.resumed(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if state then state.resumed = true end
 end
 
--- The errors that end a pruned trial and a trial that waits for others at a rung.
-local Pruned = setmetatable({}, { __name = "mr.sweep.Pruned", __tostring = function() return "the trial was pruned" end })
-local Paused = setmetatable({}, { __name = "mr.sweep.Paused", __tostring = function() return "the trial was paused" end })
+-- Error values that end the trial's function: `Pruned` for a pruned trial, `Paused` for a trial that waits at a
+-- Hyperband rung for other trials.
+local Pruned = setmetatable({}, {
+  __name = "mr.sweep.Pruned",
+  __tostring = function() return "the trial was pruned" end,
+})
+local Paused = setmetatable({}, {
+  __name = "mr.sweep.Paused",
+  __tostring = function() return "the trial was paused" end,
+})
 
 local Trial = { __name = "mr.Trial" }
 
@@ -65,14 +77,14 @@ function Trial.__index(self, name)
     return state.folder
   end
   for _, known in ipairs(state.names) do
-    if known == name then return nil end  -- a parameter whose condition does not hold
+    if known == name then return nil end  -- the parameter's condition does not hold in this trial
   end
   local fields = check.names(own_fields)
   check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
 end
 
 ---Reports the trial's values at a step, e.g. after every epoch. The sweep's pruner may end the
----trial here, as pruned.
+---trial during this call; the trial is then marked as pruned.
 ---@param step integer   growing from one report to the next
 ---@param values number|table<string, number>  the metric's value, or several values by name
 function methods:report(step, values)
@@ -106,7 +118,8 @@ function methods:report(step, values)
   if state.pruner and state.pruner:decide(progress, state.others) then error(Pruned, 0) end
 end
 
--- The error with the lines of the traceback that are the script's, from the trial's function on.
+-- Converts an error to a record with its message and the lines of the traceback that belong to the script, beginning at
+-- the trial's function.
 local function script_traceback(message)
   if message == Pruned then return { stopped = "pruned" } end
   if message == Paused then return { stopped = "paused" } end
@@ -119,10 +132,10 @@ local function script_traceback(message)
   return { text = core.error_text(message), traceback = table.concat(lines, "\n") }
 end
 
-local longest_error = 65536  -- bytes that are kept
+local longest_error = 65536  -- largest number of bytes of an error message or traceback that is stored
 
 local function failure(problem)
-  -- `problem` is not the handler's record if memory ran out or the handler itself failed
+  -- `problem` is not a record of script_traceback if memory ran out, or if script_traceback itself failed
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
@@ -155,7 +168,7 @@ end
 ---@field others mr.sweep.Progress[]
 ---@field on_report? fun(report: table)
 
--- The argument of the trial's function.
+-- Makes the object that the trial's function gets as its argument. Also returns the object's internal state.
 local function trial_of(context, job)
   local state = {
     values = context.space:values(job.params), names = context.space:names(), metric = context.metric,
@@ -166,8 +179,8 @@ local function trial_of(context, job)
   return setmetatable(trial, Trial), state
 end
 
----Returns the data that a trial would use now. It runs the trial up to mr.fit or, if the trial does
----not call mr.fit, up to its first data. The trial's output is discarded.
+---Returns the data that a trial would use now. It runs the trial up to its call of mr.fit or, if
+---the trial does not call mr.fit, up to the first use of data. The trial's output is discarded.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@param stop "fit"|"any"
@@ -191,7 +204,8 @@ function M.data_of(context, job, stop)
   return entries, not ok and not seen.is_enough(message) and tostring(message) or nil
 end
 
----Runs one trial to its end.
+---Runs one trial to its end, and returns its outcome: state, result or error, reports, time and
+---data.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@return table outcome
@@ -207,7 +221,7 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.resumed = state.resumed or nil
-  -- mr.fit returns a result after Ctrl-C, but not the result of the whole trial
+  -- after Ctrl-C, mr.fit returns a result of the epochs so far, which is not the result of the whole trial
   if core.interrupts() > 0 then
     outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory,
       resumed = outcome.resumed }

@@ -1,5 +1,5 @@
--- A worker: this program started again on the same script. In a worker `mr.sweep` does not return. It runs the trials
--- that the parent sends.
+-- A worker process of a sweep: the program runs the same script again. In a worker, `mr.sweep` does not return, but
+-- runs the trials that the parent process sends.
 local core = require "moonrank.core"
 local frame = require "moonrank.sweep.frame"
 local phase = require "moonrank.system.phase"
@@ -7,7 +7,7 @@ local trial = require "moonrank.sweep.trial"
 
 local M = {}
 
--- The next message; nil if the parent has ended.
+-- Waits for the next message of the parent and returns it; nil if the parent process has ended.
 local function wait(channel)
   while true do
     local message = channel:receive()
@@ -19,8 +19,8 @@ end
 
 local found
 
----Returns the channel to the parent and the call of mr.sweep that this worker serves; false in a
----process that is not a worker.
+---Returns the channel to the parent process, and the call of mr.sweep for which this worker runs
+---trials. Returns false if this process is not a worker.
 ---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then
@@ -32,12 +32,13 @@ function M.role()
   return found
 end
 
----Runs trials until none is left, then ends the process.
+---Runs the trials that the parent sends, until the parent has none left. Then it ends the worker
+---process.
 ---@param context mr.sweep.Context
 ---@param fingerprint string  of the study
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
-  phase.stop()  -- a profile around the sweep measures the parent, not its workers
+  phase.stop()  -- a profile of the sweep (mr.profile) measures the parent process, not its workers
   local turn = 0
   context.on_report = function(report) channel:send(frame.pack{ kind = "report", turn = turn, report = report }) end
   channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })
