@@ -20,7 +20,8 @@ struct Later {
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
-    // operations on rows, such as sums over lists, accept scores of any shape and return a vector
+    // Operations on rows, such as sums over lists, accept scores of any shape and return a vector. So the gradient may
+    // need the node's shape.
     if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
       gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());

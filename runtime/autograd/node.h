@@ -31,7 +31,8 @@ struct Gradient {
 };
 
 using Gradients = std::vector<Gradient>;
-/// Maps the derivative by the output to the derivatives by the inputs, in order. An undefined entry means zero.
+/// A function that maps the derivative by an operation's output to the derivatives by its inputs, in order. An
+/// undefined entry means zero.
 using Vjp = std::function<Gradients(const Tensor& upstream)>;
 
 struct Node {
@@ -43,7 +44,7 @@ struct Node {
   bool leaf = false;
   bool freed = false;
   Gradient grad;
-  std::shared_ptr<Node> freed_next;  // links nodes that are being freed
+  std::shared_ptr<Node> freed_next;  // the next one in the list of nodes that are being freed
 
   Node() = default;
   /// Iterative, because a chain of ten thousand nodes would overflow the stack. It allocates no memory.

@@ -23,7 +23,7 @@ int64_t now() {
 }  // namespace
 
 Profiler::Profiler(int64_t most_events) : most_events_(static_cast<size_t>(most_events)) {
-  events_.reserve(most_events_);  // so that no event is allocated while an operation ends
+  events_.reserve(most_events_);  // allocates all events now, so that the end of an operation allocates nothing
 }
 
 /// The time, after waiting for queued GPU work if the GPU has tensors.
@@ -103,7 +103,8 @@ void Profiler::stop_all() noexcept {
 uint64_t Profiler::begin_phase(const std::string& name, bool outermost) {
   if (Timed::running == nullptr) return 0;
   for (Profiler* each = Timed::running; each != nullptr; each = each->outer_) {
-    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;  // do not count this call
+    // does not count the operation that is open now, which is the call of this function from Lua
+    if (!each->operations_.empty()) each->operations_.back().sums = nullptr;
   }
   if (outermost && !Timed::running->phases_.empty()) return 0;
   const uint64_t number = ++last_phase;
@@ -126,7 +127,8 @@ void Profiler::end_phase(uint64_t number) noexcept {
 }
 
 std::vector<Profiler::Row> Profiler::rows() const {
-  std::map<std::pair<Timed::Kind, std::string>, Sums> by_name;  // equal names may have different addresses
+  // merges sums by the text of names, because equal names may have different addresses
+  std::map<std::pair<Timed::Kind, std::string>, Sums> by_name;
   for (const auto& [key, sums] : sums_) {
     if (sums.calls == 0) continue;
     Sums& row = by_name[{key.kind, key.name}];
@@ -141,7 +143,7 @@ std::vector<Profiler::Row> Profiler::rows() const {
 }
 
 void Timed::begin(const char* name, Kind kind) {
-  if (name[0] == '_' && name[1] == '_') name += 2;  // Lua's metamethods, such as __add
+  if (name[0] == '_' && name[1] == '_') name += 2;  // removes the underscores of Lua's metamethods, such as __add
   const int64_t begin = Profiler::now_synchronized();
   for (Profiler* each = running; each != nullptr; each = each->outer_) each->open(name, kind, 0, begin);
   profiler_ = running;
@@ -151,7 +153,7 @@ void Timed::end() noexcept {
   int64_t end = 0;
   try {
     end = Profiler::now_synchronized();
-  } catch (const std::exception&) {  // the GPU is lost; the next operation reports it
+  } catch (const std::exception&) {  // the GPU is lost; the next operation reports this error
     end = now();
   }
   for (Profiler* each = profiler_; each != nullptr; each = each->outer_) each->close_last(each->operations_, end);

@@ -67,8 +67,8 @@ class Profiler {
   struct Open {
     const char* name;
     Timed::Kind kind;
-    uint64_t number;  // the phase's number
-    Sums* sums;       // null if the span does not count
+    uint64_t number;  // number of the phase, if the span is a phase
+    Sums* sums;       // sums to which the span's time is added; null if the span does not count
     int64_t begin, bytes, nested, nested_bytes;
   };
   using Stack = std::vector<Open>;
@@ -92,10 +92,10 @@ class Profiler {
   bool runs_ = false, waited_ = false;
   int64_t begin_ = 0, elapsed_ = 0, in_operations_ = 0, left_out_ = 0;
   size_t most_events_;
-  Stack operations_, phases_;  // stacks of open spans
+  Stack operations_, phases_;  // operations and phases that have begun and not ended, the innermost last
   std::vector<Event> events_;
   std::unordered_map<Key, Sums, Hash> sums_;
-  std::deque<std::string> names_;  // storage for names of phases
+  std::deque<std::string> names_;  // owns the texts of phase names
 };
 
 }  // namespace mr

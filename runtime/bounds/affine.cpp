@@ -10,7 +10,7 @@
 
 namespace mr {
 
-// statements about results come from the named scripts
+// The list of all affine bounds. Where a text states results of experiments, it names the scripts that compute them.
 const std::vector<AffineBound>& affine_bounds() {
   static const std::vector<AffineBound> all{
       {.name = "none",

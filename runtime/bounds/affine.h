@@ -18,7 +18,7 @@ struct AffineBound {
   enum Needs : int8_t { nothing, range, mean, variance };
 
   const char* name;
-  Needs needs;  // the statistics that the bound uses
+  Needs needs;  // the statistics of the metric that the bound uses
   Line (*line)(const BoundStats&);
   const char *formula, *source, *text;  // texts for `moonrank doc`
 };

@@ -65,27 +65,29 @@ const ClosedForms& closed_forms_of(const Metric& metric) {
 }
 
 bool degenerate(const Metric& metric, const ListShape& shape) {
-  // nDCG with a cutoff still depends on which grade is higher
+  // A shape is degenerate if all its rankings have the same value: all rows are of one kind, or all ranks count
+  // equally.
   const ClosedForms& forms = closed_forms_of(metric);
   return shape.of_one_kind() || (forms.discounts == Discounts::ones && forms.counted_ranks(metric, shape) >= shape.n);
 }
 
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta) {
   if (metric.compares_grades()) return compared_shape(grades, n, beta);
-  // the gain of smaller grades is 0
+  // Grades below this threshold have gain 0.
   const float threshold = metric.threshold();
   const float* const end = grades + n;
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
   const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
-  // the metric with one grade equals that of grade 1, but the sampling weights differ
+  // If all relevant rows have one grade, the metric is that of grade 1, but the sampling weights depend on the grade.
   const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
   if (differ || weighted) {
     shape.grades.assign(grades, end);
     shape.gain = metric.gain;
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
-  // rankings differ even if every row has a grade; p < n prevents the shape from counting as degenerate
+  // If relevant grades differ, rankings differ even if every row is relevant. With p < n the shape does not count as
+  // degenerate.
   if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }
@@ -125,7 +127,7 @@ const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metr
 }
 
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance) {
-  cpu::check_interrupt();  // a table may need millions of shapes
+  cpu::check_interrupt();  // checks for Ctrl-C, because bounds may need the statistics of millions of shapes
   if (shape.p == 0) {
     const double none = closed_forms_of(metric).without_relevant;
     return {none, none, none, none, none};

@@ -11,8 +11,8 @@
 namespace mr {
 namespace {
 
-// MovieLens with 300,000 samples and the thesis' steepness needs half of this per metric. If the tables of a pass over
-// the data did not fit, every batch would be sampled again.
+// Limit of the cache. MovieLens with 300,000 samples and the thesis' steepness needs half of it per metric. If the
+// tables of a pass over the data did not fit, every batch would be sampled again.
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
 /// A cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
@@ -101,7 +101,8 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
   if (!is_exact(metric, shape, finding.method)) return made_of_samples(metric, shape, finding, how, busy);
-  // only the table, without the list of values that a RankingDistribution would compute
+  // Makes only the table of the smoothed distribution, without the list of values that a RankingDistribution would
+  // compute.
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, finding);
@@ -168,7 +169,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
     const std::optional<SmoothCdf>& kept = known[shape] = cache().find(key_of(shape));
     if (!kept) missing.push_back(shape);
   }
-  // expensive ones first, so that all threads end at about the same time
+  // Long lists come first, because they take longest: then all threads end at about the same time.
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   Finding there = finding;
   there.device = device;

@@ -33,7 +33,7 @@ Distribution::Distribution(std::vector<double> values) {
   size_t kinds = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     if (kinds > 0 && one_value(values[kinds - 1], values[i])) {
-      // the first repeated value: all values so far occurred once
+      // At the first repeated value, fills in `before`: all values so far occurred once.
       if (before.empty()) {
         before.resize(kinds);
         std::iota(before.begin(), before.end(), uint32_t{0});

@@ -12,11 +12,11 @@ namespace mr {
 
 /// Equally likely values, sorted, with counts of repeated values.
 struct CountedValues {
-  std::vector<double> distinct = {};  // distinct values, ascending
-  std::vector<uint32_t> before =
-      {};                   // how many values are smaller than each one, then the total; empty if no value is repeated
-  int64_t total = 0;        // number of values, with repeats
-  double mean = 0, sd = 0;  // mean and standard deviation, with repeats
+  std::vector<double> distinct = {};  // the different values, ascending
+  // for each different value, how many values are smaller; then the total; empty if no value is repeated
+  std::vector<uint32_t> before = {};
+  int64_t total = 0;        // number of all values; a repeated value counts each time
+  double mean = 0, sd = 0;  // mean and standard deviation of all values; a repeated value counts each time
 };
 
 class Distribution {
@@ -53,7 +53,8 @@ class Distribution {
   double below(size_t i) const;
 
   CountedValues counted_;
-  std::vector<double> weights_;  // probabilities, and cumulative sums below each; empty if values are equally likely
+  // probability of each value, and in `below_` the sum over smaller values; empty if values are equally likely
+  std::vector<double> weights_;
   std::vector<double> below_;
 };
 

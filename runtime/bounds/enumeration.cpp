@@ -14,7 +14,8 @@ namespace {
 
 using portable::log_factorial;
 
-constexpr int64_t most_rows_of_grades = 300;  // largest list with several grades whose distribution is enumerated
+// largest number of rows of a list with several grades whose distribution is enumerated
+constexpr int64_t most_rows_of_grades = 300;
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
@@ -126,7 +127,8 @@ class Arrangements {
 
   Increments add_;
   int64_t ranks_, rows_;
-  std::vector<double> gains_, weights_;  // `weights_` is empty if all weights are equal
+  // gains and sampling weights of the levels; `weights_` is empty if all weights are equal
+  std::vector<double> gains_, weights_;
   std::vector<int64_t> left_, all_;
   Atoms out_;
 };
@@ -185,7 +187,7 @@ bool counts_hits(const Metric& metric) { return closed_forms_of(metric).discount
 
 std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
   std::sort(rows.begin(), rows.end(), std::greater<>());
-  int64_t last = 0, before = 0;  // largest number of inversions, and number of rows, of the grades so far
+  int64_t last = 0, before = 0;  // largest number of inversions, and number of rows, for the grades so far
   for (const int64_t k : rows) last += std::exchange(before, before + k) * k;
   const int64_t half = last / 2;
   std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);

@@ -10,10 +10,13 @@
 namespace mr {
 namespace {
 
-constexpr double reach = 40;          // a sigmoid further away than this, in units of 1 / gain, is taken as 0 or 1
-constexpr double margin = 8;          // how far the table extends beyond the values, in units of 1 / gain
-constexpr double density = 2;         // knots per 1 / gain, between `fewest_knots` and LogitTable::most_knots
-constexpr double fewest_knots = 512;  // least number of knots of a table
+// a sigmoid further from its centre than this, in units of 1 / gain, counts as 0 or 1
+constexpr double reach = 40;
+// how far the table extends beyond the lowest and highest value, in units of 1 / gain
+constexpr double margin = 8;
+// number of table knots per 1 / gain; limited to `fewest_knots` .. LogitTable::most_knots in all
+constexpr double density = 2;
+constexpr double fewest_knots = 512;  // smallest number of knots of a table
 constexpr double tail = 1e-10;        // a Fourier series is accurate between the quantiles tail and 1 - tail
 
 int64_t knots_for(double gain, double span, double fewest) {

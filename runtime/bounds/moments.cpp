@@ -11,7 +11,8 @@ namespace mr {
 namespace {
 
 constexpr double unlikely = 1e-24;
-constexpr double least_spread = 1e-3;  // as a fraction of the range
+// least accepted standard deviation of a metric, as a fraction of the metric's range
+constexpr double least_spread = 1e-3;
 
 /// Probability of a state, with mean and variance of the sums that lead to it.
 struct Part {
@@ -43,7 +44,7 @@ class Walk {
   }
 
   Part at_the_end() {
-    int64_t low = 0, high = 0;  // range of states with nonzero probability
+    int64_t low = 0, high = 0;  // range of the states (drawn rows of each level) with nonzero probability
     for (int64_t r = 0; r < n_; ++r) {
       cpu::check_interrupt();
       high = std::min(states_ - 1, high + strides_[0]);
@@ -113,7 +114,7 @@ Moments moments_of(const Metric& metric, const ListShape& shape) {
 void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
   char text[300];
-  // ratios of weights e^(beta grade) are limited to e^300
+  // Limits the ratio of two sampling weights e^(beta grade) to e^300.
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
     std::snprintf(text, sizeof text,

@@ -1,5 +1,5 @@
-// Mean and standard deviation of a metric over random rankings. These are equally likely, or drawn row by row with a
-// weight for relevant rows.
+// Mean and standard deviation of a metric over random rankings. Rankings are equally likely, or are drawn row by row
+// with a sampling weight for relevant rows.
 #pragma once
 
 #include "runtime/bounds/bound_stats.h"

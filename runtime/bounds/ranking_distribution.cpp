@@ -37,7 +37,7 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
 /// A distribution of values from a script. Values must be finite, and their range must be finite in float64.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
-  constexpr double largest = 1e150;  // so that squares of differences are finite
+  constexpr double largest = 1e150;  // largest absolute value of an entry, so that squares of differences are finite
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::fabs(numbers[i]) <= largest) continue;
     char text[120];

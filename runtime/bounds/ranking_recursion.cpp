@@ -18,7 +18,8 @@ constexpr int64_t lanes = cpu::frequency_lanes;
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
   RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {
-    if (r % 256 == 0) cpu::check_interrupt();  // one rank may loop over 10,000 counts
+    // Checks for Ctrl-C every 256 ranks: one rank may loop over 10,000 counts of relevant rows.
+    if (r % 256 == 0) cpu::check_interrupt();
     counts.next();
     low.push_back(static_cast<int32_t>(counts.least()));
     high.push_back(static_cast<int32_t>(counts.most()));
@@ -130,7 +131,7 @@ void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
     DeviceArray<int32_t> low, high;
     DeviceArray<double> angle, state;
   };
-  std::vector<There> held;  // kept alive until the launch is queued
+  std::vector<There> held;  // keeps the arrays on the GPU alive until the launch is queued
   const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
   std::vector<CharacteristicFunction<double>> shapes;
   for (const RankingRecursion* r : all) {

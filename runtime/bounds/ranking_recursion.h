@@ -1,4 +1,5 @@
-// Blocks of a metric's characteristic function over random rankings, by recursion over ranks, on either device.
+// A metric's characteristic function over random rankings, computed for blocks of frequencies by recursion over ranks,
+// on CPU or GPU.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace mr {
 struct Increase {
   std::vector<double> gain, weight;
   std::vector<int64_t> rows;
-  double base = 0;  // the gain of the base level
+  double base = 0;  // gain of the rows of the base level
   double states = 1;
 };
 Increase increase_of(const ListShape& shape, Increment kind = Increment::linear);
@@ -42,7 +43,8 @@ class RankingRecursion {
   static void launch(const std::vector<RankingRecursion*>& all);
 
  private:
-  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;  // number of frequencies per launch
+  // number of frequencies that one launch on the GPU computes
+  static constexpr int64_t block = calls_per_launch * cpu::frequency_lanes;
   void turn(size_t at);
 
   Device device_;
@@ -52,8 +54,9 @@ class RankingRecursion {
   std::vector<double> weights_;
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
-  int64_t taken_ = 0;          // number of frequencies returned so far
-  std::vector<double> ready_;  // from the device: the block with frequency taken_, complex
+  int64_t taken_ = 0;  // number of frequencies that `next` has returned so far
+  // values of the last GPU launch, for the block of frequencies with number taken_: real parts, then imaginary parts
+  std::vector<double> ready_;
 };
 
 }  // namespace mr

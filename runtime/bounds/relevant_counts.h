@@ -1,4 +1,4 @@
-// Distribution of the number of relevant rows in the first ranks of a random ranking, rank by rank.
+// Distribution of the number of relevant rows in the first r ranks of a random ranking, for one rank r after another.
 #pragma once
 
 #include <algorithm>

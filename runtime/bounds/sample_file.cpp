@@ -87,7 +87,8 @@ bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& rep
     count = static_cast<uint32_t>(sum);
     sum += own;
   }
-  return sum - 1 == static_cast<uint64_t>(h.total);  // the last sum includes one extra
+  // one less than the sum, because `before` has an extra last entry, which counted as 1
+  return sum - 1 == static_cast<uint64_t>(h.total);
 }
 
 std::optional<Distribution> read(const io::RegularFile& file, const std::string& key) {
@@ -149,7 +150,7 @@ bool is_sample_file(const std::string& path) {
   const io::RegularFile file(path);
   char found[sizeof magic] = {};
   file.read(0, found, std::min<int64_t>(sizeof found, file.size()));
-  return std::memcmp(found, magic, sizeof magic - 1) == 0;  // compares without the version
+  return std::memcmp(found, magic, sizeof magic - 1) == 0;  // compares all but the last byte, which is the version
 }
 
 }  // namespace mr

@@ -81,7 +81,7 @@ std::shared_ptr<const Distribution> SampleFolder::find(const std::string& key) c
   const fs::path path = path_of(key);
   std::optional<Distribution> found = read_sample_file(path.string(), key);
   if (!found) return nullptr;
-  std::error_code unchanged;  // set if the file belongs to another user
+  std::error_code unchanged;  // receives the error if the file belongs to another user; its time then stays as it was
   fs::last_write_time(path, fs::file_time_type::clock::now(), unchanged);
   return std::make_shared<const Distribution>(std::move(*found));
 }
@@ -91,14 +91,15 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
   if (bytes > most_bytes_) return;
   make_room(bytes);
   try {
-    std::error_code unmade;  // if this fails, so does writing
+    // receives an error that is ignored: if the folder cannot be made, the write below fails, too
+    std::error_code unmade;
     fs::create_directories(folder_, unmade);
     write_sample_file(path_of(key).string(), key, distribution);
   } catch (const cpu::Interrupted&) {
     end_write(bytes);
     throw;
   } catch (const std::runtime_error&) {
-    // for example a full disk, a read-only folder, or another program's file of this name
+    // The file cannot be written, for example on a full disk or in a read-only folder. Then the samples are not kept.
   }
   end_write(bytes);
 }
@@ -144,7 +145,7 @@ void SampleFolder::remove_oldest(int64_t most) const {
 
 SampleFolder::Turn SampleFolder::take_turn(const std::string& rankings_key) const {
   try {
-    // one of a few locks: two shapes with the same lock are drawn one after the other
+    // There are only a few lock files, so two shapes may have the same one: they are drawn one after the other.
     const fs::path locks = folder_ / "locks";
     std::error_code unmade;
     fs::create_directories(locks, unmade);

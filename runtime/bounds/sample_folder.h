@@ -1,5 +1,5 @@
-// The folder of sample files in the user's cache, an LRU cache with a size limit. Reading and keeping do not throw,
-// except on Ctrl-C: if a file cannot be read or written, it is not kept.
+// The folder of sample files in the user's cache, an LRU cache with a size limit. Reading and keeping samples does not
+// throw, except on Ctrl-C: if a file cannot be read or written, its samples are not kept.
 #pragma once
 
 #include <filesystem>
@@ -44,8 +44,8 @@ class SampleFolder {
   std::filesystem::path folder_;
   int64_t most_bytes_;
   std::mutex mutex_;
-  std::optional<int64_t> written_;  // bytes written since files were last removed; none before the first time
-  int64_t unfinished_ = 0;          // bytes of files that are being written
+  std::optional<int64_t> written_;  // bytes written since old files were last removed; nothing before the first removal
+  int64_t unfinished_ = 0;          // bytes of files that threads are writing now
 };
 
 }  // namespace mr

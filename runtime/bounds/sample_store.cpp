@@ -62,7 +62,7 @@ Shared sampled_distribution(const MetricSampling& sampling, const std::vector<Me
     if (Shared found = kept(folder, key, sampling)) return found;
     const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
     if (turn.mine || std::chrono::steady_clock::now() > until) {
-      // another process may have kept it since the first lookup
+      // Another process may have kept the distribution since the first lookup.
       if (Shared found = kept(folder, key, sampling)) return found;
       return drawn_and_kept(folder, sampling, also, device);
     }

@@ -165,7 +165,8 @@ std::string MetricSampling::rankings_key() const {
 }
 
 std::string MetricSampling::key() const {
-  // the key has discounts, gains and weights instead of the metric's name, so another logarithm gives another key
+  // The key has the values of discounts, gains and weights instead of the metric's name. So code that computes these
+  // values differently gets another key.
   std::string text = rankings_key() + " " + std::to_string(static_cast<int>(increments_.kind)) + " ";
   const std::vector<double> gains = gains_of(shape_);
   add_bits(text, increments_.d.data(), increments_.d.size());
@@ -198,7 +199,9 @@ std::vector<double> MetricSampling::draw(Device device) const {
 }
 
 bool MetricSampling::drew(const Distribution& found) const {
-  constexpr double farthest = 0.15;  // between distribution functions; exceeded by 512 values with p = 1e-8
+  // largest accepted distance of the file's distribution function from that of 512 new draws; right files exceed it
+  // with probability 1e-8
+  constexpr double farthest = 0.15;
   MetricSampling few = *this;
   few.samples_ = std::min<int64_t>(samples_, 512);
   if (found.counted().total != samples_ || !has_own_moments(found)) return false;
@@ -207,7 +210,8 @@ bool MetricSampling::drew(const Distribution& found) const {
   const std::vector<double>& values = found.values();
   const auto count = static_cast<double>(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {
-    const double x = drawn[i], near = 2e-12 * std::max(1.0, std::fabs(x));  // nearly equal values were merged
+    // tolerance, because nearly equal values were merged
+    const double x = drawn[i], near = 2e-12 * std::max(1.0, std::fabs(x));
     const auto at = std::lower_bound(values.begin(), values.end(), x - near);
     if (at == values.end() || *at > x + near) return false;
     if (drawn.size() < 512) continue;

@@ -116,7 +116,7 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  // use the series that bounds read, even if there are few enough values to sum
+  // Uses the Fourier series that bounds use, even if there are few enough values to sum over them.
   const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
   auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
                      : std::make_shared<const LogitTable>(listed().table(a));

@@ -35,8 +35,8 @@ struct Smoothing {
 struct Finding {
   Method method = Method::automatic;
   int64_t samples = 300'000, seed = 1;
-  Device device = Device::cpu;    // the device that draws samples
-  std::vector<Metric> also = {};  // metrics that need samples of the same rankings, drawn together
+  Device device = Device::cpu;    // device that draws the samples
+  std::vector<Metric> also = {};  // other metrics that need samples of the same rankings; all are drawn together
 };
 std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
                                          const Finding& finding);

@@ -22,7 +22,7 @@ void sort_numbers(std::vector<double>& numbers) {
   if (range == 0) return;
   const size_t buckets = numbers.size() / expected;
   const double per_unit = static_cast<double>(buckets - 1) / range;
-  // the range or its inverse overflows
+  // Buckets cannot be used if the range or its inverse overflows.
   if (!std::isfinite(range) || !std::isfinite(per_unit)) return std::sort(numbers.begin(), numbers.end());
   const auto bucket_of = [&](double x) { return static_cast<uint32_t>((x - first) * per_unit); };
   std::vector<uint32_t> ends(buckets + 1, 0);

@@ -16,17 +16,19 @@ namespace mr {
 namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
-constexpr double negligible = 1e-13;         // the series ends when its terms are smaller than this
-constexpr int64_t most_terms = 1 << 17;      // for steeper kernels a Fourier series converges too slowly
-constexpr double most_work = 4e6;            // limit of states times ranks per frequency
-constexpr int64_t closed_form_pairs = 2000;  // with more pairs, nRBP uses the closed form
-constexpr double wide = 25;                  // from this range / sd on, search for the probable part
-constexpr int64_t most_grades = 8;           // limit of grades, without the base level
+constexpr double negligible = 1e-13;  // the Fourier series ends when its terms are smaller than this
+// limit of the Fourier series' terms: for steeper kernels it converges too slowly
+constexpr int64_t most_terms = 1 << 17;
+constexpr double most_work = 4e6;            // limit of the work per frequency: states of the recursion times ranks
+constexpr int64_t closed_form_pairs = 2000;  // with more pairs of a relevant and another row, nRBP uses the closed form
+// if range / standard deviation is larger, finds the part of the range with nearly all probability
+constexpr double wide = 25;
+constexpr int64_t most_grades = 8;  // largest number of different grades, not counting the base level
 
 /// Characteristic function of the number of wrongly ordered pairs of two grades, a Mann-Whitney statistic, about its
 /// mean: a product of sines (1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
-  constexpr int64_t block = 64;  // computes factors as vectors, multiplies them in order
+  constexpr int64_t block = 64;  // number of factors that are computed as vectors and then multiplied in order
   const int64_t fewer = std::min(p, n - p);
   double phi = 1, factors[block];
   for (int64_t first = 1; first <= fewer; first += block) {
@@ -96,8 +98,8 @@ bool has_spectrum(const Metric& metric, const ListShape& shape) {
 
 struct Spectrum::Source {
   ListShape shape;
-  std::vector<int64_t> rows;                    // rows of each grade, if there are several
-  std::unique_ptr<RankingRecursion> recursion;  // null: use the product of sines
+  std::vector<int64_t> rows;                    // number of rows of each grade; empty if relevance is binary
+  std::unique_ptr<RankingRecursion> recursion;  // computes the characteristic function; null: it is a product of sines
   double centre = 0;
   int64_t k = 0;
 
@@ -153,7 +155,8 @@ Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, De
 std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListShape>& shapes,
                                    const std::vector<double>& gains, Device device) {
   constexpr int64_t blocks = RankingRecursion::calls_per_launch;
-  constexpr size_t most_at_once = 256;  // shapes per launch; the states of all are in memory at once
+  // number of list shapes per GPU launch: the recursion states of all of them are in memory at once
+  constexpr size_t most_at_once = 256;
   std::vector<Spectrum> out;
   std::vector<Source> sources(shapes.size());
   std::vector<size_t> growing;
@@ -203,7 +206,8 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
 void Spectrum::at(const double* s, Smoothed* out) const {
   double re[lanes], im[lanes], first[lanes], second[lanes];
   for (int64_t j = 0; j < lanes; ++j) {
-    // outside of the range F~ is the kernel's tail alone, where the periodic series would be wrong
+    // Outside of the range of values, F~ is the tail of the smoothing kernel alone, and the periodic Fourier series
+    // would be wrong.
     const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
     re[j] = portable::cos(step_ * (inside - mean_));
     im[j] = -portable::sin(step_ * (inside - mean_));

@@ -51,9 +51,11 @@ class Spectrum {
   double reach() const { return 36 / gain_; }
 
   double gain_, low_, high_, mean_;
-  double period_ = 0, step_ = 0;  // period of the series, and distance between frequencies
+  double period_ = 0, step_ = 0;  // period of the Fourier series, and distance between its frequencies
   double constant_ = 0;
-  std::vector<double> coefficients_;  // [terms][4]: phi psi, and phi psi / t
+  // [terms][4]: real and imaginary parts of phi psi and of phi psi / t, where phi is the characteristic function of the
+  // metric at frequency t, and psi that of the smoothing kernel
+  std::vector<double> coefficients_;
 };
 
 }  // namespace mr

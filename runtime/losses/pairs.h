@@ -26,7 +26,7 @@ struct PairLoss {
   double gain;
   Form form = {};
   std::optional<Chosen> better = {};
-  std::vector<Tensor> tables = {};  // memory that `swaps` points to
+  std::vector<Tensor> tables = {};  // tensors with the memory that `swaps` points to
 };
 
 /// The names in Lua of the loss that a cost of pairs makes, and of its parameter.
@@ -64,8 +64,8 @@ struct MetricPairs {
   }
 };
 
-// The next functions raise ArgumentError if an argument is wrong. Rows are ranked by `scores`, on the device of
-// `scores`.
+// `metric_pairs` and the functions below throw ArgumentError if an argument is wrong. They rank rows by `scores`, on
+// the device of `scores`.
 
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain);
 

@@ -15,7 +15,7 @@ struct Draws {
   int64_t each;
   int64_t seed;
   std::string stream;
-  int64_t rows_before;  // rows of the batch before these lists, which are a part of it
+  int64_t rows_before;  // number of rows of the batch before these lists, if the batch is computed in parts
 };
 
 /// Runs the kernel that `kernel` picks from the table. Returns the value, or the second derivatives by each score alone
@@ -90,7 +90,7 @@ template <bool curved>
 Tensor warp(const Tensor& scores, const Lists& lists, double relevant, int64_t draws, double margin, int64_t trials,
             int64_t seed, const std::string& stream, int64_t rows_before) {
   check::positive("margin", margin);
-  constexpr int64_t most = 1'000'000;  // Ctrl-C has to wait for the draws of one row
+  constexpr int64_t most = 1'000'000;  // limit of `trials`: Ctrl-C has to wait for all trials of one row
   if (trials < 0 || trials > most)
     throw ArgumentError("trials", std::to_string(trials) + ", expected 0 to " + std::to_string(most));
   return sampled<curved>(

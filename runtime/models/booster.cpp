@@ -70,7 +70,8 @@ Booster make_booster(const TreeData& data, const std::vector<std::string>& names
   auto booster = std::make_shared<TreeBooster>();
   void* const handles[] = {data->handle};
   xgboost().check(xgboost().create(handles, 1, &booster->handle));
-  // set now, because XGBoost would otherwise count features when it first scores, when the data may be freed
+  // Sets the number of features now. Otherwise XGBoost would count features when it first scores, when the data may be
+  // freed.
   xgboost().check(xgboost().set(booster->handle, "num_feature", std::to_string(data->columns).c_str()));
   set_all(booster, names, values);
   return booster;
@@ -180,7 +181,8 @@ std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booste
   xgboost().check(xgboost().importance(settled(part), config.c_str(), &count, &names, &dims, &shape, &scores));
   std::tuple<std::vector<int64_t>, std::vector<double>> found;
   for (uint64_t i = 0; i < count; ++i) {
-    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);  // XGBoost names features "f0", "f1", ...
+    // XGBoost names features "f0", "f1", ...; the result counts from 1
+    std::get<0>(found).push_back(std::stoll(names[i] + 1) + 1);
     std::get<1>(found).push_back(scores[i]);
   }
   return found;

@@ -74,7 +74,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if (gone_ || all_shown_ == log_.now()) return;
     show(count(), [](int64_t row) { return row; });
     all_shown_ = log_.now();
-    // neither the optimizer nor a snapshot needs the stored rows any more
+    // If neither an optimizer nor a snapshot owns this object any more, nothing needs its stored rows.
     if (this->weak_from_this().use_count() == 1) end();
   }
 
@@ -151,7 +151,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return tensor;
   }
 
-  // the log of steps, for snapshots
+  // The log of the optimizer's steps, which snapshots read.
   const StepLog& log() const override { return log_; }
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
@@ -168,7 +168,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
  private:
   struct Times {
-    int32_t stored, shown;  // steps after which the stored and the shown row are valid; 0: initial values
+    // last step that the stored row, and the row in the parameter itself, include; 0: initial values
+    int32_t stored, shown;
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
@@ -254,7 +255,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   Real* shown_;
   Shape shape_;
   int64_t width_;
-  Tensor stored_, values_;  // one StoredRow per row; the gradient of the prepared step
+  // stored_: a StoredRow for every row of the parameter; values_: gradient of the step being prepared
+  Tensor stored_, values_;
   Moments moments_;
   StepLog log_;
   std::vector<Times> times_;

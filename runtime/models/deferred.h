@@ -16,9 +16,10 @@ struct Moments {
 
 /// The state of deferred updates, besides the current numbers of the parameter.
 struct PutOff {
-  Tensor rows;      // stored rows: numbers, means and (Adam only) squares; zero for rows that no step has changed
-  Tensor stored;    // int64: the step after which each row was stored; 0: initial values
-  Tensor rates;     // float64: learning rates of the last steps
+  // stored rows: parameter values, means and (Adam only) mean squares; 0 for rows that no step has changed
+  Tensor rows;
+  Tensor stored;    // int64, for each row: number of the step after which it was stored; 0: initial values
+  Tensor rates;     // float64: learning rates of the last steps, as many as rows may still need
   Tensor settings;  // float64: beta1, beta2, epsilon, and 1 for Adam or 0 for SGD
 };
 

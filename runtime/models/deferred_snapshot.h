@@ -62,7 +62,7 @@ class DeferredSnapshot final : public Deferral {
 
   Real* copy_;
   std::shared_ptr<const DeferredSource<Real>> source_;
-  Tensor parameter_;  // shares the bytes of the source
+  Tensor parameter_;  // the parameter of the snapshot, whose bytes this tensor shares
   int32_t now_ = 0;
   std::vector<GlideSums> recent_;
   std::vector<uint8_t> is_here_;

@@ -39,10 +39,10 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
 
 /// The rows of a batch grouped by item, in host memory.
 struct ByItem {
-  Tensor items;    // items that occur, ascending, counted from 1
-  Tensor starts;   // where each item's rows begin in `order`, and the end
-  Tensor order;    // row numbers from 0; ascending for each item
-  Tensor user_of;  // list of row order[k]
+  Tensor items;    // numbers of the items that occur, ascending, from 1
+  Tensor starts;   // where the rows of each item begin in `order`, and the end of the last item's rows
+  Tensor order;    // row numbers from 0, grouped by item; ascending for each item
+  Tensor user_of;  // user_of[k]: user of the list of row order[k]
 };
 
 int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
@@ -51,7 +51,7 @@ Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
 /// Maps items to counters: one per item, or, if there are very many items, one per item that occurs.
 struct ItemNumbers {
   static constexpr int64_t most = 1 << 19;
-  std::vector<int64_t> known;  // known items, ascending; empty: all
+  std::vector<int64_t> known;  // items that occur, ascending; empty if every item has a counter
   int64_t count;
 
   static bool few(int64_t rows, int64_t items) { return items <= std::min(most, 1024 * rows); }
@@ -83,9 +83,10 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   const ItemNumbers number(item, rows, items);
   const int64_t most = std::min(rows, number.count);
   ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
-  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit set of items
+  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit set of the items that occur
   const Ragged ragged = lists.view(Device::cpu);
-  int64_t* const next = counts_of(number.count);  // no exceptions from here on, because counters must be reset
+  // No exceptions from here on, because the counters must be reset at the end.
+  int64_t* const next = counts_of(number.count);
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = number(item[r]);
     ++next[at];

@@ -1,4 +1,5 @@
-// The glides of deferred rows (kernels/models/glide.h), by the step of their last update, computed on first use.
+// The glides of deferred rows, for each step in which a row was last updated, computed on first use. A glide is the sum
+// of the updates that were deferred since that step (kernels/models/glide.h).
 #pragma once
 
 #include <algorithm>

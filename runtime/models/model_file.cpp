@@ -48,7 +48,7 @@ load_tensors(const std::string& path, const std::string& writer) {
 
 bool file_exists(const std::string& path) {
   io::need_path(path);
-  std::error_code unknown;  // a path that cannot be queried, for example because it is too long, counts as missing
+  std::error_code unknown;  // receives an error, for example if the path is too long; then the file counts as missing
   return std::filesystem::exists(path, unknown);
 }
 bool is_file(const std::string& path) {

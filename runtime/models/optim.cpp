@@ -70,7 +70,8 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
   const Span<int64_t> slots = state.slot.span<int64_t>();
-  // slots cannot be reset by their rows, because an abandoned recording never set them
+  // Resets the slots of all rows, not only of the last gradient's rows: an abandoned recording of GPU work never set
+  // the slots of its rows.
   if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
   ready.in_slots = once.rows;
@@ -122,7 +123,8 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
     state.all_touched = true;
   }
   if (!possible) {
-    state.parameter.storage().put_off(nullptr);  // apply the updates that another optimizer has deferred
+    // applies the updates that another optimizer has deferred for this parameter
+    state.parameter.storage().put_off(nullptr);
     return false;
   }
   if (state.deferred == nullptr) {
@@ -188,7 +190,8 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
   Motion motion{momentum > 0, decay > 0, {}};
   if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
+  // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
+  std::vector<std::pair<ParameterState*, Prepared>> moving;
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, motion));
@@ -219,11 +222,11 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
 
 struct Adam {
   double lr, beta1, beta2, epsilon, decay;
-  bool lazy;               // only rows with a gradient are updated, and epsilon is not corrected for the step
+  bool lazy;               // only rows with a gradient are updated, and epsilon has no bias correction
   bool decoupled = false;  // AdamW: weight decay is applied to the parameters directly, not through the gradient
 };
 
-using Moving = std::vector<std::pair<int32_t, Prepared>>;  // indices of parameters, with their gradients
+using Moving = std::vector<std::pair<int32_t, Prepared>>;  // pairs of a parameter's index and its prepared gradient
 
 /// How many parameters, from this one on, are updated in one launch. A parameter that shares its bytes with another one
 /// is updated alone, because a launch has no order.
@@ -336,7 +339,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
                   .decoupled = decoupled.value_or(false)};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
-  // no allocations from here on, so that a step that ran out of memory before can be repeated
+  // No allocations from here on, so that a step that ran out of memory before this line can be repeated.
   for (ParameterState* const state : work.deferred) {
     ++state->steps;
     state->deferred->step(lr);

@@ -12,8 +12,8 @@ namespace mr {
 
 struct ParameterState {
   Tensor parameter, mean, square;
-  int64_t steps = 0;  // number of steps of a parameter on the CPU
-  bool alone = true;  // false if another parameter shares its bytes
+  int64_t steps = 0;  // number of optimizer steps of this parameter, if it is on the CPU
+  bool alone = true;  // false if another parameter shares the bytes of this parameter
   /// Deferred updates, or null. While updates are deferred, `mean` and `square` are those of each row's own last
   /// update.
   std::shared_ptr<Deferred> deferred;
@@ -21,13 +21,13 @@ struct ParameterState {
   /// Rows that ever had a gradient, ascending, counted from 0.
   std::vector<int64_t> touched;
   Tensor touched_there;
-  std::vector<uint8_t> is_touched;  // one flag per row
+  std::vector<uint8_t> is_touched;  // for every row of the parameter: 1 if it ever had a gradient, else 0
   /// For every row of the parameter, its row in the last gradient, or -1. Kept between steps, so that a step writes
   /// only changed entries. On the GPU all are -1 between steps, unless a step ran out of memory: then `slots_set` stays
   /// true.
   Tensor slot;
   bool slots_set = false;
-  std::vector<int64_t> in_slot;  // the rows of the last gradient, counted from 0
+  std::vector<int64_t> in_slot;  // numbers of the rows of the last gradient, from 0
 };
 
 struct OptimizerState {

@@ -22,7 +22,7 @@ Named numbers_of(const ParameterState& state, int64_t steps) {
     named["stored"] = off.stored;
     named["rates"] = off.rates;
     named["settings"] = off.settings;
-  } else if (state.deferred != nullptr) {  // the state that the next step will use
+  } else if (state.deferred != nullptr) {  // not deferred any more: the means that the next step will use
     mean = state.deferred->moments().mean;
     if (state.deferred->method().adam) square = state.deferred->moments().square;
     named["counts"] = Tensor::from(std::vector<int64_t>{steps, 1});
@@ -39,7 +39,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     const bool there = all.parameters[i].parameter.device() == Device::cuda;
-    // the GPU's count, because the host's misses replayed launches; 0 if the GPU does not count
+    // The GPU's own count of steps, because the host does not count replayed launches; 0 if the GPU does not count.
     const int64_t count_there = counted.empty() ? 0 : counted[i];
     const int64_t steps = there ? count_there : all.parameters[i].steps;
     for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
@@ -163,7 +163,7 @@ void restore_optimizer(OptimizerState& all, const std::vector<std::string>& name
   if (any_there) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
-    // copied in this way, because Tensor::from would make the host read its own copy while the GPU counts in another
+    // Copies the counts directly. With Tensor::from, the host would read its own copy while the GPU counts in another.
     restored.steps = Tensor::empty({static_cast<int64_t>(steps.size())}, Dtype::int64, Device::cuda);
     copy_bytes(restored.steps.raw(), Device::cuda, steps.data(), Device::cpu, restored.steps.bytes());
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);

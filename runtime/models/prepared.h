@@ -12,9 +12,10 @@ namespace mr {
 /// A gradient in the form that step kernels read, with the memory that holds it.
 struct Prepared {
   Tensor values, slot, rows;
-  Tensor in_slots;  // on the GPU: the rows, counted from 1, whose slots are set during the step
+  // on the GPU: numbers of the gradient's rows, from 1, whose entries of `slot` are set during the step
+  Tensor in_slots;
   int64_t entries = 0;
-  bool deferred = false;  // true if updates are deferred; `ParameterState::deferred` then has all data
+  bool deferred = false;  // true if updates are deferred; then `ParameterState::deferred` has all data of the step
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {

@@ -41,7 +41,8 @@ void move(const ParameterState& state, const Prepared& ready, const Method& how)
 void step(OptimizerState& all, const Method& how) {
   check_method(how);
   const bool history = how.keep != 1 || how.momentum > 0;
-  std::vector<std::pair<ParameterState*, Prepared>> moving;  // no parameter changes if memory runs out here
+  // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
+  std::vector<std::pair<ParameterState*, Prepared>> moving;
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
     moving.emplace_back(&state, prepare(state, {history, how.decay > 0, {}}));

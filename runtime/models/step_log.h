@@ -48,7 +48,8 @@ class StepLog {
  private:
   struct Step {
     GlideSums sums;
-    double factor, root;  // factors that are common to a step's weights and places
+    // factor: common factor of the step's weights; root: common factor of its places (`weight` and `place` above)
+    double factor, root;
     double lr;
   };
   struct Powers {

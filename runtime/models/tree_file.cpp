@@ -211,7 +211,7 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   const auto base = number<double>(parameters, "base_score");
   if (!(std::abs(base) <= 1e30)) fail("'base_score' is not a finite number");
   if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is not a probability");
-  // compares strings: for other types the JSON library would construct a value, which may throw
+  // Compares strings only: for other types the JSON library would construct a value, which may throw.
   const json& name = part(booster, "name");
   if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");
   const std::string boosted =

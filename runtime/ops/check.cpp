@@ -101,7 +101,8 @@ void not_nan(const char* operation, const char* name, const Tensor& x) {
   with_real(x.dtype(), [&]<class Real>() {
     const Tensor here = x.device() == Device::cpu ? x : x.to(Device::cpu);
     const auto* const values = here.span<const Real>().data;
-    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;  // integer as wide as Real, for vectorization
+    // an integer type as wide as Real, so that the loop is vectorized
+    using Flag = std::conditional_t<sizeof(Real) == 4, int32_t, int64_t>;
     const int64_t n = x.entries();
     std::atomic<bool> any{false};
     cpu::parallel(n, 32768, [&](int64_t first, int64_t last) {
@@ -134,7 +135,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
     return;
   const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  uint64_t outside = 0;  // its highest bit is set if any difference is negative
+  uint64_t outside = 0;  // its highest bit is set if a value is below 1 or above n
   for (int64_t i = 0; i < x.entries(); ++i) {
     const auto value = static_cast<uint64_t>(values[i]);
     outside |= (value - 1) | (static_cast<uint64_t>(n) - value);

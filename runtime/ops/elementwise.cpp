@@ -11,7 +11,7 @@ namespace {
 
 using ops::Operand;
 
-// Defines a row that names a function's kernels for both floating types.
+// MR_ROW defines a struct that names a function's kernels for float32 and float64.
 #define MR_ROW(function, Function)                                      \
   struct function##_row {                                               \
     template <class Real>                                               \

@@ -1,4 +1,5 @@
-// Operations for use by other C++ operations. They are recorded and checked like those that scripts call.
+// Tensor operations for use by other C++ operations. They are recorded for the backward pass and check arguments, like
+// the operations that scripts call.
 #pragma once
 
 #include <optional>

@@ -90,7 +90,8 @@ Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::v
     shift += width;
     indices_here = indices_here && tensors[i].host_bytes() != nullptr;
   }
-  if (indices_here) {  // keeps the host's copy of indices
+  // joins indices on the host and copies the result to the GPU, so that the host has a copy of it, too
+  if (indices_here) {
     std::vector<Tensor> here;
     for (const Tensor& each : tensors) here.push_back(each.to(Device::cpu));
     return put_together(here, parts, shape).to(Device::cuda);

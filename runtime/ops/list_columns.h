@@ -7,7 +7,8 @@ namespace mr {
 
 /// True if x is a matrix with one row for each row of the lists and other than one column.
 bool has_columns(const Tensor& x, const Lists& lists);
-// Column-wise reductions of a matrix with one row per row of the lists. They are recorded for backward.
+// Reductions of each column of x over the rows of each list, recorded for the backward pass. x has one row for each row
+// of the lists.
 Tensor column_sum(const Tensor& x, const Lists& lists);
 Tensor column_mean(const Tensor& x, const Lists& lists);
 Tensor column_max(const Tensor& x, const Lists& lists);

@@ -1,4 +1,4 @@
-// The Lua class of judged lists.
+// Names the Lua class of judged lists, mr.Lists, so that C++ functions can take and return Lists.
 #pragma once
 
 #include "runtime/lua/bind.h"

@@ -91,7 +91,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   Shape shape = common_batch(x, y);
   if (a.dims() > 1) shape.append(rows(a));
   if (b.dims() > 1) shape.append(columns(b));
-  // one large product if all matrices on the left are multiplied by the same matrix
+  // If all matrices on the left are multiplied by the same matrix, they are joined for one large product.
   const bool fold = x.dims() > 2 && y.dims() == 2;
   const Tensor left = fold ? ops::reshape(x, {x.shape().without(x.dims() - 1).entries(), columns(x)}) : x;
   const Tensor out = multiplied(left, y);

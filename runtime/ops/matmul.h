@@ -1,4 +1,4 @@
-// Product of two matrices. It is not recorded.
+// Product of two matrices, which is not recorded for the backward pass.
 #pragma once
 
 #include "runtime/tensor/tensor.h"

@@ -135,7 +135,8 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
     kernels<ArithmeticKernels<Real>>(x.device())
         .softmax(runs, {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs});
   });
-  // saves a copy of the values: if the node owned its own output, there would be a reference cycle
+  // Keeps the values of the output without its node: if the node owned its own output, there would be a reference
+  // cycle.
   return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {

@@ -123,7 +123,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   Shape shape = x.shape();
   shape.set(0, index.entries());
   const int64_t width = x.shape().stride(0);
-  // keeps the host's copy of indices
+  // Gathers on the host if the host has a copy of x and of the index, so that the host has a copy of the result, too.
   if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
     return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());

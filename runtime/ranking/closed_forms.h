@@ -17,8 +17,8 @@ namespace mr {
 /// relevant rows have grade 1 if there are no grades.
 struct ListShape {
   int64_t n = 0, p = 0;
-  std::vector<float> grades;  // grades, descending; empty if n and p suffice
-  double beta = 0;            // exponent of sampling weights; 0: all rankings are equally likely
+  std::vector<float> grades;  // grades of the rows, descending; empty if the metric depends on n and p only
+  double beta = 0;            // beta of the sampling weights e^(beta grade); 0: all rankings are equally likely
   Gain gain = Gain::exp2;     // how grades are converted to gains
   bool of_one_kind() const { return p == 0 || p == n; }
   bool operator<(const ListShape& o) const {
@@ -31,8 +31,8 @@ enum class Discounts : int8_t { any, ones, ranks };
 
 /// A metric of the form: (sum over rows of a term of rank and gain) / norm - shift.
 struct ClosedForms {
-  Increment kind = Increment::linear;       // the term that a row adds to the sum
-  Increment of_grades = Increment::graded;  // the term that a row adds if the list has several grades
+  Increment kind = Increment::linear;       // term that a row adds to the metric's sum
+  Increment of_grades = Increment::graded;  // term that a row adds to the metric's sum if the list has several grades
   Discounts discounts = Discounts::any;
   /// discounts d(r), for ranks from 1
   double (*discount)(const Metric&, int64_t rank) = nullptr;

@@ -25,10 +25,10 @@ struct DeviceKey {
 };
 
 double ideal_of(std::vector<float>& grades, const IdealKey& key) {
-  // sorts only grades above 0, which are few in a whole catalogue
+  // Sorts only grades above 0, because a whole catalogue has few of them.
   const auto zeros = std::partition(grades.begin(), grades.end(), [](float grade) { return grade > 0; });
   std::sort(grades.begin(), zeros, std::greater<>());
-  // a list of zeros has ideal 0, even if the gain of grade 0 is 1
+  // A list whose grades are all 0 has ideal DCG 0, even if the gain of grade 0 is 1.
   if (zeros == grades.begin()) return 0;
   const auto n = gain_of(0.0F, key.gain) == 0 ? zeros - grades.begin() : static_cast<int64_t>(grades.size());
   double total = 0;

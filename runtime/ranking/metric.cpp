@@ -180,7 +180,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
   if (definition == nullptr) throw ArgumentError("metric", "unknown metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
-  // error messages use the name as the script wrote it
+  // The metric has the name as the script wrote it, so that error messages show that name.
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
   metric.empty = definition->empty;

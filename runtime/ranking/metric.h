@@ -36,19 +36,20 @@ struct MetricDefinition {
   };
 
   std::string name;
-  std::vector<std::string> also = {};  // other names of the metric
+  std::vector<std::string> also = {};  // other names by which scripts may call the metric
   Takes cutoff = never;                // @k
   std::optional<Parameter> parameter = {};
   std::vector<std::string> options = {};  // names of the supported options among gain, denominator, top
   bool minimize = false;                  // true if smaller values are better
   bool graded = false;                    // true if the metric depends on grades, not only on relevance
-  bool compares_grades = false;           // true if it only compares which of two grades is higher
-  bool needs_k_rows = false;              // true if a list with fewer rows than k counts as 0
+  bool compares_grades = false;           // true if the metric only compares which of two grades is higher
+  bool needs_k_rows = false;              // true if a list with fewer than k rows has the value 0
   bool zero_without_relevant = false;     // true if lists without relevant rows are 0 by definition, not undefined
-  std::string empty = "skip";             // default rule for lists without relevant rows
-  bool loss_needs_top = false;            // true if without `top` a list's value depends on its batch
-  bool reads_relevant_only = false;       // true if irrelevant rows matter only by their number
-  bool ignores_missing = false;           // true if relevant rows that a run lacks do not change the value
+  std::string empty = "skip";             // default rule for the value of lists without relevant rows
+  // true if, without `top` (the largest grade), a list's loss depends on the other lists of its batch
+  bool loss_needs_top = false;
+  bool reads_relevant_only = false;  // true if irrelevant rows matter only by their number
+  bool ignores_missing = false;      // true if relevant rows that a run lacks do not change the value
   /// One value per list. Null if a Lua function computes the values.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
   /// The change of the metric by a swap of two rows, for LambdaRank.
@@ -58,7 +59,7 @@ struct MetricDefinition {
   /// Closed forms of the metric over all rankings of a list.
   const ClosedForms* closed = nullptr;
   const char* about = "";  // description and source, if mr.metrics does not document it
-  int64_t script = 0;      // number of the Lua function; 0: none
+  int64_t script = 0;      // number of the Lua function that computes the metric; 0: no Lua function
 };
 
 /// A metric with its parameters.
@@ -66,11 +67,11 @@ struct Metric {
   static constexpr int64_t all_ranks = std::numeric_limits<int64_t>::max();
 
   std::shared_ptr<const MetricDefinition> definition;
-  std::string name;  // name in evaluations
+  std::string name;  // name of the metric in evaluations
   int64_t k = all_ranks;
   double parameter = 0;
   Gain gain = Gain::exp2;
-  bool by_cutoff = false;  // AP divides by min(P, k)
+  bool by_cutoff = false;  // true if AP divides by min(P, k) instead of P relevant rows
   std::optional<double> top = {};
   Ties ties = Ties::mean;
   std::string empty = "skip";

@@ -1,4 +1,5 @@
-// Values that scripts choose by name. A table says which there are, for reading, errors and the options of metrics.
+// Values that scripts choose by name, for example a tie rule. A table lists the names and values, for reading
+// arguments, for error messages and for the options of metrics.
 #pragma once
 
 #include <string>

@@ -49,7 +49,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
     cpu::check_interrupt();
     double* const own = ranks + s * rows;
     std::iota(own, own + rows, 1.0);
-    for (int64_t r = 0; r + 1 < rows; ++r) {  // Fisher-Yates shuffle
+    for (int64_t r = 0; r + 1 < rows; ++r) {  // shuffles the ranks of the rows (Fisher-Yates)
       const uint64_t bits = philox(key, static_cast<uint64_t>(first + s), static_cast<uint64_t>(r)).low();
       std::swap(own[r], own[r + static_cast<int64_t>(bounded(bits, static_cast<uint64_t>(rows - r)))]);
     }
@@ -82,7 +82,7 @@ bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   double ways = 1;
   for (size_t at = 0, run = 0; at < sorted.size(); ++at) {
     run = at > 0 && sorted[at] == sorted[at - 1] ? run + 1 : 1;
-    // number of arrangements of the first at + 1 rows, from that of the first `at` rows
+    // The number of arrangements of the first at + 1 rows, computed from that of the first `at` rows.
     ways = ways * static_cast<double>(at + 1) / static_cast<double>(run);
     if (ways > static_cast<double>(most)) return true;
   }
@@ -103,7 +103,7 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   std::vector<double> ranks;
   do {
     cpu::check_interrupt();
-    // rows with equal grades take the ranks of their grade in turn
+    // Rows with equal grades take the ranks of that grade in the order of their row numbers.
     std::vector<std::pair<double, int64_t>> at;
     for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
     std::stable_sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -15,7 +15,7 @@ struct Ranking {
   Dtype dtype;
   Device device;
   DeviceArray<Placement> places;
-  bool relevant_only = false;  // true if only relevant rows have places
+  bool relevant_only = false;  // true if only relevant rows have a place in `places`
 
   Span<const Placement> placements() const { return places.span(); }
 };

@@ -258,7 +258,8 @@ Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, doub
 
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
   check_scores("smooth_rank", scores, lists, gain);
-  const Problem p(scores, lists, -1, gain);  // targets are all rows, because every relevance is at least -1
+  // with threshold -1 all rows are targets, because every grade is at least -1
+  const Problem p(scores, lists, -1, gain);
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
     Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());

@@ -64,7 +64,8 @@ std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const st
   if (rule == "silverman") return {0.9 * spread(x) * scale, false};
   if (rule == "scott") return {1.06 * spread(x) * scale, false};
   if (rule != "lscv") throw ArgumentError("rule", "'" + rule + "', expected silverman, scott or lscv");
-  // if many values are equal, the error has no minimum above 0 (Silverman 1986, 3.4.3)
+  // The search has a lower end: if many values are equal, the error of cross validation has no minimum above 0
+  // (Silverman 1986, 3.4.3).
   const double largest = 1.144 * stats::standard_deviation(x) * scale;
   return least(0.1 * largest, largest, [&](double h) { return density_error(x, h); });
 }
@@ -136,14 +137,14 @@ struct KernelFit {
     double s0 = 0, s1 = 0, s2 = 0;
     stats::each(n, [&](int64_t j) {
       const double u = x[j] - at;
-      // relative to the nearest pair, so that weights do not underflow in a gap of x
+      // Distances are relative to the nearest point's, so that weights do not underflow in a gap of x.
       w[j] = j == without ? 0 : std::exp(-0.5 * (u - closest) * (u + closest) / (wide * wide));
       s0 += w[j];
       s1 += w[j] * u;
       s2 += w[j] * u * u;
     });
     const double determinant = s0 * s2 - s1 * s1;
-    // if all weight is at one x, the slope is undefined
+    // If all weight is at one x, the slope of a line is undefined, and a constant is fitted.
     const bool line = degree == 1 && determinant > 1e-10 * s0 * s2;
     for (int64_t j = 0; j < n; ++j) w[j] *= line ? (s2 - s1 * (x[j] - at)) / determinant : 1 / s0;
   }
@@ -297,7 +298,7 @@ EcdfDifference ecdf_difference(std::vector<double> a, std::vector<double> b) {
     while (j < m && b[j] == here) ++j;
     if (i == n && j == m) break;
     const double next = j == m || (i < n && a[i] <= b[j]) ? a[i] : b[j];
-    // compares integers, so that equality is exact
+    // Compares integers, so that two equal distribution functions differ by exactly 0.
     found.step(here, next, static_cast<double>(i * m - j * n) / (static_cast<double>(n) * static_cast<double>(m)));
   }
   return found;

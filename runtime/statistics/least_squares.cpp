@@ -22,7 +22,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowM
 struct PivotedQr {
   Eigen::MatrixXd qr;
   Eigen::VectorXd tau;
-  Eigen::VectorXi columns;  // the design column at each position
+  Eigen::VectorXi columns;  // number of the design matrix's column at each position after pivoting
   int64_t rank = 0;
 
   explicit PivotedQr(Eigen::MatrixXd design)

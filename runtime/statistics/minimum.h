@@ -29,7 +29,7 @@ Minimum least(double low, double high, int steps, const F& f) {
   }
   const double left = point(best > 0 ? best - 1 : 0), right = point(best < steps ? best + 1 : steps);
   constexpr int bits = std::numeric_limits<double>::digits / 2;
-  std::uintmax_t calls = 100;  // a generous limit: if f is NaN, the search would not end
+  std::uintmax_t calls = 100;  // limit of calls of f: if f is NaN, the search would not end
   return {boost::math::tools::brent_find_minima(f, left, right, bits, calls).first, best == 0 || best == steps};
 }
 

@@ -101,7 +101,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   Permutation out{.n = d.count(), .skipped = d.skipped};
   if (out.n == 0 || d.infinite > 0) return out;
   out.mean_difference = stats::mean(d.values) * d.unit;
-  std::erase(d.values, 0.0);  // a difference of 0 has no sign
+  std::erase(d.values, 0.0);  // removes differences of 0, which have no sign
   if (d.values.empty()) {
     out.p = 1, out.error = 0, out.orders = 1;
     return out;
@@ -111,7 +111,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     sum += v;
     size += std::fabs(v);
   }
-  // `size` bounds the sums; rounding may affect both sums that are compared
+  // The least sum that counts as extreme: the observed sum, less what rounding may change. `size` bounds all sums.
   const double limit = std::fabs(sum) - stats::tolerance * size - 2 * d.rounding;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
@@ -119,7 +119,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     out.error = 0, out.orders = 2 * all;
     return out;
   }
-  // the observed signs count as one of the draws (Phipson & Smyth 2010)
+  // The observed signs count as one of the draws (Phipson & Smyth 2010).
   const auto draws = static_cast<double>(orders + 1);
   out.p = static_cast<double>(extreme_of_random_signs(d.values, limit, orders, seed) + 1) / draws;
   out.error = std::sqrt(out.p * (1 - out.p) / draws);
@@ -249,7 +249,7 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;
   if (jackknife.entries() > 0) {
-    // samples equal to the estimate count one half
+    // Bootstrap samples equal to the estimate count one half.
     const double apart = equal_within(sorted, estimate);
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), estimate - apart);
     const auto last = std::upper_bound(sorted.begin(), sorted.end(), estimate + apart);

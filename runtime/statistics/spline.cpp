@@ -111,10 +111,10 @@ struct Factors {
 /// Degrees of freedom, the trace of the smoother: number of knots - lambda tr(W^-1 Q S^-1 Q'). Only the five middle
 /// diagonals of the inverse are needed (Hutchinson & de Hoog 1985).
 double freedom(const Knots& k, double lambda, const Factors& f) {
-  using Row = std::array<double, 3>;  // a row of the inverse: its diagonal entry and the next two
+  using Row = std::array<double, 3>;  // a row of the inverse matrix: its diagonal entry and the next two entries
   const Vector& w = k.weight;
   const size_t m = k.inner();
-  Row one{}, two{};  // the two rows below
+  Row one{}, two{};  // rows j + 1 and j + 2 of the inverse, which the loop has computed before row j
   double left = 0;
   for (size_t j = m; j-- > 0;) {
     const double s2 = -f.l1[j] * one[1] - f.l2[j] * two[0], s1 = -f.l1[j] * one[0] - f.l2[j] * one[1],

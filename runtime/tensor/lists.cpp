@@ -23,7 +23,8 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   return offsets;
 }
 
-// Keys of cached values (`Lists::cached`). The members are everything that a value depends on besides the lists.
+// Keys of cached values (`Lists::cached`). The members of a key are everything that a value depends on besides the
+// lists.
 struct OffsetsKey {
   Device device;
   auto operator<=>(const OffsetsKey&) const = default;
@@ -130,7 +131,7 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
 const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   return cached<ChosenRows>(RowsKey{threshold, device}, [&] {
     const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
-    // one extra entry: every row number is written, but only relevant rows advance the position
+    // One extra entry, because every row number is written, but only relevant rows advance the position.
     const DeviceArray<int32_t> here(offsets.back() + 1, Device::cpu);
     int32_t* at = here.span().data;
     for (size_t l = 0; l < body_->sizes.size(); ++l) {

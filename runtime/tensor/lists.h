@@ -121,7 +121,8 @@ class Lists {
     std::recursive_mutex mutex;
     Kept cache;
     std::shared_ptr<PerList> shared;
-    std::vector<int64_t> origin;  // numbers of these lists in `shared`; empty: in order, or nothing is shared
+    // number of each list in `shared`; empty: the lists are in the same order, or nothing is shared
+    std::vector<int64_t> origin;
   };
   Lists() : body_(std::make_shared<Body>()) {}
   bool selected() const { return !body_->origin.empty() || count() != body_->shared->count; }

@@ -7,7 +7,8 @@
 namespace mr {
 namespace {
 
-constexpr int64_t shown_whole = 8;  // entries of a dimension that are all shown; longer ones show three at each end
+// dimensions with at most this many entries are shown whole; longer ones show three entries at each end
+constexpr int64_t shown_whole = 8;
 constexpr int64_t shown_end = 3;
 
 std::string number(const Tensor& values, int64_t at) {
@@ -15,7 +16,8 @@ std::string number(const Tensor& values, int64_t at) {
   char text[40];
   with_real(values.dtype(), [&]<class Real>() {
     const auto value = static_cast<double>(values.span<Real>()[at]);
-    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);  // NaN without its sign
+    // prints NaN without its sign
+    std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);
   });
   return text;
 }

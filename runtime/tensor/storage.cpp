@@ -42,7 +42,7 @@ constexpr int64_t guarded_size = int64_t{64} << 20;
 class Blocks {
  public:
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr int64_t most_kept = 0;  // nothing is kept, so that a sanitizer detects uses of freed memory
+  static constexpr int64_t most_kept = 0;  // no freed memory is kept, so that a sanitizer detects its use
 #else
   static constexpr int64_t most_kept = int64_t{64} << 20;
 #endif
@@ -102,7 +102,7 @@ Blocks& blocks() {
 void* from_system(int64_t size) noexcept {
   constexpr int64_t large_page = int64_t{2} << 20;
   if (size < large_page) return std::aligned_alloc(64, static_cast<size_t>(size));
-  void* data = nullptr;  // the size need not be a multiple of a huge page
+  void* data = nullptr;  // uses posix_memalign, because the size need not be a multiple of a huge page
   if (posix_memalign(&data, large_page, static_cast<size_t>(size)) != 0) return nullptr;
 #if defined(MADV_HUGEPAGE)
   static_cast<void>(madvise(data, static_cast<size_t>(size), MADV_HUGEPAGE));

@@ -1,5 +1,5 @@
-// Bytes on a device, shared by the tensors that view them. They are counted, because Lua's garbage collector does not
-// know about them.
+// Bytes on a device, shared by the tensors that view them. The total number of bytes is counted, because Lua's garbage
+// collector does not know about them.
 #pragma once
 
 #include <cstdint>

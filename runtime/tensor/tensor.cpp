@@ -25,7 +25,7 @@ Tensor Tensor::full(const Shape& shape, double value, Dtype dtype, Device device
 }
 
 Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device) {
-  // indices are copied by way of the host, which keeps their bytes
+  // Indices (int64) are made on the host and copied from there, so that the host has a copy of their bytes.
   Tensor out = empty(shape, dtype, dtype == Dtype::int64 ? Device::cpu : device);
   copy_bytes(out.raw(), out.device(), values, Device::cpu, out.bytes());
   return out.to(device);

@@ -19,11 +19,12 @@ void check_sums(const Ranking& r, const Metric& metric) {
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
-  // an ideal of 0 marks lists without relevant rows
+  // An ideal DCG of 0 marks a list without relevant rows. If the metric defines the value of such a list, all ideals
+  // are 1.
   const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
                                               : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);
-  // if grade 0 has a gain, every row counts
+  // If grade 0 has a gain, the gains of all rows count.
   const Chosen gaining =
       metric.gain == Gain::exp2_plus_one
           ? Chosen{r.lists.view(r.device), nullptr}

@@ -1,4 +1,5 @@
-// Helpers for definitions of metrics: run a kernel over the counted rows, and compute parts of swap differences.
+// Helpers for definitions of metrics: run a kernel over the rows that count (relevant rows or rows with a gain), and
+// compute parts of swap differences.
 #pragma once
 
 #include "runtime/ranking/closed_forms.h"
