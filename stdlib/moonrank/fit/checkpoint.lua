@@ -1,6 +1,6 @@
--- Checkpoints: a training in a file, from which it can resume. The file has the history, the chosen epochs, the
--- settings that determine the numbers, and the state of model and optimizer, which kept_steps.lua or trees.lua write.
--- It has no code. Everything in a file is checked before anything changes.
+-- Checkpoints: files from which a training can resume. A file has the history, the chosen epochs, the settings that
+-- determine the results, and the state of model and optimizer, which kept_steps.lua or trees.lua write. A file has no
+-- executable code. When a training resumes, the whole file is checked before the model changes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local choices = require "moonrank.fit.choice"
@@ -27,7 +27,8 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
----Returns where and how often to write, from the option of mr.fit; nil without the option.
+---Returns the path of the checkpoint file and how often it is written, from the option `checkpoint`
+---of mr.fit. Returns nil if the option is not given.
 ---@return mr.FitCheckpoint?
 function M.options(given, trial)
   if given == nil or given == false then return nil end
@@ -43,20 +44,22 @@ function M.options(given, trial)
   return o
 end
 
--- Settings that determine the numbers of a training. An error names only the first one that differs, so the settings
--- that explain most come first.
+-- Settings of a training that determine its results. If a checkpoint belongs to a training with other settings, the
+-- error names only the first setting that differs. So the settings that explain most, such as the model, come first.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
   "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
--- Trainings of this process, by model: the file, the fingerprint of the model's numbers before the training, and that
--- after it. With them an interrupted training can resume in the same process, although the model has changed.
+-- For each model that this process trained: the checkpoint file, and the fingerprints of the model's parameters before
+-- and after the training. They allow an interrupted training to resume in the same process, although its model has
+-- changed.
 local trained = setmetatable({}, { __mode = "k" })
 
--- Functions of the script, by path of the file: their text before the training, and that after it. It differs if a
--- function counts in a variable that it captured.
+-- For each checkpoint file: the text of the script's functions (code and captured values) before and after the
+-- training. The two texts differ if the training changed a captured variable, such as a counter.
 local computed = {}
 
--- The fingerprint of all numbers of the model and its loss as they are now; "none" for trees, which begin empty.
+-- Returns the fingerprint of the current parameters and buffers of the model and of its loss; "none" for trees, which
+-- begin empty.
 local function numbers_of(plan)
   if plan.trainer then return "none" end
   local snapshot = plan.learner:snapshot()
@@ -65,14 +68,15 @@ local function numbers_of(plan)
   return fingerprint.combined(table.concat(names, ","), table.unpack(snapshot))
 end
 
--- Fingerprint of the numbers that the training begins from. If the model was trained with this file
--- in this process and has not changed since, it is the fingerprint from before that training.
+-- Returns the fingerprint of the parameters that the training begins from. If this process trained the model with the
+-- same checkpoint file, and the model has not changed since, returns the fingerprint from before that training.
 local function start_of(plan)
   local now, before = numbers_of(plan), trained[plan.model]
   return before and before.path == plan.checkpoint.path and before.left == now and before.start or now
 end
 
--- The settings as texts, by name. `formerly`: with former names of options, as earlier versions wrote them.
+-- Returns the settings that determine the results of a training, as texts by name. With `formerly`, the texts use
+-- former names of options, as in checkpoints that earlier versions of Moonrank wrote.
 local function settings_of(plan, formerly)
   local selection, texts = plan.selection, { start = start_of(plan) }
   local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics,
@@ -87,13 +91,15 @@ local function settings_of(plan, formerly)
   return texts
 end
 
--- The text of the script's functions with which the training begins.
+-- Returns the text of the script's functions (code and captured values) at the start of the training. If an earlier
+-- training of this process used the same file, it is the text from before that training.
 local function code_of(plan, texts)
   local now, before = script_code.of(plan, texts), computed[plan.checkpoint.path]
   return before and before.left == now and before.start or now
 end
 
--- The history as a tensor with a row per epoch: loss, 1 if it was validated, validation loss, metrics.
+-- Returns the history as a tensor with one row per epoch: the loss, 1 if the epoch was validated (else 0), the
+-- validation loss, and the metrics. Missing values are NaN.
 local function history_rows(measured, history)
   local rows, nan = {}, 0 / 0
   for i, entry in ipairs(history) do
@@ -103,7 +109,7 @@ local function history_rows(measured, history)
   return #rows > 0 and core.tensor(rows, "float64", "cpu") or core.full({ 0, 3 + #measured }, 0, "float64", "cpu")
 end
 
--- The epochs of a tensor that `history_rows` made.
+-- Returns the history (a table of epochs) from a tensor that `history_rows` made. A tensor of another size is an error.
 local function read_history(measured, x, epoch)
   if not x then check.fail("no tensor 'history' in the file") end
   if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #measured then
@@ -133,17 +139,18 @@ local function integer_in(texts, name, most)
   return number
 end
 
--- True if the training of a file may continue for more epochs than it had. It may not if its schedule depends on the
--- number of epochs, or if an epoch was validated only because it was the last one.
+-- Returns true if a training may resume from the checkpoint with a larger option `epochs` than before. It may not if
+-- its schedule depends on the number of epochs, or if an epoch was validated only because it was the last one.
 local function may_grow(plan, texts)
   local was, selection = math.tointeger(tonumber(texts["setting epochs"])), plan.selection
   if not was or was > plan.epochs or plan.schedule and plan.schedule._by_total then return false end
   return not selection.data or was % selection.every == 0 or texts.epoch ~= tostring(was)
 end
 
--- Raises an error if the file belongs to another training.
+-- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
+-- another numerics version.
 local function compare(self, texts)
-  local former  -- the settings as earlier versions wrote them
+  local former  -- settings with former option names, as earlier versions of Moonrank wrote them; made if one differs
   for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
     local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)
@@ -165,7 +172,8 @@ local function compare(self, texts)
   end
 end
 
--- For each metric, reads the epoch that it chose and the first validated epoch; 0 means none.
+-- Reads two tables of epoch numbers from a checkpoint, with one entry per metric: the epoch that the metric chose, and
+-- the first validated epoch. 0 means that there is no such epoch.
 local function read_choices(count, texts, epoch)
   local best, first = {}, {}
   for k = 1, count do
@@ -174,8 +182,8 @@ local function read_choices(count, texts, epoch)
   return best, first
 end
 
--- Restores the trained state and the run from the file. Everything is read and checked before
--- anything changes.
+-- Restores the model, the optimizer and the run from the contents of a checkpoint. Everything is read and checked
+-- before the model or the run changes.
 local function resume(self, names, tensors, texts)
   local plan, run, by_name = self._plan, self._run, {}
   if plan.is_first then compare(self, texts) end
@@ -200,7 +208,7 @@ local function read(self)
   if not ok then check.fail("%s: %s", path, check.reason(message)) end
 end
 
--- Raises an error if processes that train together would resume from different epochs.
+-- Raises an error if the processes of a parallel training would resume from different epochs.
 local function check_together(self)
   local group, own = self._plan.group, self._run.resumed
   if not group then return end
@@ -218,9 +226,9 @@ function M.new(plan, run)
     _code = false }, Keeper)
 end
 
----Starts checkpointing a training: resumes from the file if it exists, else writes the first one.
----Without the option `checkpoint` it does nothing.
----@param passes mr.fit.Epochs|mr.fit.Rounds  whose state is kept
+---Starts the checkpoints of a training: resumes from the file if it exists, else writes the file
+---before the first epoch. Does nothing without the option `checkpoint`.
+---@param passes mr.fit.Epochs|mr.fit.Rounds  object with the state that a checkpoint saves
 function Keeper:open(passes)
   local plan = self._plan
   if not plan.checkpoint then return end
@@ -236,8 +244,9 @@ function Keeper:open(passes)
   check_together(self)
 end
 
----Ends checkpointing, also of a training that ended early. The current state of the model and of
----the script's functions can then resume from the same file in this process.
+---Ends the checkpoints of a training that is complete or was interrupted. Notes the present state
+---of the model and of the script's functions, so that the same process can resume from the same
+---file.
 function Keeper:ended()
   if not self._code then return end
   local plan, path = self._plan, self._plan.checkpoint.path
@@ -245,8 +254,9 @@ function Keeper:ended()
   computed[path] = self._code ~= "" and { start = self._code, left = script_code.of(plan, self._settings) } or nil
 end
 
----Writes the file, whole or not at all. If several processes train together, the first one writes.
----@param epoch integer  the last one that has ended
+---Writes the checkpoint file completely, or leaves the old file unchanged. In a parallel training,
+---only the first process writes.
+---@param epoch integer  number of the last complete epoch
 function Keeper:write(epoch)
   local plan, run = self._plan, self._run
   if not plan.is_first then return end
@@ -265,7 +275,8 @@ function Keeper:write(epoch)
   self._written = core.clock()
 end
 
----Writes the file after an epoch if it is due.
+---Writes the checkpoint file after an epoch, if the option's number of epochs or minutes has
+---passed, or if the training ends.
 ---@param epoch integer
 ---@param is_last boolean  whether training ends here
 function Keeper:after(epoch, is_last)

@@ -1,4 +1,5 @@
--- The epoch that one metric chooses, and the parameters that the model had after it.
+-- Choices: for one metric of the option `select`, the epoch that the metric chose, and a copy of the model's parameters
+-- after that epoch.
 local check = require "moonrank.check"
 
 local M = {}
@@ -27,7 +28,8 @@ function Choice:__tostring()
     self.first and ("NaN in every epoch on %s"):format(self._part) or "no epoch was validated")
 end
 
----Chooses a validated epoch if it is the best so far, and copies the parameters.
+---Chooses a validated epoch if the metric's value is the best so far, and then copies the model's
+---parameters.
 ---@param choice mr.Choice
 ---@param entry mr.Epoch
 ---@param learner mr.Model|mr.fit.Learner
@@ -39,14 +41,15 @@ function M.see(choice, entry, learner)
   end
 end
 
----Restores a choice from a checkpoint.
+---Sets the fields of a choice to values from a checkpoint.
 ---@param choice mr.Choice
 ---@param first integer|false    the first validated epoch
 ---@param best mr.Epoch|false
 ---@param snapshot table|false   the parameters after `best`
 function M.resume(choice, first, best, snapshot) choice.first, choice.best, choice._snapshot = first, best, snapshot end
 
----Returns the number of validations since the best epoch. If every value was NaN, it counts since the first validation.
+---Returns the number of validations after the chosen epoch. If the metric was NaN in every
+---validation, returns the number of validations after the first one.
 ---@param choice mr.Choice
 ---@param history mr.History
 ---@return integer
@@ -58,7 +61,8 @@ function M.waited(choice, history)
   return count
 end
 
----Chooses the last epoch if the metric has chosen none, and warns if the metric was NaN in every epoch.
+---At the end of a training: chooses the last epoch if the metric has not chosen an epoch, and warns
+---if the metric was NaN in every epoch.
 ---@param choice mr.Choice
 ---@param history mr.History
 ---@param snapshot table|false  the parameters after the last epoch

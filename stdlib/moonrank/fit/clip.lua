@@ -1,4 +1,4 @@
--- Clipping: gradients of a step are scaled down if their norm is too large.
+-- Gradient clipping: the gradients of an optimizer step are scaled down if their norm is too large.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,9 +9,10 @@ local M = {}
 ---@field norm number
 local Clip = check.class("mr.Clip")
 
----Scales the gradients of parameters down to the norm, if theirs is larger.
+---Scales the gradients of `parameters` down if their common norm is larger than the object's
+---`norm`. Returns the norm before scaling.
 ---@param parameters mr.Tensor|mr.Tensor[]|mr.Model
----@return number  their norm as it was
+---@return number  norm of the gradients before scaling
 function Clip:__call(parameters)
   if check.is_tensor(parameters) then parameters = { parameters } end
   if type(parameters) ~= "table" then
@@ -29,10 +30,11 @@ local clip_options = declare("mr.ClipGradientsOptions", {
     help = "largest norm over all gradients together" },
 })
 
----Clips gradients by their norm (Pascanu et al. 2013). If the norm of all gradients together
----exceeds `norm`, they are scaled down to it. Pass it as `mr.fit{clip = ...}`, which also accepts
----the number alone. Or call it between `loss:backward()` and `optimizer:step()`: it returns the
----norm before clipping.
+---Makes an object that clips gradients by their norm (Pascanu et al. 2013): if the norm of all
+---gradients together exceeds `norm`, the gradients are scaled down to this norm. Pass the object to
+---mr.fit as `clip`; a number has the same effect. In a training loop of your own, call the object
+---with the parameters between `loss:backward()` and `optimizer:step()`; the call returns the norm
+---before clipping.
 ---@param options mr.ClipGradientsOptions
 ---@return mr.Clip
 ---Example:

@@ -1,7 +1,7 @@
 -- Data-parallel training by all processes that mpirun or srun started. Each process takes its share of the lists of
 -- every batch. Gradients are summed in the order of ranks, so the model stays identical in all processes. Results are
--- identical bits for the same number of processes. For other numbers they agree up to rounding, because partial sums
--- differ.
+-- identical bits for the same number of processes. Results of different numbers of processes agree up to rounding,
+-- because partial sums differ.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -12,8 +12,9 @@ local M = {}
 ---@field size integer  number of processes
 local Group = check.class("mr.Group")
 
----Joins the processes that train together. Returns nil if there is only one process.
----@param parameters mr.Tensor[]  parameters of the model; all processes get the values of rank 0
+---Connects the processes of a parallel training and gives all processes the parameters of rank 0.
+---Returns nil if there is only one process.
+---@param parameters mr.Tensor[]  parameters of the model
 ---@return mr.Group?
 function M.join(parameters)
   local _, launched = core.launched()
@@ -23,7 +24,8 @@ function M.join(parameters)
   return setmetatable({ rank = rank, size = size, _parameters = parameters, _stop = false }, Group)
 end
 
----Updates the parameters with the gradients of all processes. Ctrl-C in one process ends training in all.
+---Takes an optimizer step in every process with the sum of the gradients of all processes. If one
+---process was interrupted by Ctrl-C, all processes end the training.
 ---@param optimizer mr.Optimizer
 ---@param loss number      sum over the lists of this process
 ---@param counted integer  number of these lists that count
@@ -42,7 +44,8 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all)
 end
 
----Calls `find` in rank 0 and returns its numbers in all processes.
+---Calls `find` only in the process of rank 0, and returns the numbers that `find` returned in all
+---processes.
 ---@param find fun(): number[]
 ---@param count integer  number of numbers
 ---@return number[]
@@ -52,7 +55,7 @@ function Group:of_first(find, count)
   return core.of_first(self.rank == 0 and find() or numbers)
 end
 
----Raises an error if the parameters differ between processes.
+---Raises an error if the model's parameters are not identical in all processes.
 function Group:check()
   if not core.same_parameters(self._parameters) then
     check.fail("mr.fit: parameters differ between processes. Start the same program on processors of the same kind")

@@ -1,4 +1,5 @@
--- The progress line that mr.fit writes to the terminal while it trains, and the epoch from which a training resumes.
+-- Output of mr.fit on the terminal: the progress line during a training, and a line that says from which epoch a
+-- training resumes.
 local core = require "moonrank.core"
 local progress = require "moonrank.system.progress"
 
@@ -8,7 +9,8 @@ local M = {}
 local Display = {}
 Display.__index = Display
 
----Starts the progress line, unless the option `progress` is false or another process shows it.
+---Starts the progress line of a training. Nothing is shown if the option `progress` is false, or if
+---another process of a parallel training shows the line.
 ---@param plan mr.fit.Plan
 ---@param run mr.Run
 ---@return mr.fit.Display
@@ -18,7 +20,8 @@ function M.start(plan, run)
   return setmetatable({ _plan = plan, _run = run, _line = line }, Display)
 end
 
----Says from which epoch of a file the training continues.
+---Prints from which epoch of its checkpoint file the training continues; prints nothing if the
+---training begins at the first epoch.
 function Display:resumed()
   local plan, run = self._plan, self._run
   if not self._line or run.resumed == 0 then return end
@@ -27,8 +30,8 @@ function Display:resumed()
     is_over and "is complete" or "continues", run.resumed, plan.epochs, core.safe_text(plan.checkpoint.path)))
 end
 
--- The values beside the time left. Within an epoch, the best value is that of the epochs before. The loss is, too, on
--- the GPU, because it is read only at the end of an epoch.
+-- Returns the values that the progress line shows: epoch, loss and best metric. During an epoch, the best metric is
+-- from earlier epochs. On the GPU the loss is, too, because it is read only at the end of an epoch.
 local function values_of(run, epoch, loss)
   local before, chief = run.history[#run.history], run.choices[1]
   local values = { { "epoch", tostring(epoch) }, { "loss", loss or before and before.loss or 0 } }
@@ -36,7 +39,8 @@ local function values_of(run, epoch, loss)
   return values
 end
 
----Returns the function to call after each batch of an epoch, or nil if nothing is shown.
+---Returns a function that updates the progress line and is called after each batch of an epoch.
+---Returns nil if no progress line is shown.
 ---@param epoch integer
 ---@param steps integer  steps of an epoch
 ---@return nil|fun(done: integer, lists: integer, total: number?)
@@ -44,12 +48,13 @@ function Display:in_epoch(epoch, steps)
   local line, run = self._line, self._run
   return line and function(done, lists, total)
     local at = (epoch - 1) * steps + done
-    if at >= line.total then return end  -- `after` writes the end of the line, when the last epoch is validated
+    -- The last update of the line is left to Display:after, which also has the metrics of the last epoch.
+    if at >= line.total then return end
     line:update(at, values_of(run, epoch, total and (lists > 0 and total / lists or 0)))
   end or nil
 end
 
----Shows a validated epoch.
+---Updates the progress line at the end of an epoch, with the epoch's metrics.
 ---@param epoch integer
 ---@param steps integer
 function Display:after(epoch, steps)

@@ -1,8 +1,8 @@
--- The optimizer steps of a training, epoch by epoch. `start` decides once, before the first batch, how every step goes:
--- on which device, in one process or several, with or without clipping, a constraint and recording.
+-- Runs the optimizer steps of a training, epoch by epoch. `start` decides once, before the first batch, what every step
+-- includes: the device, one process or several, clipping, the model's constraint and recording.
 --
--- On the GPU an epoch waits only at its end. If every epoch queues the same work, one epoch is recorded and then
--- replayed, which gives the same numbers with fewer launches.
+-- On the GPU, the CPU waits for results only at the end of an epoch. If every epoch launches the same kernels, one
+-- epoch is recorded as a CUDA graph and then replayed, which gives the same numbers with fewer launches.
 local core = require "moonrank.core"
 local anomaly = require "moonrank.fit.anomaly"
 local check = require "moonrank.check"
@@ -21,14 +21,14 @@ local M = {}
 local Epochs = {}
 Epochs.__index = Epochs
 
--- True if all epochs have the same batches, no random numbers and no function of the script, so that a recording of one
--- epoch can be replayed.
+-- Returns true if every epoch launches the same kernels on the GPU, so that a recording of one epoch can be replayed.
+-- The batches must be the same, and no random numbers or functions of the script may be used.
 local function repeats(plan, device)
   return device == "cuda" and not plan.group and (not plan.shuffle or plan.steps <= 1) and dataset.is(plan.train)
     and not plan.clip and not plan.schedule and check.field(plan.model, "repeats") and check.field(plan.loss, "repeats")
 end
 
--- A step of the optimizer in the only process. Returns how many lists count.
+-- Takes an optimizer step in a training by one process. Returns the number of lists that counted in the loss.
 local function step_alone(self, value, counted)
   if counted == 0 then return 0 end
   if self._clip then self._clip(self._parameters) end
@@ -38,7 +38,8 @@ local function step_alone(self, value, counted)
   return counted
 end
 
--- A step of the optimizer with the gradients of all processes. Returns how many lists of all processes count.
+-- Takes an optimizer step with the summed gradients of all processes of a parallel training. Returns the number of
+-- lists that counted in the loss, over all processes.
 local function step_together(self, value, counted)
   local own = counted > 0 and value:item() or 0
   local loss, all = self._group:step(self.optimizer, own, counted, self._takes_mean, self._clip)
@@ -66,7 +67,8 @@ function M.start(plan)
   }, Epochs)
 end
 
--- The batches of an epoch. If all epochs have the same, those of the first epoch are kept.
+-- Returns an iterator over the batches of an epoch. If all epochs have the same batches, the batches of the first epoch
+-- are cached.
 function Epochs:batches(epoch)
   local plan, group, train = self._plan, self._group, self._plan.train
   local how = { size = plan.batch, rows = plan.batch_rows, shuffle = plan.shuffle and not self._repeats,
@@ -85,7 +87,8 @@ function Epochs:batches(epoch)
   end
 end
 
--- The loss of a batch and how many lists count. A loss that is not finite ends training, on the CPU at once.
+-- Returns the loss of a batch and the number of lists that count in it. On the CPU, a loss that is NaN or infinite
+-- raises an error at once; on the GPU, only at the end of the epoch.
 function Epochs:loss_of(batch)
   local step = self._step
   step:begin(batch)
@@ -100,7 +103,7 @@ local function backward(value)
   core.backward(value)
 end
 
--- Warns, after the first backward pass, of parameters without a gradient: training does not change them.
+-- Warns about parameters that have no gradient after the first backward pass, because training does not change them.
 local function warn_of_unused(model)
   local names, kind = {}, check.field(model, "kind") or "of the script"
   if type(check.field(model, "state")) == "function" then names = model:state() end
@@ -112,7 +115,8 @@ local function warn_of_unused(model)
   end
 end
 
--- One step of the optimizer, whose loss is added to the tally. Returns how many lists count.
+-- Takes an optimizer step on a batch and adds the batch's loss to the epoch's sum of losses. Returns the number of
+-- lists that counted: lists whose loss depends on the order of their rows.
 function Epochs:step(batch)
   local value, counted = 0, 0
   self._zero_grad(self.optimizer)
@@ -127,7 +131,8 @@ function Epochs:step(batch)
   return self:_take_step(value, counted)
 end
 
--- Takes a step on every batch and returns how many lists counted. `after(done, lists, total)` is called after each.
+-- Takes an optimizer step on every batch of an epoch. Returns the number of lists that counted in the loss. After each
+-- batch, calls `after` with the number of batches, that number of lists, and the sum of losses so far.
 function Epochs:pass(epoch, after)
   local lists, done = 0, 0
   for batch in self:batches(epoch) do
@@ -140,7 +145,8 @@ function Epochs:pass(epoch, after)
   return lists
 end
 
--- The optimizer's options as one text. A recording can be replayed only under the same options.
+-- Returns the optimizer's options, such as its learning rate, as one text. A recorded epoch can be replayed only while
+-- this text stays the same, because a recording contains the values of the options.
 local function rates(optimizer)
   local parts = {}
   for name, value in pairs(optimizer.options) do
@@ -150,13 +156,14 @@ local function rates(optimizer)
   return table.concat(parts, " ")
 end
 
--- Frees the recording, if there is one.
+-- Frees the recorded epoch (a CUDA graph), if there is one.
 function Epochs:forget()
   local _ <close> = self._recording
   self._recording = false
 end
 
--- Records an epoch. If that fails, no later epoch is recorded.
+-- Records the GPU work of an epoch (as a CUDA graph), without running it. If recording fails, this training does not
+-- try again in later epochs.
 function Epochs:record(epoch)
   self:forget()
   core.begin_capture()
@@ -167,8 +174,9 @@ function Epochs:record(epoch)
   self._repeats = self._recording and true or false
 end
 
----Begins the schedule of lr, in its state after these epochs.
----@param history mr.Epoch[]
+---Begins the schedule of the learning rate. If the training resumes after some epochs, the schedule
+---first sees their results.
+---@param history mr.Epoch[]  epochs before this start of the training
 function Epochs:begin_schedule(history)
   local plan, selection = self._plan, self._plan.selection
   if not plan.schedule then return end
@@ -178,20 +186,21 @@ function Epochs:begin_schedule(history)
   for _, entry in ipairs(history) do self._schedule.see(entry) end
 end
 
----Tells the schedule of an epoch's results.
+---Passes the results of an epoch to the schedule of the learning rate, which may depend on them.
 ---@param entry mr.Epoch
 function Epochs:see(entry)
   if self._schedule then self._schedule.see(entry) end
 end
 
----Makes one pass over the training part.
+---Trains for one epoch: one pass over the training part. Returns the mean loss.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)  called after every batch; no total on the GPU
 ---@return number loss  mean per list (or row) that counts
 function Epochs:run(epoch, after)
   self._tally:open()
-  local profiling = core.profiling()  -- a profile cannot tell replayed operations apart
-  -- the first epoch is not recorded: it makes allocations, which every replay would repeat
+  -- No epoch is replayed during profiling, because a profile cannot show the single operations of a replay.
+  local profiling = core.profiling()
+  -- The first epoch is not recorded, because it allocates memory, and every replay would repeat the allocations.
   if self._repeats and self._ran and not profiling and self._rates ~= rates(self.optimizer) then self:record(epoch) end
   local replays = self._recording and not profiling
   if replays then
@@ -208,7 +217,7 @@ function Epochs:run(epoch, after)
   return self._lists > 0 and total / self._lists or 0
 end
 
----Closes the tally and frees the recording.
+---Frees the sum of losses and the recorded epoch (a CUDA graph) at the end of the training.
 function Epochs:close()
   local _ <close> = self._tally
   self:forget()

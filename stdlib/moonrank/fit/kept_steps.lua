@@ -1,17 +1,19 @@
--- The tensors in a checkpoint file that optimizer steps change: the parameters of the model now and at the chosen
--- epochs, and the state of the optimizer. trees.lua does the same for trees.
+-- Writes and reads the tensors of a checkpoint file that optimizer steps change: the model's parameters now and after
+-- the chosen epochs, and the optimizer's state. trees.lua writes and reads checkpoints of trees.
 local check = require "moonrank.check"
 
 local M = {}
 
--- Tensors of a snapshot of the model by name, under a prefix.
+-- Appends the tensors of a snapshot (a copy of the model's parameters and buffers) to `tensors`, and their names, which
+-- start with `prefix`, to `names`.
 local function flattened(prefix, snapshot, names, tensors)
   local function add(name, x) names[#names + 1], tensors[#tensors + 1] = ("%s.%s"):format(prefix, name), x end
   for i, x in ipairs(snapshot) do add(tostring(i), x) end
   for _, name in ipairs(check.names(snapshot.buffers or {})) do add("buffer " .. name, snapshot.buffers[name]) end
 end
 
--- A tensor of a file. It must have the shape and type of `like`.
+-- Returns the tensor with the name `name` from a checkpoint file. Raises an error if it has another shape or dtype than
+-- the tensor `like`.
 local function taken(by_name, name, like)
   local x = by_name[name]
   if not x then check.fail("no tensor '%s' in the file", name) end
@@ -22,7 +24,8 @@ local function taken(by_name, name, like)
   return x:to(like.device)
 end
 
--- A snapshot of the model from a file. `like` is a snapshot of the model as it is.
+-- Returns a snapshot (copy of the model's parameters and buffers) from a checkpoint file. `like` is a snapshot of the
+-- current model, which gives the expected shapes.
 local function snapshot_of(prefix, by_name, like)
   local snapshot = { buffers = like.buffers and {} }
   for i, x in ipairs(like) do snapshot[i] = taken(by_name, ("%s.%d"):format(prefix, i), x) end
@@ -42,7 +45,8 @@ function M.new(learner, optimizer)
   return setmetatable({ _learner = learner, _optimizer = optimizer, _copy = false }, KeptSteps)
 end
 
----Adds the training state to the tensors of a checkpoint, with their names.
+---Appends the parameters of the model now and after the chosen epochs, and the optimizer's state,
+---to the tensors of a checkpoint and their names.
 ---@param names string[]
 ---@param tensors mr.Tensor[]
 ---@param choices mr.Choice[]
@@ -56,12 +60,13 @@ function KeptSteps:write(names, tensors, choices)
   for i, name in ipairs(of_optimizer) do names[#names + 1], tensors[#tensors + 1] = "optimizer." .. name, states[i] end
 end
 
----Reads and checks the tensors that KeptSteps:write added.
+---Reads and checks the tensors that KeptSteps:write added. Returns the parameters after the chosen
+---epochs, and a function that loads the file's state into model and optimizer.
 ---@param by_name table<string, mr.Tensor>
----@param _ integer         the last epoch
----@param best integer[]    for each metric, the epoch that it chose; 0: none
----@return table snapshots  of these epochs; false: none
----@return fun() take       gives model and optimizer the state of the file
+---@param _ integer         the last epoch; not used
+---@param best integer[]    for each metric, the epoch that the metric chose; 0: none
+---@return table snapshots  for each metric, the parameters after the chosen epoch; false: no epoch was chosen
+---@return fun() take       loads the state of the file into model and optimizer
 function KeptSteps:read(by_name, _, best)
   local of_optimizer, snapshots, like = { {}, {} }, {}, self._learner:snapshot()
   for _, name in ipairs(check.names(by_name)) do

@@ -1,4 +1,4 @@
--- The learner that mr.fit trains: a model, and the parameters of the loss if it has any.
+-- The learner is the object that mr.fit trains: the model, together with the loss if the loss has parameters.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -7,8 +7,8 @@ local M = {}
 ---@class mr.fit.Learner
 local Learner = check.class("mr.fit.Learner")
 
----Returns the model, or, if the loss has parameters, the model and the loss as if they were one
----model.
+---Returns the object that mr.fit trains. If the loss has no parameters, it is the model; else it is
+---an object with the parameters of both model and loss.
 ---@param model mr.Model
 ---@param loss mr.Loss
 ---@return mr.Model|mr.fit.Learner
@@ -19,15 +19,16 @@ function M.of(model, loss)
   return setmetatable({ _model = model, _own = parameters }, Learner)
 end
 
----Returns the model's parameters, then the loss's.
+---Returns a list of the model's parameters, followed by the loss's parameters.
 ---@return mr.Tensor[]
 function Learner:parameters()
   local all = self._model:parameters()
   return table.move(self._own, 1, #self._own, #all + 1, all)
 end
 
----Returns the model's snapshot, followed by copies of the loss's parameters.
----@param into? table
+---Returns copies of the model's parameters and buffers (its snapshot), followed by copies of the
+---loss's parameters.
+---@param into? table  an earlier snapshot whose memory is used again
 ---@return table
 function Learner:snapshot(into)
   local copies, first = self._model:snapshot(into), #self._model:parameters()

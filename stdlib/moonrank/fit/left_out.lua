@@ -1,12 +1,14 @@
--- Warns before training if the loss leaves out many lists, and says why.
+-- Warns before training if many lists do not count in the loss, because no order of their rows changes the metric of
+-- the loss's bounds. The warning counts the reasons.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 
 local M = {}
 
-local most = 0.05  -- share of the lists that may be left out without a warning
+local most = 0.05  -- largest share of lists that a loss may leave out without a warning
 
--- How many lists are left out for which reason. Each list has the first reason that applies.
+-- Returns a text that says how many lists a loss leaves out for which reason, such as "12 have fewer than two rows". A
+-- list with several reasons counts only for the first.
 local function reasons_of(lists, metric)
   local grades, sizes = lists.relevance, lists.sizes:totable()
   local relevant = lists:sum((grades - metric.relevant):ge(0)):totable()
@@ -27,13 +29,14 @@ end
 
 local warned = {}
 
----Warns if a loss of the library counts fewer than 95 % of the lists of train. Each text is printed
----once per process.
+---Warns if a loss of Moonrank leaves out more than 5 % of the lists of train. The same warning is
+---printed only once per process.
 ---@param plan mr.fit.Plan
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")
-  if not metric or not check.is_lists(lists) then return end  -- loss or data are the script's own
+  -- No warning if the script defined the loss or the dataset, because the lists that count are then not known.
+  if not metric or not check.is_lists(lists) then return end
   local out = lists.count - loss:count(lists)
   if out <= most * lists.count then return end
   local text = ("mr.fit: %s leaves out %d of %d lists of train (%.0f %%). "

@@ -1,5 +1,5 @@
--- Users of validation and test that training never saw: they are counted, reported, and left out if the option `users`
--- is "known".
+-- New users: users of validation or test without a relevant row in train. mr.fit counts and reports them, and leaves
+-- out their lists if the option `users` is "known".
 local core = require "moonrank.core"
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
@@ -8,9 +8,10 @@ local novelty = require "moonrank.data.novelty"
 
 local M = {}
 
-local whole_of = setmetatable({}, { __mode = "k" })  -- by datasets that `kept` made: the dataset with all users
+-- Maps a dataset from which `kept` left out users to the original dataset with all users.
+local whole_of = setmetatable({}, { __mode = "k" })
 
--- The lists of users that have a relevant row in train.
+-- Returns a dataset with the lists of `data` whose user has a relevant row in train.
 local function known_lists(train, role, data)
   if not dataset.is(data) or not data.users or not dataset.is(train) or not train.users then
     check.fail("mr.fit: users is 'known', but train or %s is not a dataset with users. Leave users out, or pass parts "
@@ -28,7 +29,8 @@ local function known_lists(train, role, data)
   return dataset.chosen(data, numbers, data.name)
 end
 
----Returns valid or test as the option `users` has it. Candidates with another value of `users` are an error.
+---Returns the valid or test data of mr.fit. If the option `users` is "known", lists of users
+---without a relevant row in train are left out; candidates that include such users are an error.
 ---@param o table  the options of mr.fit
 ---@param role "valid"|"test"
 ---@return mr.Dataset|mr.data.Candidates|nil
@@ -45,8 +47,8 @@ function M.kept(o, role)
   return known
 end
 
----Returns facts about an evaluated part beside its metrics: what is ranked and, if it is known, how
----much of it training never saw.
+---Returns texts about an evaluated part (valid or test) that are printed with its metrics: which
+---items are ranked, and how many users, items or queries are not in train, if this can be counted.
 ---@param plan mr.fit.Plan
 ---@param part any  valid or test
 ---@return { candidates: string|false, new_to_training: string|false, novelty: mr.data.Novelty|false }
@@ -60,7 +62,8 @@ function M.facts(plan, part)
   return { candidates = false, new_to_training = new and tostring(new), novelty = new }
 end
 
----Warns if the part that chooses the epoch has users that training never saw.
+---Warns if the part that chooses the epoch (valid, or test) has users without a relevant row in
+---train.
 ---@param plan mr.fit.Plan
 function M.warn(plan)
   local new = plan.facts and plan.facts.novelty

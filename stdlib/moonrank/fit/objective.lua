@@ -1,8 +1,8 @@
--- The number that a training step minimizes: the losses of a batch's lists, reduced to one number, with the
--- regularizers of the loss and the penalty of the model.
+-- Computes the objective, the number that a training step minimizes: the sum or mean of the losses of a batch's lists,
+-- plus the regularizers of the loss and the penalty of the model.
 --
--- plan.lua has checked model, loss and data. If they are all of the library, model and loss are called here without
--- checks of their arguments.
+-- plan.lua has checked model, loss and data. If the script defined none of the three, model and loss are called here
+-- without checks of their arguments, to save time.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -18,7 +18,8 @@ local M = {}
 local Objective = {}
 Objective.__index = Objective
 
--- True if the model has this method and the method does something. The model may be the script's own.
+-- Returns true if the model has a method with the name `method` that does something. A script may have defined the
+-- model.
 local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end
@@ -37,8 +38,9 @@ function M.of(plan, data)
   }, Objective)
 end
 
----Returns the sum of the losses, or their mean over what counts, and how much counts: lists on which an ordering can
----matter or, if the reduction is "rows", rows.
+---Returns the sum or the mean of the lists' losses, and the number by which the mean divides. This
+---is the number of lists in which the order of the rows can change the loss's metric; with the
+---reduction "rows", it is the number of rows.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
 ---@param divides boolean  whether to return the mean
@@ -51,8 +53,9 @@ function Objective:loss(scores, lists, divides)
   return values:sum(), counted
 end
 
----Returns what a step on a batch minimizes, and how many lists or rows count. If several processes train together, the
----value is a sum, because only all of them know what counts.
+---Returns the number that a step on the batch minimizes (loss, regularizers and penalty), and how
+---many lists or rows count in the loss. In a parallel training the value is a sum, not a mean,
+---because a process does not know how many lists count in the other processes.
 ---@param batch mr.Batch
 ---@return mr.Tensor value, integer counted
 function Objective:of_batch(batch)

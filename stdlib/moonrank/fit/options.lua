@@ -1,11 +1,11 @@
--- The options of mr.fit: their names, types, defaults and documentation. plan.lua reads them and checks what depends on
--- more than one of them.
+-- Declares the options of mr.fit: names, types, defaults and documentation. plan.lua reads the options and checks
+-- conditions that involve several options.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local optim = require "moonrank.optim"
 local recipes = require("moonrank.fit.selection").recipes
 
--- True if the value can be called.
+-- Returns true if the value can be called: it is a function or has the metamethod __call.
 local function callable(value)
   local meta = type(value) == "function" or debug.getmetatable(value)
   return meta == true or type(meta) == "table" and meta.__call ~= nil
@@ -20,8 +20,9 @@ end
 
 local function is_loss(value) return callable(value) and has_method(value, "count") end
 
--- True for a dataset or candidates, which may be the script's own. A fold has a field `train`. Candidates pass as
--- `train`, too, because plan.lua has a more precise error for them.
+-- Returns true for a dataset or candidates, also of a class that a script defined, and false for a fold, which has a
+-- field `train`. Candidates are accepted even for the option `train`, because plan.lua then raises a more precise
+-- error.
 local function is_data(value)
   return not check.field(value, "train") and has_method(value, "batches")
     and math.type(check.field(value, "count")) == "integer"

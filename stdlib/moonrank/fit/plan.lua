@@ -1,5 +1,5 @@
--- The plan of a training: what the script asked for, and what follows from it. It is made once, after all checks and
--- before the first batch. Nothing changes a plan afterwards; all other files of fit/ read it.
+-- The plan of a training: the checked options of mr.fit, and values derived from them, such as the number of steps. A
+-- plan is made once, before the first batch, and never changes; all other files of fit/ read it.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local checkpoints = require "moonrank.fit.checkpoint"
@@ -46,8 +46,8 @@ local M = {}
 ---@field progress boolean
 ---@field name string
 
--- Refuses models that several processes cannot train together: gradients are summed over processes, but buffers are
--- not, and a penalty is computed from a whole batch.
+-- Raises an error for models that several processes cannot train in parallel: models with buffers, which are not summed
+-- over processes like gradients, and models with a penalty, which is computed from a whole batch.
 local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
@@ -63,7 +63,8 @@ local function check_parallel(o)
   end
 end
 
--- Refuses candidates that are passed as another part than their own.
+-- Raises an error if candidates are passed as the wrong option: as `train`, or candidates of the test part as `valid`,
+-- or of the validation part as `test`.
 local function check_candidates(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]
@@ -77,7 +78,7 @@ local function check_candidates(o)
   end
 end
 
--- Refuses a sweep that prunes trials by a number that the training does not report.
+-- Raises an error if the sweep prunes trials by a metric that this training does not report.
 local function check_trial(o, selection)
   local wanted = o.trial and trials.pruned_by(o.trial, o.epochs)
   if not wanted then return end
@@ -106,7 +107,8 @@ local function check_loss(o)
   end
 end
 
--- The model with the parameters of the loss, if it has any.
+-- Returns the object that is trained: the model, together with the loss if the loss has parameters. For a model that is
+-- trained without optimizer steps (trees), a loss with parameters is an error.
 local function learner_of(o, trainer)
   local learner = learners.of(o.model, o.loss)
   if trainer and learner ~= o.model then
@@ -118,15 +120,15 @@ local function learner_of(o, trainer)
   return learner
 end
 
--- A table that raises an error if a field is set.
+-- Returns a read-only table with the given fields: setting a field raises an error.
 local function constant(fields)
   return setmetatable({}, { __index = fields, __newindex = function(_, name)
     error(("the plan of mr.fit does not change: %s"):format(name), 2)
   end })
 end
 
----Makes the plan from the options of mr.fit. Wrong options, and a model that cannot score the data, are errors. If
----several processes train together, they are joined.
+---Checks the options of mr.fit and returns the plan of the training. Wrong options, and a model
+---that cannot score the data, are errors. In a parallel training, also connects the processes.
 ---@param given mr.FitOptions
 ---@return mr.fit.Plan
 function M.of(given)

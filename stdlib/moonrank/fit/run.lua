@@ -1,5 +1,5 @@
--- The result of mr.fit: the history of a training, the epochs that metrics chose, and ways to print and export them.
--- Only the functions `add`, `resume`, `stop` and `finish` of this module change a run.
+-- Runs (mr.Run), the results of mr.fit: the history of a training and the epochs that metrics chose, with methods that
+-- print and export them. Only the functions `add`, `resume`, `stop` and `finish` of this module change a run.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local evaluate = require "moonrank.evaluate"
@@ -17,7 +17,8 @@ local M = {}
 ---@field valid_loss? number   loss on the part that chooses, after the epoch
 ---@field metrics table<string, number>  metrics on the part that chooses, by name; empty if the epoch was not validated
 
----Makes an epoch of a history. Its metrics are filled in when it is validated.
+---Makes the record of one epoch in a history. The record's metrics are filled in when the epoch is
+---validated.
 function M.epoch(entry)
   registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))
   return record("epoch", entry, nil, { "valid_loss" })
@@ -26,7 +27,8 @@ end
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
--- By history: the metrics of its epochs by name, and facts about the part that chooses the epoch.
+-- For each history: its metric objects by name, and texts about the part that chooses the epoch, such as which items
+-- are ranked. They are printed below the table of the history.
 local shown_of = setmetatable({}, { __mode = "k" })
 
 ---@class mr.Run: mr.Exports
@@ -59,7 +61,7 @@ function Run.__index(_, name)
   check.unknown("field of mr.Run", name, known)
 end
 
----Makes the run of a training that has not begun.
+---Makes an empty run for a training that has not begun.
 ---@param plan mr.fit.Plan
 ---@return mr.Run
 function M.new(plan)
@@ -78,7 +80,7 @@ function M.new(plan)
   }, Run)
 end
 
----Adds an epoch and returns it.
+---Appends an epoch to the history of a run and returns the epoch.
 ---@param run mr.Run
 ---@param loss number
 ---@param replayed integer  number of epochs that the GPU replayed
@@ -89,21 +91,21 @@ function M.add(run, loss, replayed)
   return entry
 end
 
----Continues a training that ended after these epochs.
+---Fills a new run with the epochs of a checkpoint, from which its training resumes.
 ---@param run mr.Run
 ---@param history mr.Epoch[]
----@param stopped string|false  why it ended early
+---@param stopped string|false  why the training of the checkpoint ended early; false if it did not
 function M.resume(run, history, stopped)
   table.move(history, 1, #history, 1, run.history)
   run.resumed, run.stopped = #history, stopped
 end
 
----Ends a training early.
+---Records in the run that the training ended early, and why.
 ---@param run mr.Run
 ---@param why "each_epoch"|"patience"
 function M.stop(run, why) run.stopped = why end
 
----Completes the run: sets the chosen epoch, and the metrics on test.
+---Completes a run at the end of its training: sets the chosen epoch and the metrics on test.
 ---@param run mr.Run
 ---@param interrupted boolean
 ---@param test? mr.Evaluation
@@ -117,7 +119,7 @@ function M.finish(run, interrupted, test)
   for _, name in ipairs(test.names) do run.scores[name] = test[name] end
 end
 
--- The names of all metrics that an epoch has, sorted.
+-- Returns the sorted names of all metrics in a history, also of metrics that only some epochs have.
 local function metric_names(history)
   local names = {}
   for _, entry in ipairs(history) do
@@ -126,14 +128,15 @@ local function metric_names(history)
   return check.names(names)
 end
 
--- The lines below a table of these metrics of a history.
+-- Returns the lines that explain a table of metrics of a history and are printed below the table.
 local function notes_of(history, metrics)
   local shown = shown_of[history]
   return #metrics > 0 and evaluate.notes(shown and shown.facts or {}, metrics) or {}
 end
 
----Returns a table with a row per epoch: training loss, validation loss, metrics. Lines below it say
----what was ranked, how many users and items training never saw, and the metrics' conventions.
+---Returns a table with one row per epoch: training loss, validation loss and metrics. Lines below
+---the table say which items were ranked, how many users and items are not in train, and the
+---metrics' conventions.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -161,8 +164,8 @@ function History:table()
   return tables.new{ columns = columns, rows = rows, formats = formats, notes = notes_of(self, shown) }
 end
 
----Returns a JSON array with an object per epoch. NaN and infinite numbers are texts, because JSON
----lacks such numbers.
+---Returns the history as a JSON array with one object per epoch. NaN and infinite numbers are
+---written as texts, because JSON has no such numbers.
 ---@return string
 function History:to_json()
   local parts = {}
@@ -175,7 +178,8 @@ end
 
 tables.add_exports(History)
 
--- The curve of a number over the epochs that have it; nil if none has it.
+-- Returns a curve for a plot: `value_of(entry)` against the epoch, over the epochs for which it is not nil. Returns nil
+-- if there is no such epoch.
 local function curve(history, name, value_of)
   local x, y = {}, {}
   for _, entry in ipairs(history) do
@@ -195,7 +199,7 @@ local history_plot_options = declare("mr.HistoryPlotOptions", {
   { "vlines", "(number|{ [1]: number, [2]: string })[]", help = "epochs with a vertical line, or {epoch, text}" },
 }, run_plot_options)
 
----Draws learning curves: losses on the left, metrics on the right.
+---Draws learning curves: losses per epoch on the left, metrics per epoch on the right.
 ---@param options? mr.HistoryPlotOptions
 ---@return mr.Figure
 function History:plot(options)
@@ -216,7 +220,8 @@ function History:plot(options)
   return plot.facets(figures)
 end
 
----Returns the table as text. Of a long history it shows the first and the last epochs.
+---Returns the table of the history as text. If the history has more than 20 epochs, the text shows
+---only the first 10 and the last 10.
 function History:__tostring()
   local whole, most = self:table(), 20
   if #whole.rows <= most then return tostring(whole) end
@@ -233,8 +238,8 @@ local function ending(self)
   return self.stopped and (", ended by %s"):format(self.stopped) or ""
 end
 
----Returns a summary: the training, the epochs that metrics chose, and the metrics on test. Lines
----below it describe the part that chose the epoch.
+---Returns a summary of the run as text: the number of epochs, the epochs that metrics chose, and
+---the metrics on test. Lines below the summary describe the part that chose the epoch.
 function Run:__tostring()
   local lines = { ("%s: %d epochs%s"):format(self.name, #self.history, ending(self)) }
   for _, choice in ipairs(self.choices) do
@@ -250,7 +255,8 @@ function Run:__tostring()
   return table.concat(lines, "\n")
 end
 
----Gives the model the parameters of the epoch that a metric of `select` chose.
+---Loads into the model the parameters of the epoch that the given metric of `select` chose. Returns
+---the model.
 ---@param metric string
 ---@return mr.Model
 function Run:restore(metric)
@@ -265,7 +271,7 @@ function Run:restore(metric)
   check.unknown("metric that chose an epoch", metric, names)
 end
 
----Returns the table of the history: a row per epoch.
+---Returns a table of the run's history, with one row per epoch: losses and metrics.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -294,10 +300,11 @@ end
 
 tables.add_exports(Run)
 
--- A text as JSON has it.
+-- Returns a text as a JSON string, with quotes and escapes.
 function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
----Draws learning curves, with a vertical line at each chosen epoch.
+---Draws the run's learning curves (losses and metrics per epoch), with a vertical line at each
+---epoch that a metric chose.
 ---@param options? mr.RunPlotOptions
 ---@return mr.Figure
 function Run:plot(options)

@@ -1,5 +1,5 @@
--- Checks before the first batch that a model can score the data of a training, and that the loss and the metrics
--- accept their grades.
+-- Checks, before the first batch of a training, that the model can score train, valid and test, and that the loss and
+-- the metrics accept the grades of these datasets.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local random = require "moonrank.random"
@@ -7,7 +7,8 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Why a model with a known configuration cannot score some data; nil if nothing speaks against it.
+-- Returns a text that says why the model cannot score `data`, such as another number of features; nil if the model's
+-- config shows no reason.
 local function misfit(model, role, data)
   local config, features = check.field(model, "config") or {}, check.field(data, "features")
   local first = model:parameters()[1]
@@ -39,7 +40,8 @@ local function misfit(model, role, data)
   end
 end
 
--- Scores the first list alone, because nothing else is known of models that a script defines.
+-- Lets the model score the first list of `data`, to find errors before the training. A model that a script defined
+-- cannot be checked in another way.
 local function try(plan, role, data)
   local batch = data:batches{ size = 1 }()
   if not batch then return end
@@ -49,10 +51,10 @@ local function try(plan, role, data)
   if not ok then check.fail("mr.fit: the model cannot score %s: %s", role, check.retold(message)) end
 end
 
--- Refuses grades whose gains are too large for the loss or for a metric.
+-- Raises an error if grades in `data` have gains that are too large for the loss or for a metric.
 local function check_grades(plan, role, data)
   local lists, measured = check.field(data, "lists"), plan.selection.measured
-  if not lists then return end  -- a dataset of the script's own
+  if not lists then return end  -- a dataset of a class that the script defined: its grades are not known
   local graded = { role ~= "test" and check.field(plan.loss, "_gains") or nil }
   if role ~= "train" then table.move(measured, 1, #measured, #graded + 1, graded) end
   for _, each in ipairs(graded) do
@@ -61,8 +63,8 @@ local function check_grades(plan, role, data)
   end
 end
 
----Raises an error if the model cannot score train, valid or test. Test is checked, too, although it
----is scored only at the end.
+---Raises an error if the model cannot score train, valid or test. Test is checked before the
+---training, too, so that the error does not come only at the end.
 ---@param plan mr.fit.Plan
 function M.check(plan)
   for _, role in ipairs{ "train", "valid", "test" } do

@@ -1,12 +1,13 @@
--- The functions of a script that a training computes with, as a text by which checkpoints are compared. The text has
--- the tokens of the functions in model, loss, bounds, schedule and metrics, and the values that they captured. The
--- function each_epoch and the rest of the script do not count.
+-- Returns the script's functions that a training computes with, as a text. When a training resumes, this text is
+-- compared with the text in the checkpoint. The text has the tokens of the functions in model, loss, bounds, schedule
+-- and metrics, and the values that these functions captured. Other code of the script, and the function each_epoch, are
+-- not included.
 local code = require "moonrank.sweep.code"
 local definitions = require "moonrank.definitions"
 
 local M = {}
 
--- Definitions of the script whose names occur in these settings.
+-- Returns the metrics, losses, bounds and models that the script defined and whose names occur in `settings`.
 local function defined_in(settings)
   local found = {}
   for key, what in pairs(definitions.all) do
@@ -16,7 +17,8 @@ local function defined_in(settings)
   return found
 end
 
--- True if a path leads to a global, or to a value that one of these functions captured.
+-- Returns true if `path` (a line's name of a value) denotes a global variable, or a value that one of `functions`
+-- captured.
 local function is_captured(path, functions)
   if path:find "^global%." then return true end
   for _, f in ipairs(functions) do
@@ -25,11 +27,12 @@ local function is_captured(path, functions)
   return false
 end
 
----Returns the text of the script's functions; empty if none is used. The library's own objects
----around these functions do not count, because their caches change.
+---Returns the text of the script's functions that the training uses (tokens and captured values);
+---empty if it uses none. Moonrank's objects that hold these functions are left out, because their
+---caches change.
 ---@param plan mr.fit.Plan
 ---@param settings table<string, string>   texts of the settings, by name
----@param formerly? boolean                 with former names of options, as earlier versions wrote it
+---@param formerly? boolean                 write former names of options, as earlier versions of Moonrank did
 ---@return string
 function M.of(plan, settings, formerly)
   local objects = { clip = plan.clip, loss = plan.loss, metrics = plan.selection.measured, model = plan.model,
@@ -38,7 +41,8 @@ function M.of(plan, settings, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
-    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")  -- other definitions and modules are not
+    -- Lines of the text that are compared: values in `run` (model, loss, ...) and globals, but not Moonrank's modules.
+    local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
     if is_part and kind == "function" then functions[#functions + 1] = path end
     local counts = is_part and (kind == "function" or kind ~= "unseen" and is_captured(path, functions))
     if counts then lines[#lines + 1] = line end
@@ -46,11 +50,11 @@ function M.of(plan, settings, formerly)
   return #functions > 0 and table.concat(lines, "\n") or ""
 end
 
----Returns lines that say what changed from one text to another, one per change; nil if nothing
----changed.
+---Compares two texts that `of` returned. Returns one line per change that says what changed; nil if
+---nothing changed.
 ---@param was string
 ---@param now string
----@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
+---@param formerly? fun(): string  makes the text `now` with former names of options, for older checkpoints
 ---@return string?
 function M.changes(was, now, formerly)
   local changed = was ~= now and code.changes(was, now, formerly)

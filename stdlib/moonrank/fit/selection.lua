@@ -1,5 +1,5 @@
--- How a training chooses its epoch: the part of the data that is evaluated after epochs, the metrics, how often, and
--- when to stop. plan.lua makes the selection before the first batch; nothing changes it afterwards.
+-- The selection says how a training chooses its best epoch: which part is evaluated after an epoch, by which metrics,
+-- how often, and when training stops early. plan.lua makes the selection before the first batch; it never changes.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local corrections = require "moonrank.data.corrections"
@@ -7,7 +7,7 @@ local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
----The part on which each recipe chooses the epoch.
+---For each value of the option `recipe`, the part on which the epoch is chosen.
 M.recipes = { honest = "valid", published = "test" }
 
 ---@class mr.fit.Selection
@@ -20,10 +20,12 @@ M.recipes = { honest = "valid", published = "test" }
 ---@field every integer                epochs between validations
 ---@field patience? integer            validations without a better epoch before training stops
 
--- The kind of correction that candidates apply to metrics; false if the data do not correct.
+-- Returns the value of the option `correct` of candidates, such as "rank", which estimates metrics on all items from
+-- sampled items. Returns false for other data.
 local function correction_of(data) return candidates.is(data) and data.correct end
 
--- Removes from a metric's name the correction that valid or test makes: "ndcg@10[corrected]" is "ndcg@10".
+-- Removes the suffix of a correction from a metric's name: "ndcg@10[corrected]" becomes "ndcg@10". The suffix is an
+-- error unless valid or test are candidates with this correction.
 local function uncorrected(o, data, name)
   local inner, called = tostring(name):match "^(.-)%[([%w_]+)%]$"
   for how, correction in pairs(corrections.all) do
@@ -36,7 +38,7 @@ local function uncorrected(o, data, name)
   return name
 end
 
--- The metrics with these names. A metric that is named twice is an error.
+-- Returns the metric objects for the names in the option `option` of mr.fit. A metric that is named twice is an error.
 local function metrics_of(o, data, names, option)
   local plain, known = {}, {}
   check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
@@ -49,7 +51,7 @@ local function metrics_of(o, data, names, option)
   return metrics
 end
 
--- The name of the part that chooses the epoch.
+-- Returns the name of the part that chooses the epoch, "valid" or "test", from the options `choose_on` and `recipe`.
 local function part_of(o)
   local by_recipe = o.recipe and M.recipes[o.recipe]
   if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
@@ -64,14 +66,15 @@ local function part_of(o)
   return part
 end
 
--- Refuses options about validation if no part chooses the epoch.
+-- Raises an error if options of the validation (`patience`, `every`) are given although valid is missing.
 local function check_without_data(o)
   local text = "mr.fit: %s is %d, which counts %s, but valid is missing. Pass valid or leave %s out"
   if o.patience then check.fail(text, "patience", o.patience, "validations", "patience") end
   if o.every ~= 1 then check.fail(text, "every", o.every, "epochs between validations", "every") end
 end
 
--- Metrics under the names that they have on these data.
+-- Returns the metrics under the names that they have on `data`: candidates that correct metrics add a suffix. `plain`
+-- gets the name without the suffix for each name with it.
 local function named(data, metrics, plain)
   if not correction_of(data) then return metrics end
   local called = data:named(metrics)
@@ -79,7 +82,7 @@ local function named(data, metrics, plain)
   return called
 end
 
--- The metrics of several lists, each once.
+-- Joins several lists of metrics into one. A metric that is in several lists occurs once.
 local function joined(...)
   local all, known = {}, {}
   for _, list in ipairs{ ... } do
@@ -91,7 +94,7 @@ local function joined(...)
   return all
 end
 
----Makes the selection from the options of mr.fit.
+---Makes the selection, which says how the training chooses its epoch, from the options of mr.fit.
 ---@param o table  with defaults
 ---@return mr.fit.Selection
 function M.of(o)

@@ -1,5 +1,5 @@
--- Carries out a plan: epoch after epoch it takes the steps, validates, shows progress, reports to the trial and writes
--- the checkpoint.
+-- The training loop of mr.fit. In each epoch it takes the steps of a plan, validates, shows progress, reports to the
+-- trial and writes the checkpoint.
 local checkpoints = require "moonrank.fit.checkpoint"
 local core = require "moonrank.core"
 local displays = require "moonrank.fit.display"
@@ -11,17 +11,20 @@ local validations = require "moonrank.fit.validation"
 
 local M = {}
 
--- How often Ctrl-C had been pressed when it last ended a training; 0 if it never did.
+-- Total number of presses of Ctrl-C at the time when Ctrl-C last ended a training; 0 if Ctrl-C has not ended a
+-- training.
 local ended_early = 0
 
----Raises `interrupted` if Ctrl-C ended an earlier training, so that a loop of trainings ends even if it catches errors.
----At the prompt the next line starts afresh.
+---Raises the error `interrupted` if Ctrl-C ended an earlier training of the script. So a loop of
+---trainings ends even if the loop catches errors. At the interactive prompt, the next line can
+---train again.
 function M.check_ended()
   if ended_early > 0 and core.interrupts() >= ended_early then error("interrupted", 0) end
   ended_early = 0
 end
 
--- Reports an epoch to the trial, under the names that its result will have.
+-- Reports loss, validation loss and metrics of an epoch to the trial, under names such as "valid_ndcg" that the trial's
+-- result also uses.
 local function report(plan, entry)
   if not plan.trial then return end
   local values = { loss = entry.loss, valid_loss = entry.valid_loss }
@@ -38,7 +41,7 @@ end
 local Training = {}
 Training.__index = Training
 
--- Trains one epoch. Returns true if training ends with it.
+-- Trains, validates and reports one epoch. Returns true if the training ends with this epoch.
 function Training:epoch(epoch, passes)
   local plan, run = self.plan, self.run
   self.validation:before()
@@ -54,11 +57,12 @@ function Training:epoch(epoch, passes)
   end
   local is_last = run.stopped ~= false or epoch == plan.epochs
   self.keeper:after(epoch, is_last)
-  report(plan, entry)  -- last, because it may end the trial, which the checkpoint then continues
+  -- The report comes after the checkpoint is written: it may end the trial, which can later resume from the checkpoint.
+  report(plan, entry)
   return is_last
 end
 
--- Trains all epochs that a checkpoint does not have already.
+-- Trains all epochs of the plan, or, if a checkpoint exists, the epochs after it.
 function Training:all_epochs()
   local plan, run = self.plan, self.run
   local passes <close> = (plan.trainer or epochs).start(plan)
@@ -75,15 +79,17 @@ function Training:all_epochs()
   end
 end
 
----Trains a model by a plan. If Ctrl-C ends training, the model gets the parameters after the last complete epoch, or
----those of the chosen epoch.
+---Trains a model as the plan says and returns the run. If Ctrl-C ends the training, the model gets
+---the parameters of the chosen epoch, or of the last complete epoch if none was chosen.
 ---@param plan mr.fit.Plan
 ---@return mr.Run
 function M.run(plan)
   local run = runs.new(plan)
   local self = setmetatable({ plan = plan, run = run, validation = validations.new(plan, run),
     keeper = checkpoints.new(plan, run), display = displays.start(plan, run) }, Training)
-  local deferred = plan.group and core.defer_interrupt(true)  -- processes that wait for each other must stop together
+  -- In a parallel training, Ctrl-C acts only between steps, because processes that wait for each other must stop
+  -- together.
+  local deferred = plan.group and core.defer_interrupt(true)
   local ok, message = pcall(self.all_epochs, self)
   if plan.group then core.defer_interrupt(deferred) end
   local interrupted = not ok and message == "interrupted"

@@ -1,5 +1,6 @@
--- Trees as mr.fit trains them: an epoch is one round of boosting over all lists, by an objective of XGBoost or by the
--- derivatives of a loss. `Rounds` has the methods of mr.fit.Epochs and replaces it; this file also checks the options.
+-- Training of trees by mr.fit: an epoch is one round of boosting on all lists, with an objective of XGBoost or with the
+-- derivatives of a loss. The class `Rounds` replaces mr.fit.Epochs and has the same methods. This file also checks the
+-- options.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
@@ -10,11 +11,11 @@ local tree_options = require "moonrank.models.tree_options"
 
 local M = { unit = "round" }
 
--- Options of mr.fit that trees do not use: they belong to optimizer steps, or the model has them.
+-- Options of mr.fit that are errors for trees, because they are about optimizer steps.
 local without = { "optimizer", "batch", "batch_rows", "shuffle", "schedule", "clip" }
 
--- Options by which XGBoost draws rows or features at random. The state of its random numbers is
--- inside its library and cannot be saved to a file.
+-- Options of trees with which XGBoost samples rows or features. Such a training cannot be checkpointed, because
+-- XGBoost's state of random numbers cannot be saved.
 local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }
 
 local function check_drawn(config)
@@ -26,10 +27,10 @@ local function check_drawn(config)
   end
 end
 
----Completes the options of mr.fit before they are checked. Options that do not apply to trees are
----errors.
----@param o table      with defaults
----@param given table  as the script gave them
+---Fills in options of mr.fit for trees, such as the number of epochs, before mr.fit checks its
+---options. Options that do not apply to trees are errors.
+---@param o table      options with defaults, which this function changes
+---@param given table  options that the script passed
 function M.prepare(o, given)
   local config = o.model.config
   for _, name in ipairs(without) do
@@ -61,7 +62,7 @@ function M.prepare(o, given)
   o.epochs, o.batch = config.rounds, math.max(1, math.tointeger(check.field(o.train, "count")) or 1)
 end
 
--- Refuses a part of the data without the model's number of features.
+-- Raises an error if the dataset `data` has no features, or another number of features than the trees.
 local function check_features(role, data, columns)
   local features = check.field(data, "features")
   if not features then check.fail("mr.fit: trees score features, but %s has none", role) end
@@ -70,8 +71,8 @@ local function check_features(role, data, columns)
   end
 end
 
--- Returns the number of classes, or nil if the objective has no classes. Grades that the objective does not accept are
--- an error.
+-- Returns the number of classes of a classification objective; nil for other objectives. Grades in train that the
+-- objective does not accept are an error.
 local function classes_of(plan, config)
   if config.objective == "loss" then return nil end
   local grades = plan.train.lists.relevance:to("cpu"):double()
@@ -87,8 +88,8 @@ local function classes_of(plan, config)
   return classes
 end
 
----Raises an error if the trees do not fit train, valid or test. It stores the numbers of features
----and classes in the model's config.
+---Raises an error if the trees cannot be trained on train or cannot score valid or test. Stores the
+---numbers of features and of classes in the model's config.
 ---@param plan mr.fit.Plan
 function M.check(plan)
   local config, train = plan.model.config, plan.train
@@ -108,8 +109,8 @@ end
 ---@field optimizer false
 local Rounds = check.class("mr.fit.Rounds")
 
----Returns all lists of a part as one batch, whose rows are converted for XGBoost only once; nil if it has none. The
----model keeps these rows until training ends.
+---Returns all lists of a dataset as one batch; nil if the dataset has no lists. The batch's rows
+---are converted to XGBoost's format only once, and the model holds them until the training ends.
 ---@param model mr.Trees
 ---@param data mr.Dataset
 ---@return mr.Batch?
@@ -130,11 +131,12 @@ function M.start(plan)
     _lists = lists }, Rounds)
 end
 
--- Trees have no lr, and thus no schedule.
+-- Does nothing: trees have no learning rate that a schedule could change.
 function Rounds.begin_schedule() end
 function Rounds.see() end
 
--- The scores before a round. The history has their loss.
+-- Returns the scores of the train rows before a round of boosting. The loss in the history is computed from these
+-- scores.
 local function scores_of(self)
   local booster, classes = self._booster, self._plan.model.config.classes
   local scores = booster:scores(self._data, 0, classes ~= nil)
@@ -142,8 +144,8 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no leaf can reach its smallest sum of second derivatives: such trees give all rows one score. The slopes of
--- a bound can make second derivatives that small.
+-- Warns if no tree can have a split, because the second derivatives of all rows are too small for `min_child_weight`:
+-- all rows then have the same score. A bound with small slopes makes second derivatives small.
 local function warn_of_weights(second, config)
   local sum = second:double():sum():item()
   if sum > 0 and sum < 2 * config.min_child_weight then
@@ -152,7 +154,7 @@ local function warn_of_weights(second, config)
   end
 end
 
--- Grows a round of trees. Returns the loss of each list before it.
+-- Grows the trees of one round. Returns the loss of each list before the round.
 local function grow(self, epoch)
   local loss, config, booster, lists = self._plan.loss, self._plan.model.config, self._booster, self._lists
   local scores = scores_of(self)
@@ -163,23 +165,25 @@ local function grow(self, epoch)
   end
   local first, second, values = newton.derivatives(loss, scores, lists)
   if epoch == 1 then warn_of_weights(second, config) end
-  -- XGBoost draws in every round by derivatives as in its first round, so each round gets a seed of its own
+  -- With derivatives from outside, XGBoost repeats the random numbers of its first round in every round. So each round
+  -- gets a seed of its own.
   booster:set({ "seed" }, { tostring((config.seed + 1000003 * epoch) % 2147483647) })
   booster:boost(self._data, first, second)
   return values
 end
 
--- Grows the first round again and drops its trees. The method "approx" bins features by the second derivatives of the
--- first round, so a training that resumes needs this round for the same bins.
+-- Grows the first round again and discards its trees. XGBoost's method "approx" bins features by the second derivatives
+-- of the first round. A training that resumes from a checkpoint repeats that round to get the same bins.
 local function bin_as_at_first(self)
   local _ <close> = random.of_step(self._plan.seed, 1)
   grow(self, 1)
 end
 
----Grows one round of trees.
+---Trains for one epoch: grows one round of trees on all lists. Returns the mean loss before the
+---round.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)
----@return number loss  mean per list that counts, before the round
+---@return number loss  mean (or sum) over the lists that count, before the round
 function Rounds:run(epoch, after)
   core.check_interrupt()
   local plan = self._plan
@@ -191,7 +195,8 @@ function Rounds:run(epoch, after)
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0
 end
 
----Adds the trees to the tensors of a checkpoint. A chosen epoch is the first rounds of the trees.
+---Adds the trees to the tensors of a checkpoint. A chosen epoch needs no copy of its own: epoch n
+---has the first n rounds of the trees.
 ---@param names string[]
 ---@param numbers mr.Tensor[]
 function Rounds:write(names, numbers)
@@ -199,12 +204,13 @@ function Rounds:write(names, numbers)
   if rounds > 0 then names[#names + 1], numbers[#numbers + 1] = "trees", self._booster:to_tensor(rounds) end
 end
 
----Reads and checks the trees of a checkpoint.
+---Reads and checks the trees of a checkpoint. Returns the trees of the chosen epochs, and a
+---function that loads the trees of the file into the model.
 ---@param by_name table<string, mr.Tensor>
----@param epoch integer    how many rounds there are
----@param best integer[]   for each metric, the round that it chose; 0: none
----@return table snapshots  of these rounds; false: none
----@return fun() take       gives the model the trees of the file
+---@param epoch integer    number of rounds in the checkpoint
+---@param best integer[]   for each metric, the round that the metric chose; 0: none
+---@return table snapshots  for each metric, the trees up to the chosen round; false: no round was chosen
+---@return fun() take       loads the trees of the file into the model
 function Rounds:read(by_name, epoch, best)
   local model, snapshots = self._plan.model, {}
   if epoch == 0 then
@@ -222,7 +228,7 @@ function Rounds:read(by_name, epoch, best)
   end
 end
 
----Frees the rows that XGBoost holds.
+---Frees XGBoost's copies of the rows of train and valid at the end of the training.
 function Rounds:close()
   self._plan.model:_forget()
   self._data = false

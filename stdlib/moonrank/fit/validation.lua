@@ -1,6 +1,6 @@
--- Evaluations of a training: after an epoch on valid (or test), and at the end on test. This file also decides
--- which parameters the model has at the end: those of the chosen epoch or, until every metric has chosen an epoch,
--- those after the last complete epoch.
+-- Evaluations during a training: after an epoch on valid (or test), and at the end on test. This file also decides
+-- which parameters the model has at the end: the parameters of the chosen epoch, or of the last complete epoch if no
+-- epoch was chosen.
 local anomaly = require "moonrank.fit.anomaly"
 local candidates = require "moonrank.data.candidates"
 local choices = require "moonrank.fit.choice"
@@ -15,14 +15,15 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
----Returns the scores that a model gives all rows of the data, and the lists of these rows.
+---Returns the scores that a model gives all rows of the dataset `data`, and the dataset's lists.
 ---@return mr.Tensor scores, mr.Lists lists
 function M.scored(model, data)
   local batch = dataset.whole_batch(data)
   return tensors.no_grad(function() return model(batch) end), batch.lists
 end
 
----Evaluates a dataset or candidates by metric objects, under the names that the metrics have there.
+---Evaluates a model on a dataset or on candidates, by metric objects. On candidates that correct
+---metrics, `metrics` have names with the correction's suffix.
 ---@return mr.Evaluation
 function M.evaluated(model, data, metrics)
   if candidates.is(data) then return data:measure(model, metrics) end
@@ -32,14 +33,16 @@ function M.evaluated(model, data, metrics)
   return found
 end
 
--- Calls a function and returns its result. If it meets NaN in the scores of a part, the error says when.
+-- Calls f, which evaluates a part, and returns its result. If f fails because the scores of the part have NaN, the
+-- error names the part and the epoch (`when`).
 local function explained(plan, part, when, f)
   local ok, found = pcall(f)
   if not ok then anomaly.of_part(plan, part, when, found) end
   return found
 end
 
--- Calls a function and delays Ctrl-C until it has returned. An error of the function takes precedence.
+-- Calls f and delays Ctrl-C until f has returned, so that f is not interrupted. If f raises an error, this error is
+-- raised instead of `interrupted`.
 local function undivided(f)
   local presses, was = core.interrupts(), core.defer_interrupt(true)
   local ok, message = pcall(f)
@@ -71,17 +74,20 @@ local function have_all_chosen(run)
   return #run.choices > 0
 end
 
----Copies the parameters before an epoch, unless every metric has chosen an epoch.
+---Copies the model's parameters before an epoch, so that Ctrl-C can restore them. No copy is needed
+---if every metric has already chosen an epoch.
 function Validation:before()
   if have_all_chosen(self._run) then
     self._snapshot, self._epoch = false, false
   else
     self._snapshot = self._plan.learner:snapshot(self._snapshot or nil)
-    self._epoch = #self._run.history  -- set last: an interrupt before this line leaves the model as it is
+    -- The number of the copied epoch is set after the copy: if Ctrl-C comes earlier, nothing is restored from half a
+    -- copy.
+    self._epoch = #self._run.history
   end
 end
 
--- A list of the loss, then the metrics, on the part that chooses the epoch.
+-- Returns a table of numbers: the loss, followed by the metrics, on the part that chooses the epoch.
 function Validation:_numbers()
   local plan, selection, objective = self._plan, self._selection, self._objective
   local batch = self._batch or dataset.whole_batch(selection.data)
@@ -102,7 +108,8 @@ function Validation:_validated(epoch)
   end)
 end
 
----Validates an epoch if validation is due, and lets the metrics choose.
+---Validates an epoch if the option `every` says so or the epoch is the last. Each metric of
+---`select` then chooses the epoch if it is the best so far.
 ---@param entry mr.Epoch
 function Validation:after(entry)
   local plan, selection, epoch = self._plan, self._selection, entry.epoch
@@ -138,20 +145,24 @@ local function tested(plan)
   return found
 end
 
----Gives the model the parameters of the epoch that the first metric chose, evaluates test and returns the evaluation.
----Each metric is measured at the epoch that it chose. After Ctrl-C test is not evaluated, because there were fewer
----epochs than the script asked for, and the last epoch is the last complete one.
+---Ends the evaluations of a training: loads the parameters of the epoch that the first metric chose
+---into the model, and returns the evaluation of test. Each metric of `select` is computed on test
+---with the parameters of the epoch that this metric chose. After Ctrl-C test is not evaluated,
+---because the training is not complete.
 ---@param interrupted boolean
 ---@return mr.Evaluation?
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end
-  local has_model = not plan.trainer or #run.history > 0  -- trees without a round give no scores
+  local has_model = not plan.trainer or #run.history > 0  -- trees before the first round cannot score test
   local tests = plan.test and not interrupted and #selection.on_test > 0 and has_model
   local last = #run.choices > 1 and plan.learner:snapshot()
   local function plain(name) return selection.plain[name] or name end
   for _, choice in ipairs(run.choices) do choices.keep_last(choice, run.history, last) end
-  local others = {}  -- by plain names, because candidates of valid and test may correct differently
+  -- Evaluations of test at the epochs that the second and later metrics chose. The keys are metric names without
+  -- suffix, such as "ndcg@10" for "ndcg@10[corrected]", because candidates may correct metrics on valid and not on
+  -- test.
+  local others = {}
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]
     if choice._snapshot then plan.learner:restore(choice._snapshot) end

@@ -1,4 +1,4 @@
--- Models without training: popularity, nearest neighbours of items, and random scores.
+-- Baselines: models that mr.fit does not train, namely popularity, nearest neighbours of items, and random scores.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local models = require "moonrank.models.model"
@@ -7,7 +7,7 @@ local recommend = require "moonrank.models.recommend"
 
 local M = {}
 
----Constructors of baselines, by kind.
+---Constructors of baselines by kind, such as "popularity".
 ---@type table<string, fun(options: table): mr.Baseline>
 M.kinds = {}
 
@@ -17,7 +17,14 @@ M.kinds = {}
 local Baseline = check.class("mr.Baseline")
 
 local function new(kind, config, tensors, reads, forward)
-  return setmetatable({ kind = kind, config = config, repeats = false, _tensors = tensors, _reads = reads, _forward = forward }, Baseline)
+  return setmetatable({
+    kind = kind,
+    config = config,
+    repeats = false,
+    _tensors = tensors,
+    _reads = reads,
+    _forward = forward,
+  }, Baseline)
 end
 
 ---Returns one score per row of the batch.
@@ -26,30 +33,34 @@ function Baseline:__call(batch)
   return self._forward(batch)
 end
 
----Returns no parameters, because there is nothing to train.
+---Returns an empty table, because a baseline has no parameters to train.
 ---@return mr.Tensor[]
 function Baseline.parameters() return {} end
 
----Returns the k items with the highest scores for a user, or for all users, like mr.Model's
----recommend.
+---Returns the k items with the highest scores for a user, or for all users, like
+---mr.Model:recommend.
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 function Baseline:recommend(options) return recommend.recommend(self, options) end
 
----Writes the counts (for item_knn as sparse tensors) and the options to a safetensors file, like
----mr.Model's save. mr.models.load reads it.
+---Saves the baseline to a safetensors file, which mr.models.load reads: its options, and its counts
+---of users per item (for item_knn, sparse tensors of cosines).
 ---@param path string
 function Baseline:save(path)
   local names, values, keys, texts = check.names(self._tensors), {}, { "kind" }, { self.kind }
   for i, name in ipairs(names) do values[i] = self._tensors[name] end
-  for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, models.written(self.config[name]) end
+  for _, name in ipairs(check.names(self.config)) do
+    keys[#keys + 1], texts[#texts + 1] = name, models.written(self.config[name])
+  end
   core.make_folder(path)
   core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
 end
 
 function Baseline:__tostring()
   local parts = {}
-  for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
+  for _, name in ipairs(check.names(self.config)) do
+    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
+  end
   return core.safe_text(("%s{%s}"):format(self.kind, table.concat(parts, ", ")))
 end
 
@@ -65,9 +76,11 @@ local k = { "k", "integer", default = 100, least = 1, help = "number of neighbou
 local shrink = { "shrink", "number", default = 0, least = 0, help = "added to the denominator of cosines" }
 local seed = { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the scores" }
 
-local function count_of(name) return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) } end
+local function count_of(name)
+  return { name, "integer", least = 0, help = ("number of %s, for recommend"):format(name) }
+end
 
--- Returns a copy of a declaration row without its default, so that the option is required.
+-- Returns a copy of an option's declaration without the default value, so that the option is required.
 local function required(row)
   local same = { required = true }
   for key, value in pairs(row) do
@@ -84,7 +97,7 @@ end
 
 local function on_cpu(x) return x:to("cpu") end
 
--- Functions that make a baseline from its options and tensors, by kind.
+-- Functions by kind of baseline. Each makes a baseline from its options and its tensors.
 local made = {}
 
 function made.popularity(config, tensors)
@@ -106,9 +119,9 @@ end
 
 local popularity_options = declare("mr.models.PopularityOptions", { fold })
 
----Scores an item by its popularity: the number of users to whom it is relevant in a fold's training
----part. The ranking is the same for all users (TopPop of Cremonesi, Koren & Turrin 2010, which
----counts ratings).
+---Makes a baseline that scores an item by its popularity: the number of users to whom the item is
+---relevant in a fold's training part. The ranking is the same for all users (TopPop of Cremonesi,
+---Koren & Turrin 2010, which counts ratings).
 ---@param options mr.models.PopularityOptions
 ---@return mr.Baseline
 ---Example:
@@ -123,10 +136,11 @@ end
 
 local item_knn_options = declare("mr.models.ItemKnnOptions", { fold, k, shrink })
 
----Item k-nearest-neighbours (Sarwar et al. 2001; Deshpande & Karypis 2004). The score of an item
----for a user sums its cosines with the user's items in a fold's training part that are among its k
----nearest. The cosine of two items with n and m users, c of them common, is c / (sqrt(n m) +
----shrink). Ties in nearness go to the lower item number.
+---Makes an item k-nearest-neighbours baseline (Sarwar et al. 2001; Deshpande & Karypis 2004). The
+---score of item i for a user is the sum of the cosines between i and its k nearest items, over
+---those that are relevant to the user in a fold's training part. The cosine of two items with n and
+---m users, of whom c are common, is c / (sqrt(n m) + shrink). With equal cosines, the lower item
+---number is nearer.
 ---@param options mr.models.ItemKnnOptions
 ---@return mr.Baseline
 ---Example:
@@ -143,8 +157,8 @@ end
 
 local random_options = declare("mr.models.RandomOptions", { count_of "users", count_of "items", seed })
 
----Scores at random: each user and item gets a number from [0, 1) that depends only on the two and
----the seed.
+---Makes a baseline with random scores: the score of a user and an item is a number in [0, 1) that
+---depends only on the user, the item and the seed.
 ---@param options? mr.models.RandomOptions
 ---@return mr.Baseline
 ---Example: `#mr.models.random{users = 3, items = 50}:recommend{user = 2, k = 5}:of(2)   --> 5`
@@ -152,18 +166,18 @@ function M.kinds.random(options)
   return made.random(random_options:read("mr.models.random", options))
 end
 
--- Returns a tensor of a file after checking that it has `count` integers.
+-- Returns the tensor with the name `name` from a baseline's file, after checking that it has `count` integers.
 local function counts_in(by_name, name, what, count)
   local x = by_name[name]
   if not x then check.fail("the file has no tensor '%s'", name) end
   if x.dtype ~= "int64" or x.dims ~= 1 or #x ~= count then
-    check.fail("tensor '%s' is {%s} %s, expected {%s} int64: one for each of the %s", name, table.concat(x:shape(), ", "), x.dtype,
-      tostring(count), what)
+    check.fail("tensor '%s' is {%s} %s, expected {%s} int64: one for each of the %s", name,
+      table.concat(x:shape(), ", "), x.dtype, tostring(count), what)
   end
   return x
 end
 
--- Functions that make a baseline from the tensors of its file, which they check first; by kind.
+-- Functions by kind of baseline. Each checks the tensors of a saved file and makes the baseline from them.
 local read = {}
 
 function read.popularity(o, by_name)
@@ -190,14 +204,14 @@ function read.random(o) return made.random(o) end
 
 local users, items = required(count_of "users"), required(count_of "items")
 
--- Declared options in the file of each kind of baseline.
+-- For each kind of baseline: declarations of the options that a saved file contains, by which the file is checked.
 local in_file = {
   popularity = declarations.unlisted("a file of popularity", { users, items }),
   item_knn = declarations.unlisted("a file of item_knn", { users, items, required(k), required(shrink) }),
   random = declarations.unlisted("a file of random", { count_of "users", count_of "items", required(seed) }),
 }
 
----Restores a model from the contents of its file.
+---Makes a baseline from the contents of its saved file.
 ---@param texts table<string, string>  kind and options of the baseline
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Baseline

@@ -1,4 +1,4 @@
--- The definition of mr.models.biased_mf.
+-- Defines the options, parameters and scores of mr.models.biased_mf, matrix factorisation with biases.
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
 local tensors = require "moonrank.tensor"
@@ -12,11 +12,16 @@ return {
   }, model_options.common),
   parameters = function(o)
     local function matrix(name, rows)
-      return tensors.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
+      return tensors.uniform({ rows, o.factors },
+        { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
     end
     local function biases(rows) return tensors.zeros(rows, { dtype = o.dtype }) end
-    return { users = matrix("users", o.users), items = matrix("items", o.items), user_bias = biases(o.users), item_bias = biases(o.items) },
-      { "users", "items", "user_bias", "item_bias" }
+    return {
+      users = matrix("users", o.users),
+      items = matrix("items", o.items),
+      user_bias = biases(o.users),
+      item_bias = biases(o.items),
+    }, { "users", "items", "user_bias", "item_bias" }
   end,
   forward = function(self, batch)
     local product = batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)

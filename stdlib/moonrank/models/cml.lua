@@ -1,17 +1,18 @@
--- The definition of mr.models.cml: users and items as points of a ball.
+-- Defines the options, parameters and scores of mr.models.cml, collaborative metric learning: users and items are
+-- points in a ball.
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
 local operations = require "moonrank.operations"
 local tensors = require "moonrank.tensor"
 
--- Moves rows of `x` that are outside the ball of this radius to its surface.
+-- Returns a copy of `x` in which rows outside the ball with radius `radius` are moved to the surface of the ball.
 local function projected(x, radius)
   local norms = x:row_dot(x):sqrt():maximum(radius)
   return x * (radius / norms):reshape(#x, 1)
 end
 
--- Sum of squares of the off-diagonal entries of the covariance matrix of these points' coordinates,
--- divided by the number of points.
+-- Returns the sum of squares of the off-diagonal entries of the covariance matrix of the points' coordinates, divided
+-- by the number of points.
 local function covariance(points)
   local n, centred = #points, points - points:mean(1)
   local all, own = centred:transpose(1, 2):matmul(centred) / n, (centred * centred):mean(1)
@@ -28,8 +29,8 @@ return {
   check = function(o) o.init = o.init or 1 / math.sqrt(o.factors) end,
   parameters = function(o)
     local function points(name, rows)
-      return projected(tensors.normal({ rows, o.factors }, { sd = o.init, seed = o.seed, stream = "cml " .. name, dtype = o.dtype }),
-        o.radius)
+      return projected(tensors.normal({ rows, o.factors },
+        { sd = o.init, seed = o.seed, stream = "cml " .. name, dtype = o.dtype }), o.radius)
     end
     return { users = points("users", o.users), items = points("items", o.items) }, { "users", "items" }
   end,
@@ -40,7 +41,8 @@ return {
   end,
   penalty = function(self, batch)
     if self.options.covariance == 0 then return nil end
-    return covariance(operations.cat{ self.users:rows(batch.users), self.items:rows(batch.items) }) * self.options.covariance
+    return covariance(operations.cat{ self.users:rows(batch.users), self.items:rows(batch.items) })
+      * self.options.covariance
   end,
   constrain = function(self)
     return { users = projected(self.users, self.options.radius), items = projected(self.items, self.options.radius) }

@@ -1,4 +1,4 @@
--- The definition of mr.models.cnn.
+-- Defines the options, parameters and scores of mr.models.cnn, a convolutional network that scores images.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
@@ -8,8 +8,8 @@ local tensors = require "moonrank.tensor"
 
 local largest_side = 65536
 
--- Returns height and width of an image after all convolutions and poolings. A value below 1 means that images are too
--- small.
+-- Returns the height and the width of an image after all convolutions and poolings. A value below 1 means that the
+-- images are too small for the network.
 local function sizes_after(o)
   local height, width = o.height, o.width
   for _ = 1, #o.filters do
@@ -50,7 +50,8 @@ return {
       for _, part in ipairs{ { "weight", { outputs, channels, o.kernel, o.kernel } }, { "bias", { outputs } } } do
         local key = ("convolution%d.%s"):format(i, part[1])
         order[#order + 1] = key
-        made[key] = tensors.uniform(part[2], { low = -range, high = range, seed = o.seed, stream = key, dtype = o.dtype })
+        made[key] = tensors.uniform(part[2],
+          { low = -range, high = range, seed = o.seed, stream = key, dtype = o.dtype })
       end
       channels = outputs
     end
@@ -72,11 +73,13 @@ return {
     end
     x = x:reshape(rows, o.channels, o.height, o.width)
     for i = 1, #o.filters do
-      x = x:conv2d(self[("convolution%d.weight"):format(i)], { bias = self[("convolution%d.bias"):format(i)] }):relu():max_pool(2)
+      x = x:conv2d(self[("convolution%d.weight"):format(i)],
+        { bias = self[("convolution%d.bias"):format(i)] }):relu():max_pool(2)
     end
     x = x:reshape(rows, x:numel() // rows)
     for i = 1, #o.hidden + 1 do
-      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)], o.hidden[i] and o.activation or "none")
+      x = x:linear(self[("layer%d.weight"):format(i)], self[("layer%d.bias"):format(i)],
+        o.hidden[i] and o.activation or "none")
     end
     return x:reshape(rows)
   end,

@@ -1,4 +1,4 @@
--- The definition of mr.models.direct_ranker.
+-- Defines the options, parameters and scores of mr.models.direct_ranker (DirectRanker, Köppel et al. 2019).
 local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
 local model_options = require "moonrank.models.options"

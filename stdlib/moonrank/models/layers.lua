@@ -1,11 +1,12 @@
--- Weights and biases of fully connected layers.
+-- Makes weights and biases of fully connected layers, for the models that have such layers.
 local tensors = require "moonrank.tensor"
 
 local M = {}
 
----Adds weights and bias of one fully connected layer, uniform in +-1/sqrt(inputs).
----@param into table<string, mr.Tensor>  gets the tensors by name
----@param order string[]  the names are appended to it
+---Makes the weights and the bias of one fully connected layer, uniform in +-1/sqrt(inputs), and
+---adds both tensors to `into` and their names to `order`.
+---@param into table<string, mr.Tensor>  the model's tensors by name
+---@param order string[]  names of the model's tensors, in order
 ---@param name string    prefix of the names, before ".weight" and ".bias"
 ---@param stream string  prefix of the streams of random numbers, before " weight" and " bias"
 ---@param inputs integer

@@ -1,4 +1,4 @@
--- The definition of mr.models.mlp.
+-- Defines the options, parameters and scores of mr.models.mlp, a multilayer perceptron.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
