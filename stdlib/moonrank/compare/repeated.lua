@@ -25,8 +25,8 @@ local function add(unit, part, systems, list)
 end
 
 ---Returns one value per unit (user or query) and system: the mean over the unit's lists in all
----parts. A list with a NaN of any system does not count. The mean is NaN if no list of the unit
----counts. Units are in the order of their first list.
+---folds or runs (`parts`). A list with a NaN of any system does not count. The mean is NaN if no
+---list of the unit counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
 ---@return string[] units
 ---@return table<string, mr.Tensor> values  by system

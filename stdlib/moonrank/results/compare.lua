@@ -53,7 +53,8 @@ local function by_others(results, data, o, rows, said)
   return found
 end
 
--- Returns the sorted keys of the cells that are in both groups.
+-- Returns the sorted keys of the cells that two groups of trials share. A cell contains the trials that agree in all
+-- parameters except the compared one.
 local function shared(a, b)
   local keys = {}
   for key in pairs(a) do
@@ -63,13 +64,15 @@ local function shared(a, b)
   return keys
 end
 
--- Returns the mean of a number over the trials of a cell; nil if no trial of the cell returned the number.
+-- Returns the mean of a number over the trials of a cell (trials with equal parameters); nil if no trial of the cell
+-- returned the number.
 local function value_of_cell(name, column, cell)
   local values = pivot.values_at("results:compare", name, column, cell)
   return #values > 0 and pivot.aggregates.mean(values) or nil
 end
 
--- Returns paired samples of two groups of trials: for each cell that is in both groups, the means of its trials.
+-- Returns paired samples of two groups of trials. A pair has the means of the two cells (trials with equal parameters)
+-- that agree in all parameters except the compared one.
 local function pairs_of_trials(name, column, a, b)
   local x, y = {}, {}
   for _, key in ipairs(shared(a, b)) do
@@ -114,16 +117,16 @@ local function part_of(results, number, metric, by_position)
   return { units = units, values = { values = values } }
 end
 
--- Averages the values per list over the trials of a cell and over the lists of the same user or query. Returns the
--- users or queries, their means, and the number of lists.
+-- Averages the values per list over trials with equal parameters (a cell) and over the lists of the same user or query.
+-- Returns the users or queries, their means, and the number of lists.
 local function units_of(results, numbers, metric, by_position)
   local parts = {}
   for i, number in ipairs(numbers) do parts[i] = part_of(results, number, metric, by_position) end
   return repeated.averaged(parts, { "values" })
 end
 
--- Returns the values of two cells for the same users or queries, as pairs for a test. It is an error if the two cells
--- have different users or queries.
+-- Returns the values that two cells (each: trials with equal parameters) have for the same users or queries, as pairs
+-- for a test. It is an error if the two cells have different users or queries.
 local function paired(results, p, q, metric, by_position)
   local units, x, lists = units_of(results, p, metric, by_position)
   local others, y = units_of(results, q, metric, by_position)

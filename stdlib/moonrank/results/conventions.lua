@@ -115,7 +115,8 @@ function M.notes(results, data, rows, columns)
 end
 
 ---Adds the lines below a table of trials: `first` (a line or nil), the notes that the table has
----already, and the lines of this module's function `notes`. It returns the table.
+---already, and notes on mixed versions, unseen users and the conventions of metrics (`notes`). It
+---returns the table.
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns

@@ -25,7 +25,7 @@ local shown_pair = 0.005  -- smallest share of a pair of parameters that is prin
 ---@field rest number         share of interactions of three and more parameters
 local Importance = check.class("mr.Importance")
 
--- Makes a cell for each level of a choice. All cells have the same share.
+-- Makes a cell for each possible value (level) of a choice. All cells have the same weight.
 local function level_cells(levels, key)
   local index, weights = {}, {}
   for c, level in ipairs(levels) do index[level], weights[c] = c, 1 / #levels end

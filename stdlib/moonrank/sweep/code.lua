@@ -202,17 +202,17 @@ local function walk(fields, outer)
     is_inner = outer ~= nil }, Walk)
 end
 
--- Adds a line about a value to the walk's lines. A value without a path (e.g. in a large table) gets a line only if it
--- cannot be compared with a later run. A value in a private field of a library object gets no line, except for a
--- function of the script.
+-- Adds a line about a value to the text of what a study's trials depend on. A value without a path (e.g. in a large
+-- table) gets a line only if it cannot be compared with a later run. A value in a private field of a library object
+-- gets no line, except for a function of the script.
 function Walk:add(form, path, text)
   if form == "unseen" then path = path or "within a table" end
   local is_hidden = self.is_private and (form == "value" or form == "holds")
   if form and path and not is_hidden then self.lines[#self.lines + 1] = ("%s %s\t%s"):format(form, path, text) end
 end
 
--- Adds the lines of a value and of everything in it to the walk. Returns a text that is equal for values with equal
--- contents.
+-- Visits a value on which a study's trials depend, and everything in it, and adds lines about them. Returns a text that
+-- is equal for values with equal contents.
 function Walk:visit(path, value)
   local kind = type(value)
   local form, text, listed = "value", plain_kinds[kind] and plain_text(value) or self.own[value], nil
@@ -320,8 +320,9 @@ function Walk:userdata(_, x)
   return "value", core.safe_text(text)
 end
 
--- Describes a function for the walk. A function of the script counts by its code and the values it captured. A function
--- of the library counts by the functions that it captured or, with `all`, by all values that it captured.
+-- Describes a function on which a study's trials depend. A function of the script counts by its code and the values it
+-- captured. A function of the library counts by the functions that it captured or, with `all`, by all values that it
+-- captured.
 function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
@@ -350,8 +351,8 @@ function Walk:func(path, f, all)
   return #parts > 0 and "holds" or nil, digest(table.concat(parts, "\0")), has_lines(path)
 end
 
--- Adds the globals that a function names to the roots that the walk visits later. If the function names _G or _ENV, all
--- globals are added.
+-- Adds the globals that a function names to the values that the walk visits later (`roots`), because trials depend on
+-- them. If the function names _G or _ENV, all globals are added.
 function Walk:note_globals(environment, variables)
   local all = variables._G or variables._ENV
   for _, name in ipairs(check.names(all and environment or variables)) do
@@ -435,7 +436,8 @@ local function lines_of(run, space, brief, formerly)
   return lines
 end
 
--- Parses a study's text. Returns the keys (kind and path) of its lines in order, and the parsed lines by key.
+-- Parses the text of a study's code and values. Returns the keys (kind and path) of its lines in order, and the parsed
+-- lines by key.
 local function parsed(text)
   local keys, by_key = {}, {}
   for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
@@ -448,7 +450,7 @@ local function parsed(text)
   return keys, by_key
 end
 
--- what trials in this process changed: lines before and after them, by the first line of the trials' function
+-- for each trial function: the lines of its study before and after its trials ran in this process
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values,
@@ -482,7 +484,8 @@ function M.settle(run, space, before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
 end
 
--- Returns the digest of a module or file in a study's text. If a trial loaded it, the digest is of its current file.
+-- Returns the digest of a module or file that is recorded for a study. For a file that a trial loaded, it is the digest
+-- of the file's current content.
 local function digest_now(key, entry)
   if not entry.loaded then return entry.rest end
   local name = key:match "^module (.*)"
@@ -539,9 +542,9 @@ local function differences(was, now)
   return out
 end
 
----Compares a study's text in the store with the text of this run. Returns a line for each change,
----or nil if nothing changed. The second result is false if the stored text has an older form and
----cannot be compared.
+---Compares the text of a study's code and values in the store with the text of this run. Returns a
+---line for each change, or nil if nothing changed. The second result is false if the stored text
+---has an older form and cannot be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
 ---@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
@@ -559,8 +562,8 @@ function M.changes(was, now, formerly)
   return core.safe_text("  " .. table.concat(out, "\n  ", 1, math.min(#out, most_shown + 1)), true), true
 end
 
----Returns the options of mr.args that are in a study's text, as a table from name to value (both as
----text).
+---Returns the options of mr.args that are recorded in the text of a study's code and values: a
+---table from name to value, both as text.
 ---@return table<string, string>
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
 function M.options(text)
@@ -569,16 +572,17 @@ function M.options(text)
   return found
 end
 
----Returns a study's text, in which the options named in `options` have the values given there.
+---Returns the text of a study's code and values, in which the options named in `options` have the
+---values given there.
 ---@param options table<string, string>
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----Returns the text `now` of a study, with the modules and files that only the earlier text `was`
----names, and with those that a trial loaded. It is an error if a module or file changed since the
----study began.
+---Returns the text `now` of a study's code and values, with the modules and files that only the
+---earlier text `was` names, and with those that a trial loaded. It is an error if a module or file
+---changed since the study began.
 ---@param loaded? table<string, string>  of `loaded`
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)

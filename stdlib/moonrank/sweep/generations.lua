@@ -7,7 +7,8 @@ local M = {}
 ---The default length of a generation, in words for the help.
 M.default_shown = "the number of workers, or a sixth of all trials up to 10 where that is more"
 
----Returns the number of the first trial in the generation of trial `number`.
+---Returns the number of the first trial in the generation of trial `number`. A generation is
+---`length` consecutive trials that use the same earlier results.
 ---@param number integer  of the trial
 ---@param length integer  number of trials in a generation
 ---Example: `require "moonrank.sweep.generations".first(25, 10)   --> 21`

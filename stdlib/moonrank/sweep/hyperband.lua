@@ -72,8 +72,9 @@ function Hyperband:count()
   return sum
 end
 
----Returns the bracket of a trial, which depends only on the trial's number. Trials fill one bracket
----after another, and after the last bracket the first bracket comes again.
+---Returns the bracket of a trial (the group of trials of which the worst are pruned together). It
+---depends only on the trial's number. Trials fill one bracket after another, and after the last
+---bracket the first bracket comes again.
 ---@return mr.sweep.Bracket bracket, integer first  first: number of the bracket's first trial
 function Hyperband:bracket_of(number)
   local pass = self:count()

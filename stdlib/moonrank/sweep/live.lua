@@ -75,7 +75,7 @@ function Live:summary(running, workers)
   return table.concat(parts, "  ")
 end
 
--- Returns a line for each running trial, such as " trial 7 lr 0.01 step 3 ndcg 0.5".
+-- Returns a line for each running trial, such as "  trial 7  lr 0.01  step 3  ndcg 0.5".
 local function running_lines(running)
   local lines = {}
   table.sort(running, function(a, b) return a.trial.number < b.trial.number end)

@@ -10,7 +10,7 @@ local M = {}
 ---@field kind string   "choice", "range", "integer", "uniform" or "loguniform"
 ---@field log boolean   whether equal ratios count alike
 local Part = check.class("mr.sweep.Part")
-Part.points, Part.step = false, false  -- defaults of parts without a number of grid points and without a step
+Part.points, Part.step = false, false  -- defaults for kinds of parameters that have no number of grid points or no step
 
 ---@class mr.sweep.When
 ---@field name string     the parameter that decides
@@ -249,7 +249,8 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Returns the value of a part at a share of the way from `low` to `high`, on a logarithmic scale if the part has one.
+-- Returns a parameter's value at a share of the way from `low` to `high`, on a logarithmic scale for a logarithmic
+-- parameter.
 local function between(part, share)
   if part.log then return part.low * core.number_power(part.high / part.low, share) end
   return part.low + share * (part.high - part.low)

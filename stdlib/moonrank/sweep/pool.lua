@@ -10,7 +10,7 @@ local M = {}
 
 local most_false_starts = 5  -- largest number of workers in a row that may end before they take a trial
 local most_heard = 1000  -- largest number of messages that are read from a worker before it is the next worker's turn
-local grace = 10  -- seconds after Ctrl-C in which running trials may end by themselves before they are killed
+local grace = 10  -- seconds after Ctrl-C after which trials that are still running are killed
 
 ---@class mr.sweep.Pool
 local Pool = {}

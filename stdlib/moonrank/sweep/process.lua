@@ -24,7 +24,7 @@ end
 
 function Process:send(bytes) self.channel:send(bytes) end
 function Process:receive() return self.channel:receive() end  -- returns nil if no message has arrived
-function Process:ended() return self.channel:ended() end  -- true if no more messages can come from the worker
+function Process:ended() return self.channel:ended() end  -- true if the worker cannot send any more messages
 function Process:descriptor() return self.channel:descriptor() end
 -- true if a part of a sent message has not been written to the channel yet
 function Process:unsent() return self.channel:unsent() end

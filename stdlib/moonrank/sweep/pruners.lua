@@ -43,8 +43,9 @@ function Pruner:decide(trial, others)
   return self._decide(self, trial, seen)
 end
 
----Returns the number of the first trial in a trial's generation. All trials with smaller numbers
----must have ended when the trial starts.
+---Returns the number of the first trial in a trial's generation (consecutive trials that are
+---compared with the same earlier trials). All trials with smaller numbers must have ended when the
+---trial starts.
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
 ---Returns how many trials a study has by default; nil for a pruner that does not define this

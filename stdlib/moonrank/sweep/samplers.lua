@@ -77,9 +77,9 @@ function Sampler:begin_with(points)
   self.first = points
 end
 
----Returns the number of the first trial in a trial's generation. All trials with smaller numbers
----must have ended when the trial's parameters are suggested. The result is 1 if the sampler does
----not use results.
+---Returns the number of the first trial in a trial's generation (consecutive trials that are
+---suggested from the same results). All trials with smaller numbers must have ended when the
+---trial's parameters are suggested. The result is 1 if the sampler does not use results.
 function Sampler:generation_of(number)
   local length = self._options.generation
   return length and generations.first(number, length) or 1

@@ -145,8 +145,9 @@ function Schedule:ended()
   return sum
 end
 
--- Returns the number of the first trial in a trial's generation. All trials with smaller numbers have to end first.
--- Under Hyperband, the generation begins no later than the bracket, because trials of a bracket wait for each other.
+-- Returns the number of the first trial in a trial's generation (consecutive trials that use the same earlier results).
+-- All trials with smaller numbers have to end first. Under Hyperband, the generation begins no later than the bracket,
+-- because trials of a bracket wait for each other.
 function Schedule:_start_of(number)
   local start = math.max(self.sampler:generation_of(number), self.pruner and self.pruner:generation_of(number) or 1)
   if not self.halving then return start end
@@ -296,7 +297,7 @@ function Schedule:finish(trial, outcome, metric)
     self:_count(trial)
     self:_advance()
   elseif self.halving and self.halving:passed(trial) > trial.passed then
-    trial.state = "paused"  -- paused even if it was killed: its report at the rung is stored
+    trial.state = "paused"  -- a trial that was killed counts as paused, too, because its report at the rung is stored
   elseif not goes_on then
     self.again[#self.again + 1] = trial
   end

@@ -98,8 +98,8 @@ local function suggest_choice(part, good, bad, random, candidates)
   return part.keys[best]
 end
 
--- Divides trials into those with good results (the best `share`) and all other trials. Failed and pruned trials are
--- never good.
+-- Divides trials into the best ones (a share of the completed trials) and all other trials. Failed and pruned trials
+-- are never among the best.
 local function split(history, share, direction)
   local sign = direction == "maximize" and 1 or -1
   local done, good, bad = {}, {}, {}

@@ -7,7 +7,7 @@ local trial = require "moonrank.sweep.trial"
 
 local M = {}
 
--- Waits for the next message of the parent and returns it; nil if the parent process has ended.
+-- Waits for the next message of the parent process and returns it; nil if the parent process has ended.
 local function wait(channel)
   while true do
     local message = channel:receive()
@@ -32,8 +32,8 @@ function M.role()
   return found
 end
 
----Runs the trials that the parent sends, until the parent has none left. Then it ends the worker
----process.
+---Runs the trials that the parent process sends, until it has no more trials. Then this worker
+---process ends.
 ---@param context mr.sweep.Context
 ---@param fingerprint string  of the study
 function M.serve(channel, context, fingerprint)
