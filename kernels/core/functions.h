@@ -1,9 +1,10 @@
 // Portable elementary functions: results do not depend on the C library, its version, or the variant that it selects
-// for a processor. This file has exponentials and tanh; logarithms.h, powers.h and angles.h have the others. They use
-// additions, multiplications, divisions and bit operations on doubles, without fused multiply-add, which not every
-// processor has. They have few branches, so that compilers can vectorize loops over them. Doubles are accurate to about
-// one unit in the last place, floats to half a unit; the tests measure this. The GPU has its own versions. All
-// functions are static, because the linker could otherwise pick a copy that was compiled for wider vectors.
+// for a processor. This file has exponentials and tanh; other functions are in logarithms.h, powers.h and angles.h. The
+// functions use additions, multiplications, divisions and bit operations on doubles, without fused multiply-add, which
+// not every processor has. They have few branches, so that compilers can vectorize loops over them. Doubles are
+// accurate to about one unit in the last place, floats to half a unit; the tests measure this accuracy. The GPU has its
+// own versions. All functions are static, because the linker could otherwise pick a copy that was compiled for wider
+// vectors.
 #pragma once
 
 #include <cmath>

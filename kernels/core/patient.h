@@ -1,4 +1,4 @@
-// Sorting that Ctrl-C can interrupt.
+// Makes sorting interruptible: wraps a comparison function so that it checks for Ctrl-C.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Views that kernels work on: plain pointers with sizes, valid on the device that the kernel runs on.
+// Views of arrays that kernels work on: plain pointers with sizes, valid on the device that the kernel runs on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Properties of a list that follow from its grades.
+// Tests whether a list has different grades. If all its grades are equal, every ranking is equally good.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Listwise losses take a list's scores as a distribution over its rows, or over orders of its rows. Nothing overflows.
-// The result for an infinite score is the limit for large scores.
+// Listwise losses take a list's scores as a distribution over its rows, or over orders of its rows. No computation
+// overflows. The result for an infinite score is the limit of the results for growing scores.
 #pragma once
 
 #include <cmath>

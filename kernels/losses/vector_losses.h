@@ -1,4 +1,4 @@
-// Losses over rows by the CPU's vector loops (row_sums.h).
+// Listwise and pointwise losses by the CPU's vector loops over the rows of a list (row_sums.h).
 #pragma once
 
 #include <algorithm>

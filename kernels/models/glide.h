@@ -1,6 +1,6 @@
-// The closed form of deferred updates. A row that was last updated in step t0 has parameter p and means m and v. Its
-// j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j) from p. weight_j and place_j depend
-// on t0 and j only, so sums over j are shared by all rows with the same t0 (README.md).
+// The closed form of deferred optimizer updates. A row that was last updated in step t0 has parameter p, mean gradient
+// m and mean square v. Its j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j) from p.
+// weight_j and place_j depend on t0 and j only, so sums over j are shared by all rows with the same t0 (README.md).
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ template <class Real>
 struct Glide {
   // rational function (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...) of u = reach / (sqrt(v) + reach)
   Real reach, top[3], bottom[3];
-  // factors by which Adam's mean and mean square of a row shrink during the deferred steps
+  // factors by which a row's mean gradient and mean square shrink during the deferred steps
   Real mean_left, square_left;
   int64_t first = 0, terms = 0;
   // true if the polynomials in u have degrees of at most 2: multiplying both by (sqrt(v) + reach)^2 saves a division

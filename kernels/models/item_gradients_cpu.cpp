@@ -29,8 +29,9 @@ void ItemSet::write(int64_t* numbers) const {
 
 template <class Real>
 void item_gradients(const ItemGradients<Real>& work) {
-  constexpr double of_entry = 0.25;   // estimated nanoseconds to add one entry of a row's gradient
-  constexpr int64_t most_pieces = 8;  // every piece scans all rows of the batch for its items
+  constexpr double of_entry = 0.25;  // estimated nanoseconds to add one entry of a row's gradient
+  // largest number of pieces of the items: for each piece, all rows of the batch are scanned
+  constexpr int64_t most_pieces = 8;
   const double time = of_entry * static_cast<double>(work.upstream.size) * static_cast<double>(work.width);
   const int64_t places = work.width > 0 ? work.out.size / work.width : 0;
   const int64_t pieces = time < worth_sharing ? 1 : std::min<int64_t>(threads(), most_pieces);

@@ -1,5 +1,5 @@
-// Counts how many scores are above a few given ones. This gives the ranks of a list's few relevant rows without
-// sorting. Compiled once per instruction set.
+// Counts how many scores of a list are above each of a few given scores. The counts give the ranks of the list's few
+// relevant rows without sorting. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct ExpectedReciprocalRank {
   MetricViews<Real> v;
   Span<const int64_t> order;
   double top;
-  Span<double> scratch;  // four numbers per row, used only if there can be ties
+  Span<double> scratch;  // scratch memory: four numbers per row, needed only if rows can be tied
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {

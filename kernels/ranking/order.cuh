@@ -1,6 +1,6 @@
-// Placements on the GPU by sorting, for batches with long lists. All rows of the batch are sorted at once, by list and
-// then by descending score. The sort is stable, so the tie rule's key is sorted first. Ends of runs of tied rows are
-// found by bisection, and relevant rows above a run by a prefix sum.
+// Placements (ranks) of rows on the GPU by sorting, for batches with long lists. All rows of the batch are sorted at
+// once, by list and then by descending score. The sort is stable, so the rows are first sorted by the key of the tie
+// rule. Ends of runs of tied rows are found by bisection, and the number of relevant rows above a run by a prefix sum.
 #pragma once
 
 #include <bit>

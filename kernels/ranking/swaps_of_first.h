@@ -23,7 +23,7 @@ struct FirstSwaps {
     });
   }
   struct Delta {
-    Row first, second;  // the first two relevant rows; all 0 if there is none
+    Row first, second;  // the first two relevant rows of the ranking; all 0 if there is no such row
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (j.inverse_rank > first.inverse_rank) return j.share - first.share;
       if (i.inverse_rank < first.inverse_rank) return 0;

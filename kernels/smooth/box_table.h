@@ -1,7 +1,7 @@
 // Tables for sums of sigma(x_j - x_i) and of its derivative over the rows j of a list, at its rows i, in time near
-// linear in the number of rows. Both processors use them. Scores are put into boxes of one width. The kernels have no
-// singularity nearer to the real axis than pi, so a two-dimensional Chebyshev expansion between two boxes converges at
-// the same rate for all pairs of boxes, including neighbours and a box with itself.
+// linear in the number of rows. CPU and GPU use the tables. Scores are put into boxes of one width. Sigma and its
+// derivative have no singularity nearer to the real axis than pi. So a two-dimensional Chebyshev expansion between two
+// boxes converges at the same rate for all pairs of boxes, including neighbours and a box with itself.
 #pragma once
 
 #include <cmath>

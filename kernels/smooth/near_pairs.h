@@ -1,6 +1,7 @@
 // Smooth ranks and their derivatives for one list with widely spread scores. Rows are sorted, and sigmoids are computed
-// only for near pairs; for all other pairs a sigmoid is 0 or 1 to rounding. Each function does nothing and returns
-// false if scores are not spread widely enough, if too many of them are close together, or if one is NaN.
+// only for pairs of rows with near scores; for all other pairs a sigmoid is 0 or 1 to rounding. Each function does
+// nothing and returns false if scores are not spread widely enough, if too many scores are close together, or if a
+// score is NaN.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The lanes that share the pairs of a list: lanes of a warp, or a block. A lane has one target, or several lanes share
-// one target and divide its sources.
+// The GPU lanes that share the pairs of a list: lanes of a warp, or of a block. A lane computes one target row, or
+// several lanes share one target row and divide its source rows.
 #pragma once
 
 #include <cstdint>

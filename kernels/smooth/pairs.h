@@ -1,4 +1,4 @@
-// The CPU's inner loops over pairs of rows for smooth ranks, compiled once per instruction set. They need one
+// The CPU's inner loops over pairs of rows for smooth ranks, compiled once per instruction set. The loops need one
 // exponential per row and none per pair (pair_ratio.h).
 #pragma once
 

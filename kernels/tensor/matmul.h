@@ -1,5 +1,5 @@
-// Matrix products on the CPU. They do not use a library: libraries choose block sizes by the processor's caches and
-// registers, and here the bits must not depend on the processor.
+// Matrix products on the CPU, written without a library: libraries choose block sizes by the processor's caches and
+// registers, but the bits of a result must not depend on the processor.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct AffineBound {
   const char* name;
   Needs needs;  // the statistics of the metric that the bound uses
   Line (*line)(const BoundStats&);
-  const char *formula, *source, *text;  // texts for `moonrank doc`
+  const char *formula, *source, *text;  // texts about the bound that `moonrank doc` prints
 };
 
 const std::vector<AffineBound>& affine_bounds();

@@ -1,4 +1,5 @@
-// Statistics of a metric over all rankings, per list. Bounds are computed from them.
+// Statistics (minimum, maximum, mean, variance) of a metric over all rankings of a list, from which bounds are
+// computed.
 #pragma once
 
 #include <optional>

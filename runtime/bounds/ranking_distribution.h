@@ -1,4 +1,4 @@
-// Distributions of metrics as arguments and results of Lua functions.
+// Makes distributions of metrics over random rankings arguments and results of Lua functions.
 #pragma once
 
 #include <memory>

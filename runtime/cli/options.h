@@ -1,4 +1,4 @@
-// The command line of `moonrank`.
+// Parses the command line of `moonrank`.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The process's environment: the standard streams and the variables MOONRANK_*.
+// Checks the process's environment: the standard streams and the variables MOONRANK_*.
 #pragma once
 
 struct lua_State;

@@ -47,7 +47,7 @@ inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
 
 /// The item that has exactly `rank` smaller items outside of `known` (ascending, from 1).
 inline int64_t unseen_item(const std::vector<int64_t>& known, int64_t rank) {
-  // there are known[i] - 1 - i unseen items before known[i]
+  // Bisection, because known[i] - 1 - i unseen items are smaller than known[i].
   int64_t low = 0, high = static_cast<int64_t>(known.size());
   while (low < high) {
     const int64_t middle = (low + high) / 2;

@@ -1,4 +1,4 @@
-// The rows of a piece of a LETOR file, in the order of the file.
+// The parsed rows of a piece of a LETOR file, in the order of the file.
 #pragma once
 
 #include <cstdint>

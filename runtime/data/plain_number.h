@@ -22,7 +22,7 @@ inline Digits leading_digits(const char* at) {
   // number of digits before the first other character; 8 if all are digits
   const int count = std::countr_zero(others) >> 3;
   if (count == 0) return {0, 0};
-  word <<= 64 - 8 * count;  // shifts the digits as if zeros preceded them
+  word <<= 64 - 8 * count;  // moves the digits as if zeros preceded them, so that there are always 8 digits
   word = word * 10 + (word >> 8);
   const uint64_t low = (word & 0x000000FF000000FF) * 0x000F424000000064,
                  high = ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001;

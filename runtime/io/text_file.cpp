@@ -50,7 +50,7 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
     if (static_cast<int64_t>(filled) > limit.bytes()) fail(path, limit.text());
     if (status == Z_STREAM_END) {
       if (left == 0) break;
-      inflateReset(&z);  // another gzip member follows
+      inflateReset(&z);  // another gzip member follows in the same file
       continue;
     }
     if (status == Z_BUF_ERROR || (status == Z_OK && left == 0 && z.avail_out > 0)) {

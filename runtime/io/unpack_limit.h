@@ -1,4 +1,4 @@
-// Limits the size of unpacked data.
+// Limits the size of the data that is unpacked from a compressed file.
 #pragma once
 
 #include <algorithm>

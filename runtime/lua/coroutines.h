@@ -1,4 +1,4 @@
-// Makes Ctrl-C work in coroutines: its signal handler must know which coroutine runs.
+// Makes Ctrl-C work in coroutines: the signal handler of Ctrl-C must know which coroutine runs.
 #pragma once
 
 #include "runtime/lua/lua.h"

@@ -1,4 +1,4 @@
-// Creates a Lua state with Moonrank.
+// Opens Lua's libraries and Moonrank's core in a new Lua state.
 #pragma once
 
 #include <string_view>

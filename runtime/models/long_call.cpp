@@ -58,7 +58,7 @@ void LongCall::complete(State& state, std::function<void()>& work) {
 void LongCall::run(std::function<void()> work) {
   settle();
   const auto state = std::make_shared<State>();
-  ++running;  // counted here, because the thread may start only after Ctrl-C has ended the wait
+  ++running;  // is counted here, because the thread may start only after Ctrl-C has ended the wait for it
   try {
     std::thread([state, work = std::move(work)]() mutable { complete(*state, work); }).detach();
   } catch (...) {

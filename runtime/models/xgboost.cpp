@@ -13,7 +13,7 @@ constexpr const char* package = " (in Debian 12: apt install libxgboost0, 1.7.4)
 Xgboost::Xgboost() : SharedLibrary("libxgboost.so.0", "trees are grown by XGBoost's library") {
   int major = 0, minor = 0, patch = 0;
   version_(&major, &minor, &patch);
-  // objectives, defaults and the format of saved trees may differ in other versions
+  // Accepts version 1.7 only: in other versions, objectives, defaults and the format of saved trees may differ.
   if (major != 1 || minor != 7)
     throw std::runtime_error("XGBoost's library has version " + version() + ", expected 1.7");
   check(global_(R"({"verbosity": 0})"));
@@ -29,7 +29,8 @@ void Xgboost::check(int result) const {
   if (result == 0) return;
   std::string text = last_error_();
   if (text.find("std::bad_alloc") != std::string::npos) throw std::bad_alloc();
-  // the message has the form "[12:00:00] file.cc:10: what\nStack trace: ..."
+  // XGBoost's message has the form "[12:00:00] file.cc:10: what", a line break, "Stack trace: ...". The time and the
+  // stack trace are cut off.
   if (const size_t end = text.find("Stack trace:"); end != std::string::npos) text.erase(end);
   if (const size_t stamp = text.find("] "); stamp != std::string::npos && text[0] == '[') text.erase(0, stamp + 2);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();

@@ -1,4 +1,4 @@
-// Gather and scatter along a dimension.
+// Gather and scatter of tensor entries along a dimension.
 #pragma once
 
 #include "runtime/tensor/tensor.h"

@@ -1,4 +1,4 @@
-// The ideal DCG of a list: its grades in descending order.
+// The ideal DCG of a list: the DCG of its rows in descending order of grades.
 #pragma once
 
 #include <limits>

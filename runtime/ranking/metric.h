@@ -40,7 +40,7 @@ struct MetricDefinition {
   Takes cutoff = never;                // @k
   std::optional<Parameter> parameter = {};
   std::vector<std::string> options = {};  // names of the supported options among gain, denominator, top
-  bool minimize = false;                  // true if smaller values are better
+  bool minimize = false;                  // true if smaller values of the metric are better
   bool graded = false;                    // true if the metric depends on grades, not only on relevance
   bool compares_grades = false;           // true if the metric only compares which of two grades is higher
   bool needs_k_rows = false;              // true if a list with fewer than k rows has the value 0
@@ -48,8 +48,8 @@ struct MetricDefinition {
   std::string empty = "skip";             // default rule for the value of lists without relevant rows
   // true if, without `top` (the largest grade), a list's loss depends on the other lists of its batch
   bool loss_needs_top = false;
-  bool reads_relevant_only = false;  // true if irrelevant rows matter only by their number
-  bool ignores_missing = false;      // true if relevant rows that a run lacks do not change the value
+  bool reads_relevant_only = false;  // true if only the ranks of relevant rows and the number of all rows matter
+  bool ignores_missing = false;      // true if relevant rows that are missing in a run do not change the value
   /// One value per list. Null if a Lua function computes the values.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
   /// The change of the metric by a swap of two rows, for LambdaRank.
@@ -58,7 +58,7 @@ struct MetricDefinition {
   Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double gain) = nullptr;
   /// Closed forms of the metric over all rankings of a list.
   const ClosedForms* closed = nullptr;
-  const char* about = "";  // description and source, if mr.metrics does not document it
+  const char* about = "";  // description and source of the metric, if mr.metrics does not document it
   int64_t script = 0;      // number of the Lua function that computes the metric; 0: no Lua function
 };
 

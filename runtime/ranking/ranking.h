@@ -1,4 +1,4 @@
-// A ranking of each list, computed once from scores. All exact metrics use it.
+// A ranking of each list, computed once from scores. All exact metrics use this ranking.
 #pragma once
 
 #include "kernels/ranking/order.h"

@@ -1,4 +1,4 @@
-// Minimization of a function of one variable.
+// Finds the minimum of a function of one variable.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Available memory of the system.
+// Finds how much memory the system has available.
 #pragma once
 
 #include <cstdint>

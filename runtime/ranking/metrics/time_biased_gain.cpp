@@ -1,7 +1,7 @@
-// Time-biased gain (Smucker & Clarke 2012) with its authors' user model. Reading a summary takes 4.4 seconds. It is
-// clicked with probability 0.64 if the row is relevant and 0.39 otherwise. Reading the document then takes 7.8 seconds
-// plus 0.018 seconds per word, with 500 words per document. A relevant document that was clicked is saved with
-// probability 0.77.
+// Time-biased gain (Smucker & Clarke 2012) with its authors' user model. Reading a summary takes 4.4 seconds. The
+// summary is clicked with probability 0.64 if the row is relevant and 0.39 otherwise. Reading the document then takes
+// 7.8 seconds plus 0.018 seconds per word, with 500 words per document. A relevant document that was clicked is saved
+// with probability 0.77.
 
 #include "kernels/core/functions.h"
 #include "runtime/ranking/metrics/values.h"
