@@ -129,7 +129,7 @@ struct Backend {
   template <class Work>
   static void lists(int64_t count, const Work& work) {
     constexpr int threads = 128;
-    // With at most this many lists, all of them get a block at once. A warp per list would leave lanes idle.
+    // With at most this many lists, every list gets a block at once. A warp per list would leave lanes idle.
     const int64_t few = static_cast<int64_t>(gpu().multiprocessors()) * 16;
     if (count <= few) {
       launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);

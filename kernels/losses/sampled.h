@@ -18,7 +18,7 @@ struct SampledLoss {
   Ragged lists;
   Chosen relevant;
   RandomKey key;
-  int64_t rows_before;  // number of rows of the batch before these lists, if the batch is computed in parts
+  int64_t rows_before;  // number of rows in earlier parts of the batch, if the batch is computed in parts
   int64_t draws;
   Span<int64_t> drawn;
   Span<double> slopes;

@@ -13,7 +13,7 @@ constexpr int64_t room = 16;
 template <class Real>
 int64_t prepared(Real* x, int64_t n, Real shift) {
   const int64_t end = (n + room - 1) / room * room;
-  // smaller entries are raised to this: adding e^-345 does not change a sum of at least 1
+  // smaller entries are raised to `least`: adding e^-345 does not change a sum of at least 1
   const Real least = shift - 345;
   for (int64_t j = 0; j < n; ++j) x[j] = x[j] < least ? least : x[j];
   for (int64_t j = n; j < end; ++j) x[j] = least;

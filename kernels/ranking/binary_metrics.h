@@ -80,7 +80,7 @@ struct FirstRelevant {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list);
     // All relevant rows that have no relevant row above them are in one run of tied rows, so any of them finds the run.
-    // This takes the one with the largest row number.
+    // `found` is the row with the largest number.
     const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
       const int64_t i = v.counted(list, slot);
       return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};

@@ -145,7 +145,7 @@ void SampleFolder::remove_oldest(int64_t most) const {
 
 SampleFolder::Turn SampleFolder::take_turn(const std::string& rankings_key) const {
   try {
-    // There are only a few lock files, so two shapes may have the same one: they are drawn one after the other.
+    // There are only a few lock files. Two list shapes with the same lock file are drawn one after the other.
     const fs::path locks = folder_ / "locks";
     std::error_code unmade;
     fs::create_directories(locks, unmade);

@@ -15,7 +15,7 @@ struct Draws {
   int64_t each;
   int64_t seed;
   std::string stream;
-  int64_t rows_before;  // number of rows of the batch before these lists, if the batch is computed in parts
+  int64_t rows_before;  // number of rows in earlier parts of the batch, if the batch is computed in parts
 };
 
 /// Runs the kernel that `kernel` picks from the table. Returns the value, or the second derivatives by each score alone
