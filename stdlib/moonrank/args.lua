@@ -1,5 +1,5 @@
--- Command line options of a script (mr.args). Each option is declared once with its default, which gives its type.
--- --help comes from these declarations.
+-- Command line options of a script (mr.args). A script declares each option with its default value, whose type is the
+-- type of the option. The text of --help is made from the declarations.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local paths = require "moonrank.system.paths"
@@ -26,7 +26,7 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- Returns a hint for a misspelt name, such as ", did you mean '--epochs'?"; "" if no name is close.
+-- Returns the end of an error about a misspelt option: ", did you mean '--epochs'?", or "" if no known name is similar.
 local function hint(name, names, prefix)
   local near = check.nearest(name, names)
   return near and (", did you mean '%s%s'?"):format(prefix, near) or ""
@@ -47,12 +47,12 @@ local function among(value, values)
   return false
 end
 
--- True if the value has the option's type. An integer also counts as a number.
+-- True if the value has the type `kind` of an option. An integer is accepted where a number is expected.
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
 local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
 
--- Raises an error if fields of a declaration do not fit its type.
+-- Raises an error if the declaration of an option contradicts itself, e.g. if its default is not of its declared type.
 local function check_fields(name, d)
   local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
   if not d.type then refuse "has neither a default nor a type. Declare one of them" end
@@ -73,7 +73,8 @@ local function check_fields(name, d)
   end
 end
 
--- Returns the declaration of an option. A table with named fields is a declaration; a list is the default of a list.
+-- Returns the declaration of an option. The script gives a table with named fields (default, help, ...), or only the
+-- default value. An array is the default of an option that takes several values.
 local function declared_of(name, value)
   local declared = { default = value }
   if type(value) == "table" and next(value) ~= nil and #value == 0 then
@@ -88,7 +89,7 @@ local function declared_of(name, value)
   return declared
 end
 
--- Reads a value of a type from a text; nil if the text is not such a value.
+-- Converts the text of a command line argument to a value of type `kind`; nil if the text is not such a value.
 local function read(kind, text)
   if kind == "string" then return text end
   if kind == "boolean" then return ({ ["true"] = true, ["false"] = false })[text] end
@@ -103,7 +104,7 @@ local function written(value)
   return table.concat(parts, ",")
 end
 
--- Writes the range of an option: " from 1 to 5", " from 1", or "".
+-- Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
 local function range_text(declared)
   return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
 end
@@ -115,7 +116,8 @@ local function ends_so(value, endings)
   return false
 end
 
--- Reads a value from a text; nil if the declaration does not allow it.
+-- Converts a text from the command line to a value of type `kind`. Returns nil if the option's declaration excludes the
+-- value by its type, range, choices or endings.
 local function element_of(declared, kind, text)
   local value = read(kind, text)
   if value == nil or value ~= value then return nil end
@@ -158,7 +160,7 @@ local function sorted_names(declarations)
   return names
 end
 
--- Returns the comment at the beginning of a script.
+-- Returns the comment at the beginning of a script, which --help prints above the options.
 local function description(script)
   local file = script and core.is_file(script) and io.open(script, "r")
   if not file then return "" end
@@ -237,7 +239,8 @@ local function parse(declarations, words, script)
   return values
 end
 
--- Applies the values that given flags set for other options.
+-- Gives other options the values in `sets` of each flag on the command line. Ends the script with an error if an option
+-- in `sets` or `ignores` was given beside the flag.
 local function apply_flags(declared, values)
   local made = {}
   for _, flag in ipairs(sorted_names(declared)) do
@@ -255,8 +258,8 @@ local function apply_flags(declared, values)
   for other, value in pairs(made) do values[other] = value end
 end
 
--- Ends the script if a path on the command line does not fit the `path` of its declaration. Runs
--- before the defaults are filled in.
+-- Ends the script with an error if a path on the command line is not of the kind that its option declares (`path`),
+-- e.g. an existing file. Default paths are not checked.
 local function check_paths(declared, values)
   for _, name in ipairs(sorted_names(declared)) do
     local kind, value = declared[name].path, values[name]
@@ -268,7 +271,8 @@ local function check_paths(declared, values)
   end
 end
 
--- Only flags may name other options, and these must exist.
+-- Raises an error if `sets` or `ignores` is declared for an option that is not a flag, or names an option that is not
+-- declared. The values in `sets` must have the types of their options.
 local function check_flags(declared)
   for name, d in pairs(declared) do
     local others = { table.unpack(d.ignores or {}) }
@@ -289,16 +293,17 @@ local function check_flags(declared)
   end
 end
 
--- The option --device, which every script has.
+-- Declaration of the option --device, which every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors (default: the program's)" }
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas; `-` and `_` in names are
----equivalent. Every script has `--device`, which sets mr.device. A flag may set other options, as
----`smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}` does; to give these options
----too is an error. Numbers outside `least` to `most`, empty lists, and a path that is not of the
----kind in `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
----script with status 2, `--help` with 0. Reading an undeclared option is an error.
+---equivalent. Every script has `--device`, which sets mr.device. A flag may set or ignore other
+---options, as in `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`. Passing
+---`--smoke` together with `--epochs` or `--data` is then an error. Numbers outside `least` to
+---`most`, empty lists, and paths of another kind than `path` ("file", "folder", "new file", ...)
+---are errors, too. A wrong command line ends the script with status 2, and `--help` ends it with
+---status 0. Reading an option that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>

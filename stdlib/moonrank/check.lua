@@ -1,10 +1,11 @@
--- Checks of arguments, and the errors that they raise. An error names the script's line, not the library's.
+-- Checks of arguments, and functions that raise errors about them. An error has the position of the script's line that
+-- called the library, not the position of a line in the library.
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
+local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 local M = {}
 
--- Returns the level for `error` in the calling function, so that the error has the position of the first function
--- outside the standard library.
+-- Returns the level argument for `error`, such that the message begins with the position of the nearest caller outside
+-- the standard library.
 local function script_level()
   local level = 2
   while true do
@@ -15,7 +16,8 @@ local function script_level()
   end
 end
 
----Raises `message` with the position of the script that called into the library.
+---Raises an error with a formatted message. Its position is the line of the script that called into
+---the library.
 ---@param message string
 ---@param ... any  arguments of string.format
 function M.fail(message, ...)
@@ -23,14 +25,16 @@ function M.fail(message, ...)
   error(text, script_level())
 end
 
----Returns the text of an error, without its position and the name of the function that raised it.
+---Returns an error message without its position ("file:line: ") and without the name of the
+---function that raised the error.
 ---@param message any
 ---@return string
 ---Example: `require("moonrank.check").reason("x.lua:3: load: no tensor 'a'")   --> no tensor 'a'`
 function M.reason(message) return (tostring(message):gsub("^[^\n]-:%d+: ", ""):gsub("^[%a_][%w_]*: ", "")) end
 
----Returns the text of an error that the library raises again. The error keeps its position if that
----is outside the library, e.g. in a function of a script.
+---Returns the text of a caught error that the library raises again. A position in a function of the
+---script is kept. A position inside the library is removed, because the new error has the position
+---of the script's line that called the library.
 ---@param message any
 ---@return string
 function M.retold(message)
@@ -40,7 +44,7 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
----Raises an error if a text is not UTF-8, which JSON files cannot hold.
+---Raises an error if a text is not UTF-8, because JSON files cannot hold other text.
 ---@param where string
 ---@param what string
 ---@param text string
@@ -53,7 +57,8 @@ end
 ---@param text string
 function M.warn(text) io.stderr:write(core.safe_text(text, true), "\n") end
 
----Returns a text without the blanks at its end. It takes linear time; a pattern may take quadratic time.
+---Returns a text without the spaces at its end. The loop takes linear time; a Lua pattern may take
+---quadratic time.
 ---@param text string
 ---@return string
 ---Example: `#require("moonrank.check").without_end_blanks("a b  ")   --> 3`
@@ -63,7 +68,8 @@ function M.without_end_blanks(text)
   return text:sub(1, last)
 end
 
----Returns the kind of a value for messages: the name of its class, else its Lua type.
+---Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use
+---it.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
@@ -73,7 +79,7 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Raises an error if `tensors` is not a table.
+---Raises an error if the argument `tensors` is not a table of tensors, but e.g. a single tensor.
 ---@param where string
 ---@param tensors any
 function M.tensors(where, tensors)
@@ -82,7 +88,7 @@ function M.tensors(where, tensors)
   M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
 end
 
----Raises an error if `f` is not a function.
+---Raises an error if the argument `f` is not a function.
 ---@param where string
 ---@param f any
 function M.runs(where, f)
@@ -91,18 +97,19 @@ function M.runs(where, f)
   M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, found, where)
 end
 
----Returns the name in `known` that is closest to `name`, or nil if none is close.
+---Returns the name in `known` that is most similar to `name`, or nil if none is similar.
 ---@param name string
 ---@param known string[]
 ---@return string?
 ---Example: `require("moonrank.check").nearest("minmx", {"none", "minmax"})   --> minmax`
 function M.nearest(name, known) return core.nearest_name(tostring(name), known) end
 
--- Returns a name in lower case, without underscores and without "loss" at its end.
+-- Returns a name in the form in which names are compared: in lower case, without underscores, and without "loss" at its
+-- end ("BCE_Loss" gives "bce").
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
----Returns what to write instead of a name that other libraries or beginners in Lua use; nil if there
----is no advice.
+---Returns advice on a name that other libraries or beginners in Lua use: what to write here
+---instead. Returns nil if there is no advice.
 ---@param place string  "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", any other index as "[...]"
 ---@return string?
@@ -119,8 +126,8 @@ function M.other_name(place, name)
   end
 end
 
----Raises an error because there is no `what` of this name. The error says what to write instead, or offers the nearest
----name and lists all.
+---Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or
+---offers the nearest known name and lists all known names.
 ---@param what string
 ---@param name any
 ---@param known string[]
@@ -148,7 +155,7 @@ function M.names(t)
   return names
 end
 
----Returns true if the value is a tensor.
+---Returns true if the value is a tensor (mr.Tensor).
 ---@param value any
 ---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
 function M.is_tensor(value)
@@ -162,7 +169,7 @@ function M.is_lists(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
 end
 
--- True for errors that are not about the call that was tried: Ctrl-C and lack of memory.
+-- True if an error is due to Ctrl-C or lack of memory. Such an error is not a failure of the function that raised it.
 local function from_elsewhere(message)
   if type(message) ~= "string" then return false end
   return message == "interrupted" or message:find "memory$" or message:find("out of memory: ", 1, true)
@@ -173,16 +180,16 @@ local function unless_from_elsewhere(ok, message, ...)
   return ok, message, ...
 end
 
----Calls a function like pcall, but raises Ctrl-C and lack of memory again. Otherwise the caller would take them for a
----failure of the function.
+---Calls a function like pcall, but raises errors by Ctrl-C and lack of memory again. Otherwise the
+---caller would take such an error for a failure of the function.
 ---@param f function
 ---@return boolean ok
 ---@return any  what f returned, or the error
 ---Example: `require("moonrank.check").attempt(error, "no", 0)   --> false, no`
 function M.attempt(f, ...) return unless_from_elsewhere(pcall(f, ...)) end
 
----Returns a field or method of an object, which may be of a script's class; nil if the object lacks it, or if reading
----it raises an error.
+---Returns a field or method of any object, also of an object whose class a script defines. Returns
+---nil if the object has no such field, or if reading the field raises an error.
 ---@param of any
 ---@param name string
 ---@return any
@@ -192,7 +199,7 @@ function M.field(of, name)
   return ok and value or nil
 end
 
----Raises an error if a list also has named fields, which would be ignored.
+---Raises an error if an array also has named fields, because they would be ignored.
 ---@param where string
 ---@param name string
 ---@param sequence table
@@ -210,7 +217,8 @@ end
 ---Returns true if the value is a number that is neither NaN nor infinite.
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----Returns true for {lowest, highest}: two numbers in ascending order, of at most `largest` in absolute value.
+---Returns true if an array is a range {lowest, highest}: two numbers in ascending order, each at
+---most `largest` in absolute value.
 ---@param range any[]
 ---@param largest number
 ---@return boolean
@@ -220,7 +228,8 @@ function M.is_range(range, largest)
   return #range == 2 and type(low) == "number" and type(high) == "number" and -largest <= low and low < high and high <= largest
 end
 
----Raises an error unless `value` is one of `choices`. The error offers the nearest choice and lists all.
+---Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest
+---choice and lists all choices.
 ---@param where string    function name for messages
 ---@param name string     name of the option
 ---@param value any
@@ -239,15 +248,16 @@ function M.choice(where, name, value, choices)
   M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
 end
 
-local inner = setmetatable({}, { __mode = "k" })  -- original functions, by the wrappers that `exact` made
+local inner = setmetatable({}, { __mode = "k" })  -- wrapper made by `exact` -> the function that it wraps
 
--- Advice in errors about surplus arguments, by the name of the method that received them.
+-- Ends of errors about surplus arguments, by the name of the method that received the argument. After x:to_csv("file"),
+-- the error says how to write the text to a file.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
--- Raises an error if an argument after the first `most` is given. Surplus nils are accepted, because they have no
--- effect.
+-- Raises an error if an argument after the first `most` arguments is not nil. A surplus nil has no effect and is
+-- accepted.
 local function refuse_surplus(name, f, most, ...)
   local parameters = {}
   for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
@@ -269,17 +279,17 @@ end
 
 local function passed(...) return ... end
 
--- True if a value with another metatable than the class's can be the object of a method. It can if
--- its own class also has the method, or if it is a script's table that stands for an object.
--- Objects of the core are never tables.
+-- True if a value whose metatable is not `class` can still be the object of a method of the class. Either the value's
+-- own class has a method of this name, or the value is a script's table that stands for an object. A table cannot stand
+-- for an object of a core class.
 local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
   return type(value) == "table" and rawget(class, "__gc") == nil
 end
 
--- Raises an error if more arguments are given than a function takes, or if a method was called with a dot, so that its
--- first argument is taken for the object.
+-- Raises an error if a call has more arguments than the function takes, or if a method was called with a dot instead of
+-- a colon, so that a wrong value is taken for the object.
 local function refuse(name, f, most, meta, ...)
   if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
   local class, method = name:match "([%a_]+):(.*)"
@@ -289,8 +299,8 @@ local function refuse(name, f, most, meta, ...)
     method)
 end
 
----Wraps a function so that surplus arguments are errors, which Lua would drop silently. A value that is not a Lua
----function, or a function with any number of arguments, is returned unchanged.
+---Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A
+---function in C, a function with `...`, and a value that is not a function are returned unchanged.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -303,19 +313,20 @@ function M.exact(name, f, meta)
   local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
   local function wrapper(...)
     if select("#", ...) > most or method and getmetatable((...)) ~= meta then refuse(name, f, most, meta, ...) end
-    return passed(f(...))  -- not a tail call: errors of the core read the function's name from this frame
+    return passed(f(...))  -- a tail call would remove the stack frame from which core errors read the function's name
   end
   inner[wrapper] = f
   return wrapper
 end
 
----Returns the function that `exact` wrapped; any other value is returned unchanged.
+---Returns the original function of a wrapper that `exact` made; any other value is returned
+---unchanged.
 ---@param f any
 ---@return any
 function M.inner(f) return inner[f] or f end
 
----Wraps all functions of a table by `exact`, also those that are assigned later. Metamethods except `__call` are not
----wrapped, because Lua passes surplus arguments to them.
+---Wraps all functions of a table by `exact`, also functions that are assigned to the table later.
+---Metamethods except `__call` are not wrapped, because Lua passes surplus arguments to them.
 ---@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
 ---@param functions table
 ---@param class? table  metatable of the objects whose methods these are
@@ -332,8 +343,8 @@ function M.exact_all(prefix, functions, class)
   return setmetatable(functions, meta)
 end
 
----Raises an error because objects of a class have no field of this name. The error says what to write instead, or
----offers the nearest name.
+---Raises an error about a field that objects of a class do not have. The error says what to write
+---instead, or offers the nearest field name.
 ---@param class string
 ---@param name any
 ---@param known string[]
@@ -345,7 +356,7 @@ function M.no_field(class, name, known)
   M.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
 end
 
--- Returns the names of the fields and methods of an object.
+-- Returns the names of the fields and methods of an object. An error about a misspelt name offers the nearest of them.
 local function fields_of(self, class)
   local known = {}
   for _, fields in ipairs{ self, class } do
@@ -356,9 +367,9 @@ local function fields_of(self, class)
   return known
 end
 
----Makes a class of the standard library. Its objects are made by setmetatable(t, class). Reading an unknown field of an
----object is an error. A surplus argument of a method is an error, too, except in internal classes such as
----"mr.sweep.Store".
+---Makes a class of the standard library: a metatable whose objects are made by setmetatable(t,
+---class). Reading an unknown field of an object is an error. A surplus argument of a method is an
+---error, too, except in internal classes such as "mr.sweep.Store".
 function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end

@@ -1,4 +1,5 @@
--- mr.checkpoint: keeps the results of a part of an experiment in a file, and reads them when the script runs again.
+-- mr.checkpoint: stores the tensors that a step of an experiment computes in a file, and reads the file when the script
+-- runs again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -7,8 +8,8 @@ local setting = require "moonrank.system.settings"
 
 local M = {}
 
--- Raises an error if a file has other settings, and names the first that differs. `settings` and `was` are texts,
--- `given` are the values.
+-- Raises an error if the checkpoint file `path` was written with other settings, and names the first setting that
+-- differs. `was` has the file's settings as texts, `settings` the present ones as texts, `given` their values.
 local function compare(path, settings, was, given)
   local names = {}
   for name in pairs(settings) do names[name] = true end
@@ -23,7 +24,8 @@ local function compare(path, settings, was, given)
   end
 end
 
--- Returns the stored tensors, or nil if there is no file. Other settings or another numerics version are errors.
+-- Returns the tensors in a checkpoint file, or nil if the file does not exist. Raises an error if the file was written
+-- with other settings, or under another numerics version without `mix_numerics`.
 local function stored(path, settings, given, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
@@ -53,7 +55,8 @@ local function check_arguments(path, settings, compute)
   if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
 end
 
--- Returns the results of `compute`. Raises an error if they are not tensors by name, because a file cannot hold them.
+-- Returns the table that `compute` returned. Raises an error unless its entries are tensors with names, because a
+-- checkpoint file cannot hold anything else.
 local function checked_results(results)
   if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
   for name, x in pairs(results) do
@@ -86,16 +89,16 @@ local checkpoint_options = declare("mr.CheckpointOptions", {
     help = "accept results of another numerics version, which may differ in their last digits" },
 })
 
----Returns the tensors that `compute` returns, by name. The first call computes them and keeps them
----in the file `path` (safetensors; missing folders are made). Later calls read the file. It is
----written whole or not at all. If Ctrl-C was pressed while `compute` ran, nothing is written and
----the error `interrupted` is raised, even if `compute` caught it, as mr.fit does.
+---Returns the tensors that `compute` returns, by name. The first call computes the tensors and
+---stores them in the file `path` (safetensors; missing folders are made). Later calls read the
+---file. The file is written whole or not at all. If Ctrl-C was pressed while `compute` ran, nothing
+---is written and the error `interrupted` is raised, even if `compute` caught it, as mr.fit does.
 ---
 ---Settings (any name except `format` and `numerics`) are stored with the tensors. A file with other
----settings, of another numerics version (unless `mix_numerics = true`), or of another kind is an
----error and is not changed. Datasets, folds and ratings in the settings, such as
----`{seed = 1, data = fold}`, are compared by their fingerprints, and tables by their contents. A
----function is an error, because it has no text.
+---settings, a file of another numerics version (unless `mix_numerics = true`), and a file that is
+---not a checkpoint are errors; the file is not changed. Datasets, folds and ratings in the
+---settings, such as `{seed = 1, data = fold}`, are compared by their fingerprints, and tables by
+---their contents. A function in the settings is an error, because functions cannot be compared.
 ---@param path string
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
@@ -121,7 +124,7 @@ function M.checkpoint(path, settings, compute, options)
   core.make_folder(path)
   local before = core.interrupts()
   results = checked_results(compute())
-  -- `compute` may have caught Ctrl-C, as mr.fit does: its results are then incomplete
+  -- `compute` may have caught Ctrl-C, as mr.fit does. Its results are then incomplete and must not be stored.
   if core.interrupts() > before then error("interrupted", 0) end
   local names, tensors, keys, values = check.names(results), {}, check.names(settings), {}
   for i, name in ipairs(names) do tensors[i] = results[name] end

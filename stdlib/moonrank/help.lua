@@ -1,5 +1,6 @@
--- Documentation in the terminal, from the comments above functions (LuaCATS) and, for functions of the core, from the
--- op tables. The comment of a function is found by the file and line of the function's definition.
+-- Documentation in the terminal: from the LuaCATS comments above Lua functions and, for functions of the C++ core, from
+-- the tables in which the core registers its operations. The comment of a Lua function is found by the file and line of
+-- the function's definition.
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
 local check = require "moonrank.check"
@@ -99,7 +100,8 @@ local function written(entry)
   return written_table(entry.path, entry.value)
 end
 
--- Returns the documentation of a class with its fields and methods; nil if it has neither.
+-- Returns the documentation of a class as text, with its fields and methods; nil if the class has neither fields nor
+-- methods.
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(entries.class_members(name, all)) do
@@ -120,7 +122,7 @@ local function written_class(name, all)
   return table.concat(lines, "\n")
 end
 
--- Internal classes, whose objects scripts never get.
+-- Internal classes. Documentation leaves them out, because scripts never get their objects.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint", "Group",
   "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
@@ -133,13 +135,14 @@ local function classes_met()
   return names
 end
 
--- True for the names that scripts use; false for methods of classes that stay within the library.
+-- True if a path such as "mr.Run.test" is public; false for methods and fields of classes that only the library uses.
 local function is_public(path)
   local class = path:match "^(mr%.[%w_.]-%u%w*)[:.]"
   return not class or not inner[class] and not class:match "^mr%.%l+%.%u"
 end
 
--- Returns all public documentation, for the search.
+-- Returns the public documentation for the search: path, summary and text of each function, class, bound, metric,
+-- recipe and page.
 local function documents(all)
   local found = {}
   local function put(path, short, text, parts) found[#found + 1] = { path = path, summary = short, text = text, parts = parts } end
@@ -181,7 +184,8 @@ local function documents(all)
   return found
 end
 
--- Lists modules and functions of `mr`, then the names of classes, bounds, metrics, recipes and pages of the manual.
+-- Returns the list of all names as text: modules and functions of `mr`, then the names of classes, bounds, metrics,
+-- recipes and pages of the manual.
 local function written_root(root)
   local lines = { written_table("mr", root) }
   local function list(what, names)
@@ -200,15 +204,16 @@ local function written_root(root)
   return table.concat(lines, "\n\n")
 end
 
--- True if a topic means a path: both are equal, or the path ends with the topic after a dot or
--- colon ("ndcg" means mr.metrics.ndcg and mr.losses.ndcg).
+-- True if a topic that the user looks up is the full path of a function or class, or the end of its path after a dot or
+-- colon. "ndcg" means mr.metrics.ndcg and mr.losses.ndcg.
 local function means(path, topic)
   if path == topic then return true end
   local before = path:sub(-#topic - 1, -#topic - 1)
   return path:sub(-#topic) == topic and (before == "." or before == ":")
 end
 
--- Returns the names that are offered for a misspelt one: last parts of paths, and whole paths.
+-- Returns the names among which the nearest one is offered for a misspelt topic: full paths such as "mr.metrics.ndcg",
+-- and last names such as "ndcg".
 local function known_names(all)
   local names, seen = {}, {}
   local function put(name)
@@ -225,7 +230,8 @@ local function known_names(all)
   return names
 end
 
--- Searches the documentation for the words of a topic that is not a name.
+-- Searches the documentation for the words of a topic that is not a name. Returns the hits as text; raises an error if
+-- there are none.
 local function searched(topic, all)
   local near = check.nearest(topic, known_names(all))
   local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
@@ -234,15 +240,15 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
--- Returns the documentation of everything with this name: classes, functions, methods, bounds, metrics, recipes, pages.
--- For a metric with parameters, "ndcg@10", only documentation of that metric.
+-- Returns the documentation of everything with this name, as a list of texts: classes, functions, methods, bounds,
+-- metrics, recipes and pages. A metric with a cutoff, such as "ndcg@10", gets only the metric's documentation.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
   local parts, class = {}, topic:match "^mr%." and topic or "mr." .. topic
   if class:match "^mr%.%u" or docs.class(class) then add(parts, written_class(class, all)) end
   for _, entry in ipairs(all) do
-    -- a metric without a docstring is documented by the registry
+    -- a metric function without a docstring is skipped here; the metric registry's documentation is added below
     local wordless = of_metric and type(entry.value) == "function" and not docs.item(entry.value)
     local is_meant = means(entry.path, topic) or entry.path == measuring
     if is_meant and not wordless then add(parts, written(entry)) end
@@ -253,7 +259,7 @@ local function named(topic, all)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
   local page = texts.page(topic)
   if page then add(parts, (page.text:gsub("\n*$", ""))) end
-  -- `fold` means mr.Fold
+  -- a lower-case topic such as `fold`, the usual name of a variable, also means the class mr.Fold
   if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end
   if #parts == 0 then
     for _, name in ipairs(topics.option_tables(topic)) do add(parts, written_class(name, all)) end
@@ -261,7 +267,8 @@ local function named(topic, all)
   return parts
 end
 
--- Returns the documentation of a name copied from a script: with calls and indices, or after a variable.
+-- Returns the documentation of a name that was copied from a script, with calls and indices (`ratings:folds{}[1]`) or
+-- after a variable (`x.grad`).
 local function meant(topic, all)
   local plain = topics.plain(topic)
   if plain == "" or plain:find "%s" then return {} end
@@ -269,21 +276,22 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or topics.written(member) } end
-  -- last part of a name such as x.grad, which begins with a variable, or mr.relu, a method written as a function
+  -- "grad" in x.grad, where x is a variable, and "relu" in mr.relu, where a method was written as a function
   local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
 end
 
----Returns the documentation of everything that a name means: functions, classes, methods, fields, options, bounds,
----metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be copied from a script. If nothing has this
----name, returns a list of documentation that contains its words, the best first.
+---Returns the documentation of everything that a name means: functions, classes, methods, fields,
+---options, bounds, metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be
+---copied from a script. If nothing has this name, all documentation is searched for the topic's
+---words, and the hits are listed, the best first.
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`, `minmax`, `learning rate`
 ---@return string        it is an error, with the nearest name, if nothing contains these words
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 ---Example: `(require "moonrank.help".about("fold:evaluate{}"):match "^[^\n]*")   --> mr.Fold:evaluate(model, metrics, options)`
 function M.about(topic)
   local all, root = entries.all()
-  local _ = root.bounds  -- loading mr.bounds fills the registry of bounds
+  local _ = root.bounds  -- loading the module mr.bounds registers the built-in bounds
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
   local parts = named(topic, all)
   if #parts == 0 then parts = meant(topic, all) end
@@ -292,7 +300,8 @@ function M.about(topic)
   return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
 end
 
----Returns the documentation of a value: a function, a module, or a name as for `about`.
+---Returns the documentation of a function, a module, or the class of an object. A string is taken
+---for a name, as by `about`.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
@@ -312,7 +321,8 @@ function M.of(value)
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 
----Prints the documentation of a value or a name. Without an argument, prints a list of all names.
+---Prints the documentation of a function, module, object or name. Without an argument, prints a
+---list of all names.
 ---@param value? any
 ---Example: `type(mr.help)   --> function`
 function M.help(value)

@@ -1,4 +1,4 @@
--- The manual as HTML pages in one folder: `moonrank doc --html DIR`. Each page can be read without other files and
+-- Writes the manual as HTML pages into a folder: `moonrank doc --html DIR`. Each page works without other files and
 -- without a network.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -11,7 +11,7 @@ local texts = require "moonrank.manual.texts"
 
 local M = {}
 
--- Links in the header of every page.
+-- Links in the header of every page: {file, title}.
 local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" }, { "papers.html", "Papers" },
   { "formats.html", "Files" } }
 
@@ -26,7 +26,8 @@ local function link_list(rows)
   return "<ul>\n" .. table.concat(items) .. "</ul>\n"
 end
 
--- Returns the pages of a folder of texts, each with a link to the next. The first page lists them.
+-- Returns the pages of a chapter, made from the Markdown files in `folder`. The first page lists all other pages, and
+-- each other page has a link to the next one.
 local function chapter(folder, names, links)
   local found = {}
   for i, name in ipairs(names) do
@@ -71,7 +72,7 @@ local function formats(links)
   return page
 end
 
--- Returns all pages as {file, html}, in the order of reading.
+-- Returns all pages of the manual as {file, html}, in the order of reading.
 local function all_pages()
   local book = reference.new()
   local links = book.links
@@ -93,7 +94,7 @@ local function all_pages()
   return all
 end
 
--- True if a file is a page that an earlier run wrote.
+-- True if a file is a page of the manual that an earlier run wrote. Such a file may be replaced.
 local function is_own(path)
   local file = path:match "%.html$" and core.is_file(path) and io.open(path, "rb")
   if not file then return false end
@@ -107,7 +108,7 @@ local function refuse(folder, name)
     .. "empty folder", folder, core.safe_text(name))
 end
 
--- Raises an error if `folder` is a file, or contains files other than pages of the manual.
+-- Raises an error if `folder` is a file, or a folder with files other than pages of the manual.
 local function check_folder(folder)
   if folder == "" then check.fail("doc --html: the name of the folder is empty") end
   if not core.file_exists(folder) then return end
@@ -119,22 +120,24 @@ local function check_folder(folder)
   end
 end
 
--- Calls a function of the core, and reports its error as an error of the command.
+-- Calls a function of the core, and reports its error as an error of `moonrank doc --html`.
 local function attempt(f, ...)
   local ok, message = pcall(f, ...)
   if message == "interrupted" then error(message, 0) end
   if not ok then check.fail("doc --html: %s", check.reason(core.error_text(message))) end
 end
 
----Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual are replaced. If the
----folder contains other files, this is an error and nothing is written. No file is deleted.
+---Writes the manual into a folder, which is made if it does not exist. Pages of an earlier manual
+---are replaced. If the folder contains any other file, an error is raised and nothing is written.
+---No file is deleted.
 ---@param folder string
 ---@return string  the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)
   local all = all_pages()
   attempt(core.make_folder, folder .. "/index.html")
-  for _, page in ipairs(all) do  -- the folder may have changed meanwhile, or its list may be incomplete
+  -- check each file again, because the folder may have changed since `check_folder` listed it
+  for _, page in ipairs(all) do
     if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then refuse(folder, page[1]) end
   end
   for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end

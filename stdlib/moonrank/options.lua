@@ -8,8 +8,8 @@
 --   })
 --   local o = step_options:read("mr.schedule.step", given)
 --
--- A text among the rows, such as "Data", begins a group of the documentation.
-local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
+-- A text between the options, such as "Data", is a heading for the options that follow it in the documentation.
+local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 
 local M = {}
 
@@ -46,19 +46,21 @@ local M = {}
 local Declaration = {}
 Declaration.__index = Declaration
 
--- Metatable of declarations that have not been used yet. They are prepared on first use, so that programs start faster.
+-- Metatable of option declarations that have not been used yet. A declaration is checked and indexed on its first use,
+-- so that programs start faster.
 local Unprepared = {}
 
-M.declared = {}  -- declarations by the name of their option table
+M.declared = {}  -- name of an option table, such as "mr.FitOptions" -> its declaration
 
--- Former names of options by their present names, for all declarations that have been used. Files that earlier versions
--- wrote have the former names.
+-- Present name of a renamed option -> its former name, which files of earlier versions contain. Only declarations that
+-- have been used are included.
 M.former_names = {}
 
--- Loads the module of errors and documentation, which most runs do not need.
+-- Loads the module for errors about options and for their documentation on demand, because most runs need neither.
 local function words() return require "moonrank.options.words" end
 
----Returns the alternatives of a type: two for "string|number", one for "fun(x: string|number)".
+---Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one
+---for "fun(x: string|number)".
 ---@param kind string
 ---@return string[]
 ---Example: `#require("moonrank.options").alternatives("string|(string|number)[]")   --> 2`
@@ -72,7 +74,8 @@ function M.alternatives(kind)
   return list
 end
 
----Returns the types that a row allows in addition to its choices.
+---Returns the types of values that an option accepts. If the option has a list of choices, the type
+---"string" is left out, because only the choices are accepted as texts.
 ---@param row mr.options.Row
 ---@return string[]
 function M.types_of(row)
@@ -97,9 +100,8 @@ end
 
 local plain = { boolean = true, string = true, table = true, ["function"] = true }
 
--- Returns a function that tests whether a value has a type. Types that are not listed here accept any value; `class`
--- and
--- `accept` may test it.
+-- Returns a function that tests whether a value has the type `kind`, and whether a number is in the option's range.
+-- Other types, such as a class, accept any value here; `class` and `accept` of the option may test it.
 local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
@@ -109,7 +111,7 @@ local function test_of_type(row, kind)
   return function() return true end
 end
 
--- Returns a function that tests whether a value has one of the types of a row.
+-- Returns a function that tests whether a value has one of the types that an option accepts.
 local function test_of(row)
   local tests = {}
   for i, kind in ipairs(M.types_of(row)) do tests[i] = test_of_type(row, kind) end
@@ -133,7 +135,8 @@ local function check_row(name, row)
   assert(type(row[1]) == "string" and type(row[2]) == "string" and type(row.help) == "string", name)
 end
 
--- Returns the row that checks each element of a list of numbers; nil for other types.
+-- Returns a declaration by which each number in the value of an option is checked, if its type is integer[] or
+-- number[]. Returns nil for other types.
 local function element_row(row)
   local kind = row[2]:match "^(%l+)%[%]$"
   if kind ~= "integer" and kind ~= "number" then return nil end
@@ -150,7 +153,8 @@ local function are_texts(choices)
   return true
 end
 
--- Returns a copy of a row with the fields that are "filled in" (mr.options.Row).
+-- Returns a copy of an option's declaration with the derived fields, such as its test function. mr.options.Row calls
+-- them "filled in".
 local function filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end
@@ -164,7 +168,8 @@ local function is_declaration(value)
   return meta == Declaration or meta == Unprepared
 end
 
--- Returns the rows of a declaration, including the rows of declarations that were added to it.
+-- Returns the declarations of all options in an option table, including the options of other tables that were added to
+-- it.
 local function rows_of(declaration)
   local rows, group = {}, nil
   for _, part in ipairs(declaration.parts) do
@@ -180,7 +185,8 @@ local function rows_of(declaration)
   return rows
 end
 
--- Fills `rows` and `by_name`. If memory runs out, the declaration stays unprepared, and the next use tries again.
+-- Fills `rows`, `by_name` and `by_former` of a declaration on its first use. If memory runs out, the declaration stays
+-- unprepared, and its next use tries again.
 local function prepare(declaration)
   local rows, by_name, by_former = rows_of(declaration), {}, false
   for _, row in ipairs(rows) do
@@ -205,7 +211,8 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Declares options that the documentation does not list: those of a file, or of a model that a script defines.
+---Declares a table of options that the documentation does not list: options in a file, or options
+---of a model that a script defines.
 ---@param name string
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -215,7 +222,7 @@ function M.unlisted(name, rows, ...)
   return setmetatable({ name = name, parts = parts }, Unprepared)
 end
 
----Declares a table of options.
+---Declares a table of options, which the documentation lists under its name.
 ---@param name string  name of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -225,8 +232,8 @@ function M.declare(name, rows, ...)
   return M.declared[name]
 end
 
----Returns the first key of a table whose element is not allowed, or that is not an index of a list; nil if all are
----right.
+---Returns the first key at which an array has an element that its option does not allow, or the
+---first key that is not an index of an array. Returns nil if all elements are allowed.
 ---@param row mr.options.Row  with `element`
 ---@param value table
 ---@return any
@@ -261,7 +268,8 @@ end
 
 local none = {}
 
--- Returns the given options under their present names. Raises an error if an option was given under both of its names.
+-- Returns the given options under their present names. Raises an error if an option was given under both its present
+-- and its former name.
 local function renamed(self, where, given)
   local options = {}
   for name, value in next, given do
@@ -273,8 +281,8 @@ local function renamed(self, where, given)
   return options
 end
 
----Checks options and returns them with defaults. An unknown option, a value that is not allowed, and a missing required
----option are errors.
+---Checks the options that a script passed, and returns them with the defaults of the other options.
+---An unknown option, a value that is not allowed, and a missing required option are errors.
 ---@param where string   function name for messages
 ---@param given? table   options that the script passed
 ---@return table
@@ -305,7 +313,7 @@ function Declaration:read(where, given)
   return o
 end
 
----Returns the options as fields of a class, for the documentation.
+---Returns the declared options in the form of documented fields of a class.
 ---@return mr.luacats.Entry[]
 function Declaration:fields() return words().fields(self.rows) end
 

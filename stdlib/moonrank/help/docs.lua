@@ -1,4 +1,4 @@
--- Reads documentation from the comments of source files, when it is first needed.
+-- Reads the documentation in the comments of Lua source files. A file is parsed when its documentation is first needed.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local luacats = require "moonrank.help.luacats"
@@ -8,8 +8,8 @@ local M = {}
 
 local parsed = {}
 
----Returns the documentation of a source file of the standard library or of a script; nil if its
----text cannot be read.
+---Returns the parsed documentation comments of a Lua source file, of the standard library or of a
+---script; nil if the file cannot be read.
 ---@param source string
 ---@return table?  result of luacats.parse
 function M.of_source(source)
@@ -25,7 +25,7 @@ function M.of_source(source)
   return parsed[source] or nil
 end
 
----Returns the names of the files of the standard library, sorted.
+---Returns the names of all source files of the standard library, sorted.
 ---@return string[]
 ---Example: `require "moonrank.help.docs".sources()[1]   --> stdlib/moonrank/args.lua`
 function M.sources()
@@ -37,8 +37,10 @@ function M.sources()
   return all
 end
 
--- Returns the file of each option table that the library declares, by the table's name.
+-- option table's name -> source file that declares the table; nil until `declaring_files` is first called
 local declared_in
+-- Returns a map from the name of each option table, such as "mr.FitOptions", to the source file that declares the
+-- table.
 local function declaring_files()
   if declared_in then return declared_in end
   declared_in = {}
@@ -48,7 +50,8 @@ local function declaring_files()
   return declared_in
 end
 
--- Returns an option table as a class, or nil if no option table has this name. Loads the file that declares the table.
+-- Returns an option table such as mr.FitOptions in the form of a documented class, and the file that declares it. The
+-- options are the fields of the class. Returns nil if no option table has this name.
 local function option_class(name)
   local source = declaring_files()[name]
   if not source then return nil end
@@ -57,12 +60,13 @@ local function option_class(name)
   return declaration and { fields = declaration:fields(), text = "", parents = {} }, source
 end
 
----Returns the names of all option tables that the library declares, sorted.
+---Returns the names of all option tables (such as mr.FitOptions) that the library declares, sorted.
 ---@return string[]
 ---Example: `require "moonrank.help.docs".option_names()[1]:match "^mr%."   --> mr.`
 function M.option_names() return check.names(declaring_files()) end
 
----Returns a class or an option table of the standard library by its name; nil if there is none.
+---Returns the documentation of a class or an option table of the standard library; nil if none has
+---this name.
 ---@param name string
 ---@return table?  fields, text, parents
 ---@return string? source  the file that declares it
@@ -95,7 +99,8 @@ function M.class_names()
   return found
 end
 
----Returns the fields of a class, followed by those of its parent classes; nil if there is no such class.
+---Returns the documented fields of a class, followed by the fields of its parent classes; nil if no
+---class has this name.
 ---@param name string
 ---@return mr.luacats.Entry[]?
 ---Example: `#require "moonrank.help.docs".fields("mr.args.Declaration") > 0   --> true`
@@ -110,8 +115,8 @@ function M.fields(name)
   return fields
 end
 
----Returns the documentation (nil if it has none), the file and the line of a Lua function. Returns
----nil for a function in C.
+---Returns the documentation of a Lua function (nil if it has none), its source file and its line.
+---Returns only nil for a function in C.
 ---@param f function
 ---@return mr.luacats.Item?
 ---@return string?

@@ -1,6 +1,5 @@
--- LuaCATS annotations, for editors, of everything that the library's sources do not annotate: functions and classes of
--- the core, from the op tables, and option tables, from their declarations. The build writes them to
--- `meta/moonrank.lua`.
+-- Writes type annotations (LuaCATS) for editors: of functions and classes of the C++ core, and of option tables, which
+-- the Lua sources do not annotate. The build stores the annotations in `meta/moonrank.lua`.
 local core = require "moonrank.core"
 local M = {}
 
@@ -40,7 +39,7 @@ local function add_options(lines, name)
   lines[#lines + 1] = ""
 end
 
----Returns the text of `meta/moonrank.lua`.
+---Returns the text of `meta/moonrank.lua`: LuaCATS annotations of the core and of option tables.
 ---@return string
 ---Example: `require "moonrank.help.dump_api".text():match "^[^\n]*"   --> ---@meta`
 function M.text()

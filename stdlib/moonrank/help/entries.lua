@@ -1,5 +1,5 @@
--- Functions, modules and classes of `mr` by name, and their documentation, for the terminal (help.lua) and for HTML
--- pages (manual).
+-- Lists the functions, modules and classes of `mr` with their documentation, for the terminal (help.lua) and for the
+-- HTML pages (manual).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local metrics = require "moonrank.metrics.registry"
@@ -22,7 +22,7 @@ local M = {}
 ---@field source? string
 ---@field line? integer
 
----Returns the names of a module's public fields, sorted.
+---Returns the names of a module's public fields, sorted. Names that begin with `_` are not public.
 ---@param module table
 ---@return string[]
 ---Example: `require "moonrank.help.entries".members({b = 1, _a = 2})[1]   --> b`
@@ -35,9 +35,10 @@ function M.members(module)
   return names
 end
 
--- Returns path and value of all functions and modules in `mr`. A value with several paths comes first by its shortest.
+-- Returns path and value of all functions and modules in `mr`. A function with several paths is returned once for each
+-- path, the shortest path first.
 local function walk(root, path)
-  -- loads modules that are loaded when first used
+  -- reading a field of `mr` loads its module, which is otherwise loaded when it is first used
   for _, name in ipairs(root.names()) do check.attempt(function() return root[name] end) end
   local found, queue, seen = {}, { { path, root } }, { [root] = true }
   while #queue > 0 do
@@ -55,8 +56,8 @@ local function walk(root, path)
   return found
 end
 
--- Returns the methods of classes written in Lua (`function Class:name` below `---@class mr.X`), and the methods and
--- fields of classes of the core.
+-- Returns the methods of classes written in Lua, and the methods and fields of classes of the C++ core. A class in Lua
+-- is a local table below `---@class mr.X`, with functions `Class:name`.
 local function methods()
   local found = {}
   for _, source in ipairs(docs.sources()) do
@@ -76,7 +77,8 @@ local function methods()
   return found
 end
 
----Returns all functions, modules, methods and fields of classes, and `mr` itself.
+---Returns an entry for every function and module in `mr`, and for every method and field of its
+---classes. Also returns `mr` itself.
 ---@return mr.help.Entry[] all
 ---@return table root
 ---Example: `#require "moonrank.help.entries".all() > 300   --> true`
@@ -92,7 +94,8 @@ local function of_item(path, item, source)
     examples = item.examples, source = source, line = item.line }
 end
 
--- Describes a function of the core: the description is in its row, the types are those of its C++ signature.
+-- Returns the documentation of a function of the C++ core. `row` is the core's record of the function: description,
+-- names of arguments, and types from the C++ signature.
 local function of_row(path, row, getter)
   local names, shown, results, arrow = {}, {}, {}, false
   local d = { text = row.doc, params = {}, returns = {}, examples = {} }
@@ -127,15 +130,17 @@ function M.describe(entry)
   return row and of_row(entry.path or row.name, row, entry.getter)
 end
 
----Returns the options of an argument whose type is an option table; nil for another argument.
+---Returns the options in a function's argument whose type is an option table, such as
+---mr.FitOptions; nil for an argument of another type.
 ---@param param mr.luacats.Entry
 ---@return mr.luacats.Entry[]?
 function M.options_of(param) return docs.fields((param.type:gsub("[%?%[%]]", ""))) end
 
--- Abbreviations. A full stop after one of these, or within brackets, does not end a sentence.
+-- Abbreviations such as "e.g." and "et al.", whose full stop does not end a sentence.
 local abbreviations = { Eq = true, Eqs = true, al = true, g = true, e = true, Fig = true }
 
----Returns the first sentence of a text.
+---Returns the first sentence of a text. A full stop in brackets or after an abbreviation does not
+---end the sentence.
 ---@param text string
 ---@return string
 ---Example: `require "moonrank.help.entries".first_sentence "Adds (e.g. 1). More."   --> Adds (e.g. 1).`
@@ -152,8 +157,8 @@ function M.first_sentence(text)
   end
 end
 
----Returns a summary of a function in one sentence; "" for other values, and for functions without
----documentation.
+---Returns the first sentence of a function's documentation; "" for other values, and for functions
+---without documentation.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Whether a usable GPU is there.`
@@ -165,7 +170,7 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----Returns a summary of a metric in one sentence, from the documentation in the metric registry.
+---Returns the first sentence of a metric's documentation in the metric registry.
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
@@ -174,7 +179,7 @@ function M.metric_summary(name)
   return text and M.first_sentence(text:match "\n\n(%S.*)$" or "") or ""
 end
 
----Returns the first comment of a module's source file, or nil.
+---Returns the comment at the beginning of a module's source file, or nil.
 ---@param module table
 ---@return string?
 ---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
@@ -183,7 +188,7 @@ function M.header_of(module)
   for name, loaded in next, package.loaded do
     if type(name) == "string" and rawequal(loaded, module) then names[#names + 1] = name end
   end
-  table.sort(names)  -- the module `mr` is loaded under two names
+  table.sort(names)  -- the module `mr` is loaded under two names; sorting makes the choice of its file repeatable
   for _, name in ipairs(names) do
     local stem = name:gsub("%.", "/")
     local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")
@@ -192,7 +197,8 @@ function M.header_of(module)
   return nil
 end
 
----Returns the sentence that lists of a module's members show beside a member.
+---Returns the one-sentence summary of a function or submodule, as lists of a module's members show
+---it.
 ---@param module table
 ---@param name string
 ---@return string
@@ -204,7 +210,8 @@ function M.member_summary(module, name)
   return own == "" and rawequal(module, package.loaded["moonrank.metrics"]) and M.metric_summary(name) or own
 end
 
----Returns the methods and computed fields of a class and of its parent classes, sorted.
+---Returns the methods of a class and the fields that it computes, including the methods and fields
+---of its parent classes, sorted.
 ---@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]
 ---@return mr.help.Entry[]

@@ -1,4 +1,4 @@
--- Reads LuaCATS comments (`---`, `---@param` and so on) above functions and classes out of a Lua source text.
+-- Parses LuaCATS comments (`---`, `---@param` and so on) above functions and classes in Lua source text.
 local M = {}
 
 ---@class mr.luacats.Entry
@@ -20,7 +20,8 @@ local M = {}
 ---@field returns mr.luacats.Entry[]
 ---@field examples string[]
 
--- Splits "type  text"; a type may have spaces inside brackets and after `:`, `,` and `|`.
+-- Splits the end of an annotation, "type  text", into the type and its description. A type may contain spaces inside
+-- brackets and after `:`, `,` and `|`.
 local function type_and_text(rest)
   local depth = 0
   for i = 1, #rest do
@@ -41,7 +42,8 @@ local function entry_of(rest)
   return { name = name, optional = optional == "?", type = kind, text = text }
 end
 
--- Examples are at the end of the text, from "Example:" on; fences and the backticks around one line are dropped.
+-- Splits a docstring into its text and its examples, which follow "Example:" at its end. Code fences and the backticks
+-- around one line of code are removed.
 local function split_examples(prose)
   local text, examples, current = {}, {}, nil
   for _, line in ipairs(prose) do
@@ -61,14 +63,15 @@ local function split_examples(prose)
   return (table.concat(text, "\n"):gsub("%s+$", "")), examples
 end
 
--- Reads a block of comment lines, given without their dashes.
+-- Parses the comment lines above a function or class, given without their dashes, into text, parameters, results,
+-- fields and examples.
 local function read_block(lines)
   local block = { params = {}, returns = {}, fields = {}, class = nil, class_text = nil }
   local prose, last = {}, nil
   for _, line in ipairs(lines) do
     local tag, rest = line:match "^%s*@(%w+)%s*(.*)$"
     if not tag then
-      -- an indented line continues the entry above it
+      -- an indented line continues the description of the annotation above it
       if last and line:match "^%s%s+%S" and #prose == last.prose then
         last.entry.text = last.entry.text .. " " .. line:gsub("^%s+", "")
       else
@@ -95,7 +98,8 @@ local function read_block(lines)
   return block
 end
 
--- Returns the function that a line of code defines: owner, separator, name, arguments.
+-- Returns the function that a line of Lua code defines: the table that owns it, the separator ("." or ":"), its name
+-- and its arguments. Returns nil for other code.
 local function definition(code)
   local owner, separator, name, arguments = code:match "^%s*function%s+([%w_]+)([.:])([%w_.]+)%s*%(([^)]*)%)"
   if owner then return owner, separator, name, arguments end
@@ -118,7 +122,7 @@ local function header_of(lines)
   return table.concat(header, "\n")
 end
 
----Reads the LuaCATS comments of a source text.
+---Parses the LuaCATS comments in the text of a Lua source file.
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
 ---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options); locals: local name of a table -> the class that it is declared to be

@@ -1,9 +1,8 @@
--- Advice on what to write instead of names from other libraries, or from beginners in Lua. The keys
--- of the table are the places of names: a class, a part of the library, "moonrank" for mr itself,
--- "metric" and "bound" for their names as texts, "_G" for globals, and "lua" for functions of Lua's
--- libraries and methods of texts. In a class, "[]" is an index x[1], and "[...]" any other index.
--- Capitals, underscores and a "_loss" at the end of a name do not matter (check.other_name). The
--- advice must mean the same as the other name.
+-- Advice on what to write instead of names that other libraries, or beginners in Lua, use. The keys of the module's
+-- table say where a name was used: in a class ("mr.Tensor"), in a module ("mr.losses"), in mr itself ("moonrank"), as
+-- the text of a metric or a bound ("metric", "bound"), as a global ("_G"), or in Lua's libraries and methods of texts
+-- ("lua"). In a class, "[]" is an index x[1], and "[...]" any other index. Capitals, underscores and a "_loss" at the
+-- end of a name do not matter (check.other_name). The advice must do the same as the name that it replaces.
 local itself = "x itself: entries of a tensor do not change"
 local new_name = "x = x %s y: entries of a tensor do not change"
 local require_mr = 'local mr = require "moonrank" at the top of the script'
@@ -39,7 +38,7 @@ M["mr.Tensor"] = {
   map = "operations on all entries, such as x:exp()",
 }
 
--- Operators of Lua that tensors do not have, by the name of their metamethod.
+-- Advice for Lua operators that tensors do not have, by the name of the operator's metamethod without "__".
 M.operators = {
   lt = "tensors are compared by x:lt(y) or x:gt(y), which give 0 or 1 for each entry; < and > would give one boolean",
   le = "tensors are compared by x:le(y) or x:ge(y), which give 0 or 1 for each entry; <= and >= would give one boolean",

@@ -1,4 +1,5 @@
--- Search in the documentation. Names weigh most, then options and fields, then the summary, then the rest of the text.
+-- Full-text search in the documentation. A word in a name weighs most, then a word in options and fields, then one in
+-- the summary, then one in the rest of the text.
 local M = {}
 
 ---@class mr.help.Document
@@ -7,9 +8,9 @@ local M = {}
 ---@field text string      the whole documentation
 ---@field parts? mr.luacats.Entry[]  arguments, options or fields
 
-local most = 20  -- largest number of hits that are shown
+local most = 20  -- largest number of search hits that are shown
 
--- Counts how often a word occurs in a text: as a whole word, and as a part of a longer word.
+-- Returns how often a word occurs in a text as a whole word, and how often as a part of a longer word.
 local function occurrences(text, word)
   local whole, part, at = 0, 0, 1
   while true do
@@ -21,12 +22,13 @@ local function occurrences(text, word)
   end
 end
 
--- The library's words for words that users search for.
+-- Words that users search for, and the word that the documentation uses instead.
 local synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer", label = "grade",
   query = "list" }
 
--- Returns a word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms of these.
+-- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms
+-- of the word and its stems.
 local function forms_of(word)
   local forms = { word }
   for _, ending in ipairs{ "ies", "es", "s", "ing", "ed" } do
@@ -37,7 +39,7 @@ local function forms_of(word)
   return forms
 end
 
--- True if an option has this name in Moonrank or in another library.
+-- True if `word` is the name of an option in Moonrank, or the name that another library gives to the option.
 local function is_called(entry, word)
   if entry.name:lower() == word then return true end
   for _, other in ipairs(entry.also or {}) do
@@ -46,7 +48,8 @@ local function is_called(entry, word)
   return false
 end
 
--- Returns the score of a word in a document, and the option of this name. The score is 0 if the word does not occur.
+-- Returns the search score of a word in a document, which is 0 if the word does not occur. Also returns the document's
+-- option that has the word as its name, if there is one.
 local function score_of(document, word)
   local name = document.path:lower()
   local score, named = 0, nil
@@ -63,11 +66,13 @@ local function score_of(document, word)
   score = score + (whole > 0 and 20 or part > 0 and 8 or 0)
   whole, part = occurrences(document.text:lower(), word)
   score = score + 3 * math.min(whole, 5) + math.min(part, 5)
-  if named and name:match "^mr%.%w+$" then score = score + 30 end  -- options of the functions in `mr` itself come first
+  -- prefer options of functions directly in `mr`, as in mr.fit
+  if named and name:match "^mr%.%w+$" then score = score + 30 end
   return score, named
 end
 
--- Returns the best score of a word's forms. Stems and synonyms count less than the word itself.
+-- Returns the best search score among the forms of a word in a document. Stems and synonyms count less than the word
+-- itself.
 local function best_score(document, forms)
   local best, named = 0, nil
   for i, form in ipairs(forms) do
@@ -78,7 +83,7 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the documents that contain every word of a topic, or with `any` those that contain one of the words.
+-- Returns the documents that contain every word of a topic. If `any` is true, a document needs only one of the words.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
@@ -97,8 +102,8 @@ local function matching(documents, topic, any)
   return hits
 end
 
----Returns the documents that contain every word of a topic, the best first. If no document does, returns those that
----contain at least one word.
+---Returns the documents that contain every word of a topic, the best first. If there is no such
+---document, returns the documents that contain at least one word.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
@@ -113,7 +118,7 @@ function M.find(documents, topic)
   return hits
 end
 
----Returns hits as lines of text, at most 20.
+---Returns search hits as lines of text for printing, at most 20.
 ---@param hits { path: string, summary: string }[]
 ---@return string
 function M.written(hits)

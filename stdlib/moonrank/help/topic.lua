@@ -1,12 +1,13 @@
--- Finds topics that are not names in the library: names with calls and indices as in scripts, fields of values, and
--- options.
+-- Finds the documentation of topics that are not the name of a function or class: names copied from a script with calls
+-- and indices, fields of values ("fold.train"), and options ("fit.patience").
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
 
 local M = {}
 
----Returns the name in a topic that was copied from a script, without calls, indices and assignments.
+---Returns the plain name in a piece of code that was copied from a script. Calls, indices and
+---assignments are removed.
 ---@param topic string
 ---@return string
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
@@ -16,13 +17,14 @@ function M.plain(topic)
   return name:match "^[%s?]*([^({%[\"'=]*)":match "^(.-)[%s.:]*$"
 end
 
--- Returns the class that a type names, or nil.
+-- Returns the name of the class in a LuaCATS type such as "mr.Fold?", or nil if the type contains no known class.
 local function class_in(written)
   local name = written:match "mr%.%u[%w.]*"
   return name and (docs.class(name) or core.classes[name]) and name or nil
 end
 
----Returns the class that a name of a value means: "fold", "Fold" and "mr.Fold" mean mr.Fold.
+---Returns the class that a name means, in capitals or not, with or without "mr.": "fold", "Fold"
+---and "mr.Fold" mean mr.Fold. Returns nil if there is no such class.
 ---@param owner string
 ---@return string?
 ---Example: `require "moonrank.help.topic".class "fold"   --> mr.Fold`
@@ -34,10 +36,10 @@ function M.class(owner)
   return nil
 end
 
--- Returns the last part of an option table's name without "Options": "tpe" for "mr.sweep.TpeOptions".
+-- Returns the short name of an option table: "tpe" for "mr.sweep.TpeOptions".
 local function short_name(name) return (name:match "[^.]+$":gsub("Options$", ""):lower()) end
 
----Returns the short names by which `option_tables` finds option tables, such as "tpe".
+---Returns the short names of all option tables, such as "tpe" for mr.sweep.TpeOptions.
 ---@return string[]
 ---Example: `#require "moonrank.help.topic".option_names() > 0   --> true`
 function M.option_names()
@@ -46,7 +48,8 @@ function M.option_names()
   return names
 end
 
----Returns the option tables whose name ends in a topic: mr.sweep.TpeOptions for "TpeOptions" and "tpe".
+---Returns the full names of the option tables with a short name: mr.sweep.TpeOptions for
+---"TpeOptions" and "tpe".
 ---@param topic string
 ---@return string[]
 ---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`
@@ -58,14 +61,16 @@ function M.option_tables(topic)
   return found
 end
 
--- Returns the class of a documented function's result, or of a field's value.
+-- Returns the class of a function's first result, or of a field's value, from its documentation; nil if it is not a
+-- class.
 local function result_of(entry)
   if entry.item then return entry.item.returns[1] and class_in(entry.item.returns[1].type) end
   local row = core.describe(entry.value)
   return row and #row.types > 0 and class_in(row.types[#row.types]) or nil
 end
 
--- Finds a field or a method of a class. Returns its path, its documentation, and the class of its value.
+-- Finds a field or a method of a class by name. Returns its path, its documentation, and the class of the field's value
+-- or of the method's result; nil if there is none.
 local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
     if field.name == name then return { path = class .. "." .. name, field = field, of = class, class = class_in(field.type) } end
@@ -78,13 +83,13 @@ local function member_of(class, name, all)
   return nil
 end
 
--- True if `path` equals `name`, or ends with it after a dot or colon.
+-- True if `path` equals `name`, or ends with `name` after a dot or colon, as "mr.Tensor:sum" ends with "sum".
 local function ends_with(path, name)
   return path == name or path:sub(-#name) == name and path:sub(-#name - 1, -#name - 1):match "[.:]" ~= nil
 end
 
 -- Finds an option of a function from a path such as "mr.fit.patience" or "fit.patience". Returns the function itself if
--- its options have no class.
+-- its options are documented only in the type of its argument.
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do
@@ -99,8 +104,8 @@ local function option_of(path, all)
   return nil
 end
 
----Returns the field, method or option that a path such as "ratings:folds.train" leads to. Each part of the path is
----looked up in the class of the part before it. Returns nil if a part is not found.
+---Returns the field, method or option that a path such as "ratings:folds.train" leads to; nil if it
+---leads to none. Each name in the path is looked up in the class of the value before it.
 ---@param path string  "fold.train", "mr.Run.test.mean", "ratings:folds.train", "fit.patience"
 ---@param all { path: string, item?: mr.luacats.Item, value?: any }[]  functions and methods with documentation
 ---@return { path: string, entry?: table, field?: mr.luacats.Entry, of?: string }?

@@ -1,4 +1,4 @@
--- Lua code as HTML, with syntax highlighting, and names of the library as links.
+-- Converts Lua code to HTML with syntax highlighting. Names of the library in the code become links.
 local escape = require("moonrank.table").escape_html
 local lexer = require "moonrank.prompt.lexer"
 
@@ -10,12 +10,13 @@ for word in ([[and break do else elseif end false for function goto if in local 
 
 local function span(class, text) return ('<span class="%s">%s</span>'):format(class, escape(text)) end
 
--- Returns HTML of the text between two tokens: blanks and comments.
+-- Returns the text between two Lua tokens as HTML. The text consists of blanks and comments.
 local function gap(text)
   return (escape(text):gsub("%-%-[^\n]*", function(comment) return '<span class="c">' .. comment .. "</span>" end))
 end
 
--- If a name such as mr.data.movielens begins at the token `at`, returns the name and the index of its last token.
+-- If a name such as mr.data.movielens begins at the token with index `at`, returns the name and the index of its last
+-- token. Returns nil for other tokens.
 local function path_at(tokens, at)
   if tokens[at].text ~= "mr" then return nil end
   local path, last = "mr", at
@@ -33,13 +34,14 @@ local function word(token)
   return escape(token.text)
 end
 
----Returns Lua code as HTML for a <pre> element.
+---Returns Lua code as HTML for a <pre> element, with syntax highlighting and with links on names of
+---the library.
 ---@param text string
 ---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
-  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- the line break ends a comment in the last line
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- a comment in the last line ends at this "\n"
   while i <= #tokens do
     local token = tokens[i]
     parts[#parts + 1] = gap(text:sub(from, token.start - 1))

@@ -1,5 +1,5 @@
--- Turns the Markdown of the manual into HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
--- [links](to). Names of the library in running text become links to their description.
+-- Converts the Markdown of the manual to HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
+-- [links](to). Names of the library in the text become links to their description.
 local escape = require("moonrank.table").escape_html
 local code = require "moonrank.manual.code"
 
@@ -10,7 +10,8 @@ local M = {}
 ---@field text string
 ---@field id string
 
--- Replaces names of the library in escaped text by links. Of a dotted name, the longest known beginning is linked.
+-- Replaces names of the library in HTML-escaped text by links. In a longer name such as mr.Fold.train.lists, the
+-- longest known beginning becomes a link.
 local function with_names(text, links)
   return (text:gsub("%f[%w_]mr%.[%w_.:]*[%w_]", function(name)
     local known = name
@@ -25,7 +26,8 @@ local function styled(text, links)
   return with_names(text, links)
 end
 
--- Converts text without code. Links are split off first, because label and address are converted separately.
+-- Converts Markdown text without `code` to HTML. Links are split off first, because the label and the address of a link
+-- are converted separately.
 local function prose(text, links)
   local parts, from = {}, 1
   for at, label, target, after in text:gmatch "()%[([^%]\n]+)%]%(([^)%s]+)%)()" do
@@ -37,7 +39,7 @@ local function prose(text, links)
   return table.concat(parts)
 end
 
----Returns text within a paragraph as HTML.
+---Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong** and links.
 ---@param text string
 ---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
@@ -54,13 +56,15 @@ function M.inline(text, links)
   return table.concat(parts)
 end
 
----Returns a text in a form for the attribute `id`, which follows # in an address.
+---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
+---address.
 ---@param text string
 ---@return string
 ---Example: `require "moonrank.manual.markup".id "First steps: a list"   --> first-steps-a-list`
 function M.id(text) return (text:lower():gsub("[^%w]+", "-"):gsub("^%-", ""):gsub("%-$", "")) end
 
----Returns a block of code as HTML. "lua" is highlighted; "output" marks the output of the code above.
+---Returns a block of code as HTML. Code with the language "lua" is highlighted; the language
+---"output" marks the printed output of the code above the block.
 ---@param text string
 ---@param language string
 ---@param links? table<string, string>
@@ -80,7 +84,7 @@ local function table_html(lines, links)
   local parts = { '<div class="wide"><table>\n' }
   for i, line in ipairs(lines) do
     local tag, row = i == 1 and "th" or "td", {}
-    if i ~= 2 then  -- line 2 has only dashes
+    if i ~= 2 then  -- line 2 of a Markdown table has only dashes
       for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
       parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row), i == 1 and "</thead>\n<tbody>" or "")
     end
@@ -99,7 +103,8 @@ local function list_html(lines, links)
   return ("<%s>\n%s</%s>\n"):format(tag, table.concat(items), tag)
 end
 
--- Returns the kind of block of a line that is neither a heading nor a fence.
+-- Returns the kind of block that a line of Markdown belongs to: "table", "list" or "text". The line is neither a
+-- heading nor a code fence.
 local function kind_of(line)
   if line:match "^|" then return "table" end
   if line:match "^%- " or line:match "^%d+%. " then return "list" end
@@ -112,7 +117,8 @@ local function finished(kind, lines, links)
   return "<p>" .. M.inline(table.concat(lines, "\n"), links) .. "</p>\n"
 end
 
----Returns Markdown text as HTML, its headings, and its title if the first line is one (`# `).
+---Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
+---`.
 ---@param text string
 ---@param links? table<string, string>
 ---@return string html
@@ -155,8 +161,8 @@ function M.html(text, links)
   return table.concat(parts), headings, title
 end
 
----Returns the paragraphs of a source comment as HTML. A paragraph whose lines are all indented is kept as preformatted
----text.
+---Converts the paragraphs of a source comment to HTML. A paragraph whose lines are all indented
+---becomes preformatted text.
 ---@param text string
 ---@param links? table<string, string>
 ---@return string

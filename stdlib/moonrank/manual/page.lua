@@ -1,14 +1,15 @@
--- HTML pages of the manual. A page needs no other file. It has a table of contents, and a search over the names of all
--- pages.
+-- Builds the HTML pages of the manual. Each page works without other files. It has a table of contents, and a search
+-- field for names on all pages.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 
 local M = {}
 
--- Mark in the head of every page. Files without it are never overwritten.
+-- HTML tag in the head of every page that Moonrank writes. `moonrank doc --html` never overwrites a file without this
+-- tag.
 M.mark = '<meta name="generator" content="moonrank doc --html">'
 
----Returns a whole HTML document for one file.
+---Returns a complete HTML document with its style sheet inside.
 ---@param title string
 ---@param css string
 ---@param body string   HTML
@@ -29,7 +30,7 @@ local function contents(headings)
   return table.concat(parts) .. "</ul></div></nav>\n"
 end
 
--- Writes a value as JSON that is safe within <script>.
+-- Returns a string or an array of strings as JSON that is safe within a <script> element.
 local function json(value)
   if type(value) == "string" then
     return '"' .. value:gsub('[%c"\\<]', function(c) return ("\\u%04x"):format(c:byte()) end) .. '"'
@@ -39,7 +40,7 @@ local function json(value)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
----Returns the script that searches the names of all pages.
+---Returns the <script> element that searches the names on all pages.
 ---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, prefix, ends or {anchor, title}
 ---@return string
 function M.search(groups)
@@ -54,7 +55,8 @@ end
 ---@field id? string                     anchor of the title: the name that the page describes
 ---@field next? { file: string, title: string }
 
----Returns a page of the manual as HTML.
+---Returns a page of the manual as an HTML document, with header, table of contents and search
+---field.
 ---@param page mr.manual.Page
 ---@param o { parts: string[][], search: string, version: string }  parts: {file, title} of each link in the header
 ---@return string

@@ -1,5 +1,5 @@
--- Pages of the reference, from the documentation that `moonrank doc` prints: a page for `mr`, for each of its modules
--- and for each class.
+-- Makes the pages of the manual's reference from the documentation that `moonrank doc` prints: a page for `mr`, for
+-- each of its modules and for each class.
 local check = require "moonrank.check"
 local entries = require "moonrank.help.entries"
 local docs = require "moonrank.help.docs"
@@ -16,7 +16,8 @@ local M = {}
 
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Returns all public classes: those that `moonrank doc` lists, and those of arguments, results and fields.
+-- Returns the names of all public classes: classes that `moonrank doc` lists, and classes of arguments, results and
+-- fields.
 local function class_names(all)
   local found, queue = {}, docs.class_names()
   local function put_types(list)
@@ -43,7 +44,8 @@ local function class_names(all)
   return check.names(found)
 end
 
--- Returns the page of a class: a page of its own, or for option tables and classes within a module, the module's page.
+-- Returns the file of the HTML page that describes a class. An option table, or a class within a module, is on the
+-- module's page; any other class has a page of its own.
 local function file_of_class(name, modules)
   local own = name:match "^mr%.(%u%w*)$"
   if own and not own:match "Options$" then return ("class_%s.html"):format(own) end
@@ -56,7 +58,7 @@ end
 ---@field pages mr.manual.Page[]       pages, first without their bodies
 ---@field groups table[]               groups of names for the search: file, common prefix, ends of the names
 
--- Makes an empty page. Book:place gives names their anchors on it.
+-- Makes an empty page of the reference. Book:place later adds the anchors of the names that the page describes.
 local function new_page(file, name)
   return { file = file, title = name, id = name, name = name, headings = {}, ends = { "" }, parts = {} }
 end
@@ -64,7 +66,8 @@ end
 local Book = {}
 Book.__index = Book
 
--- Gives a name an anchor on a page. Returns false if the name already has an anchor, because a name is described once.
+-- Gives a name the anchor `id` on a page, where the name is described. Returns false if the name already has an anchor,
+-- because each name is described only once.
 function Book:place(page, id, name)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id
@@ -90,7 +93,7 @@ local function heading(page, level, text, id)
   page.headings[#page.headings + 1] = { level = level, text = text, id = id }
 end
 
--- Returns a type as HTML, with the classes in it as links.
+-- Returns a LuaCATS type such as "mr.Tensor[]" as HTML. Names of classes in the type become links.
 function Book:type(kind)
   if kind == "" then return "" end
   local text = escape(kind):gsub("mr%.[%w_.]*[%w_]", function(name)
@@ -99,7 +102,8 @@ function Book:type(kind)
   return "<code>" .. text .. "</code>"
 end
 
--- Returns arguments, fields or options as an HTML table. With a prefix, each row has an anchor.
+-- Returns arguments, fields or options as an HTML table. With a `prefix`, each row of the table has an anchor: the
+-- prefix and the name.
 function Book:rows(list, prefix)
   local parts, group = { '<div class="wide"><table>\n' }, nil
   for _, each in ipairs(list) do
@@ -116,7 +120,7 @@ end
 
 local function label(text) return '<p class="label">' .. text .. "</p>\n" end
 
--- Returns text, arguments, results and examples of a function as HTML.
+-- Returns the documentation of a function as HTML: text, arguments, results and examples.
 function Book:details(d)
   local parts = {}
   local function add(text) parts[#parts + 1] = text end
@@ -124,7 +128,7 @@ function Book:details(d)
   if #d.params > 0 then add(label "Arguments" .. self:rows(d.params)) end
   for _, p in ipairs(d.params) do
     local fields, class = entries.options_of(p), p.type:gsub("[%?%[%]]", "")
-    -- classes with a page of their own are not repeated
+    -- the fields of a class that has a page of its own are not repeated here
     if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then
       add(label(("Fields of <code>%s</code> (%s)"):format(escape(p.name), self:type(class))))
       add(self:rows(fields))
@@ -139,7 +143,8 @@ function Book:details(d)
   return table.concat(parts)
 end
 
--- Adds a function, a method or a computed field to a page. A metric without a docstring gets the registry's text.
+-- Adds the documentation of a function, a method or a computed field to a page. A metric without a docstring gets the
+-- text in the metric registry.
 function Book:entry(page, entry)
   local d = entries.describe(entry)
   local own = entry.path:match "^mr%.metrics%.([%w_]+)$"
@@ -156,7 +161,8 @@ local function section(page, title)
   put(page, ('<h2 id="%s">%s</h2>\n'):format(escape(id), escape(title)))
 end
 
--- Adds the description of a class and its fields to a page, including fields that the core computes.
+-- Adds the description of a class and its fields to a page. `computed` are fields that the C++ core computes when a
+-- script reads them.
 function Book:class(page, name, computed)
   local class, fields = docs.class(name), {}
   table.move(docs.fields(name) or {}, 1, #(docs.fields(name) or {}), 1, fields)
@@ -169,7 +175,7 @@ function Book:class(page, name, computed)
   if #fields > 0 then put(page, self:rows(fields, name .. ".")) end
 end
 
--- Returns the methods of a class, and the fields that the core computes, without those that are declared as fields.
+-- Returns the methods of a class, and the fields that the core computes. Fields that `---@field` declares are left out.
 local function members_of(self, name)
   local methods, computed, seen = {}, {}, {}
   for _, field in ipairs(docs.fields(name) or {}) do seen[name .. "." .. field.name] = true end
@@ -187,7 +193,7 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
--- Adds a section with the names in a registry and their documentation.
+-- Adds a section to a page that describes every name in a registry: all bounds or all metrics.
 local function registered(self, page, title, what, of)
   section(page, title)
   for _, name in ipairs(of.names()) do
@@ -223,7 +229,7 @@ function Book:module_page(page)
   end
 end
 
--- Makes the pages of modules, and gives their functions anchors.
+-- Makes a page for each module of `mr`, and gives the module's functions their anchors on the page.
 local function place_modules(self, root)
   local modules = { mr = { file = "reference_mr.html", value = root } }
   for _, entry in ipairs(self.all) do
@@ -264,7 +270,8 @@ local function place_classes(self, modules)
   end
 end
 
----Returns the reference: pages with their bodies, and the link to each name.
+---Returns the reference: pages with their bodies as HTML, and the link to the description of each
+---name.
 ---@return mr.manual.Reference
 ---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
 function M.new()

@@ -1,5 +1,5 @@
--- Documentation of the store of sweeps: the tables and columns are those of sweep/schema, and this file has their
--- meaning.
+-- Documentation of the database that stores sweeps (SQLite). The SQL tables and columns are defined in sweep/schema;
+-- this file describes their meaning.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local markup = require "moonrank.manual.markup"
@@ -9,7 +9,7 @@ local M = {}
 
 local floats = "IEEE 754 double precision, little-endian, 8 bytes each, without header or padding"
 
--- The tables of a store, and the meaning of their columns.
+-- Documentation of the SQL tables in a sweep store, and of their columns.
 M.tables = {
   { name = "studies", text = "One row per study. A store may hold several; their names differ.", columns = {
     id = "number to which `trials.study` refers",
@@ -84,7 +84,8 @@ M.tables = {
     what = "description for people: `80 lists, 3408 rows`" } },
 }
 
----Returns the columns of every table of a store of the newest version, in their order, by the table's name.
+---Returns the columns of every SQL table in a sweep store of the newest version, by the name of the
+---table.
 ---@return table<string, { name: string, type: string, required: boolean }[]>
 ---Example: `require "moonrank.manual.schema".columns().lists[3].type   --> BLOB`
 function M.columns()
@@ -104,7 +105,7 @@ function M.columns()
   return found
 end
 
----Returns the documentation of the tables as text.
+---Returns the documentation of the SQL tables in a sweep store as Markdown.
 ---@return string
 ---Example: `require "moonrank.manual.schema".text():match "## [^\n]*"   --> ## Tables of the store`
 function M.text()
@@ -118,7 +119,7 @@ function M.text()
   return table.concat(lines, "\n")
 end
 
----Returns the documentation of the tables as HTML, and its headings.
+---Returns the documentation of the SQL tables in a sweep store as HTML, and its headings.
 ---@param links table<string, string>
 ---@return string
 ---@return mr.manual.Heading[]

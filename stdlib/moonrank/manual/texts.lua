@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
--- Chapters of the guide, in the order of reading.
+-- Chapters of the manual's guide, in the order of reading.
 M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training", "sweeps", "figures",
   "gpu_and_cluster" }
 
@@ -15,14 +15,14 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
   "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems",
   "learning_curves" }
 
----Returns a text of the manual.
+---Returns the text of a file of the manual.
 ---@param name string  "guide/models.md"
 ---@return string
 function M.read(name)
   return core.stdlib_text("stdlib/manual/" .. name) or error(("the standard library has no manual/%s"):format(name), 0)
 end
 
----Returns the names of all pages of prose, as `moonrank doc` takes them.
+---Returns the names of all Markdown pages of the manual, as `moonrank doc NAME` takes them.
 ---@return string[]
 ---Example: `require "moonrank.manual.texts".pages()[1]   --> formats`
 function M.pages()
@@ -32,7 +32,7 @@ function M.pages()
   return pages
 end
 
----Returns a page by its name, or nil.
+---Returns a Markdown page of the manual by its name, or nil if no page has this name.
 ---@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
@@ -54,7 +54,7 @@ end
 ---@field output string  output of the code
 ---@field source string  the whole script
 
----Returns a recipe of the cookbook, or nil.
+---Returns a recipe of the manual's cookbook by its name, or nil if no recipe has this name.
 ---@param name string
 ---@return mr.manual.Recipe?
 ---Example: `require "moonrank.manual.texts".recipe("ties").title   --> What are tied scores worth?`

@@ -1,13 +1,13 @@
--- Errors about declared options (options.lua), and their documentation.
+-- Messages of errors about declared options (options.lua), and the documentation of the options.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable does not return those of tensors and lists
+local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 
 local M = {}
 
--- Writes a default or a limit. A large power of two is written as 2^n, another number as the shortest decimal that is
--- read back as this number.
+-- Returns a default or a limit as text. A large power of two is written as 2^n, any other number as a short decimal
+-- from which the same number is read back.
 local function written(value)
   if type(value) ~= "number" then return tostring(value) end
   if value >= 2 ^ 20 and value < math.huge then
@@ -20,7 +20,8 @@ local function written(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
--- Writes the value that an error found. Short lists are written with their elements.
+-- Returns a value that is not allowed as text for an error. An array of at most 4 elements is written with its
+-- elements.
 local function found(value)
   local kind = type(value)
   if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
@@ -35,7 +36,8 @@ local function found(value)
   return "a " .. (type(name) == "string" and name ~= "" and name or kind)
 end
 
--- Writes the limits of a number: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if it has no limits.
+-- Returns the limits of a numeric option as text: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if the option
+-- has no limits.
 local function limits_of(row)
   if row.least and row.most then return ("from %s to %s"):format(written(row.least), written(row.most)) end
   local low = row.least and "at least " .. written(row.least) or row.above and "above " .. written(row.above)
@@ -69,7 +71,7 @@ local function expected_of(row)
   return table.concat(words, " or ")
 end
 
----Raises an error because the value of an option is not allowed.
+---Raises an error because the value of an option is not allowed. The error says what was expected.
 ---@param where string
 ---@param row mr.options.Row
 ---@param value any
@@ -83,12 +85,13 @@ function M.refused(where, row, value)
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
 
----Raises an error because a required option is missing.
+---Raises an error because a required option was not given.
 ---@param where string
 ---@param row mr.options.Row
 function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
 
----Raises an error because options were not given as a table, and shows an example.
+---Raises an error because the argument `options` is not a table. The error shows an example of a
+---table.
 ---@param declaration mr.options.Declaration
 ---@param where string
 ---@param given any
@@ -98,7 +101,7 @@ function M.no_table(declaration, where, given)
   check.fail("%s: options is a %s, expected a table%s", where, type(given), example)
 end
 
----Raises an error because there is no option of this name, and proposes one.
+---Raises an error because a script passed an unknown option. The error proposes a known one.
 ---@param declaration mr.options.Declaration
 ---@param where string
 ---@param name any
@@ -115,7 +118,7 @@ function M.unknown(declaration, where, name)
   check.unknown("option of " .. where, name, known)
 end
 
----Raises an error because an option was given under its name and under its former name.
+---Raises an error because an option was given under both its present and its former name.
 ---@param where string
 ---@param row mr.options.Row
 function M.both_names(where, row)
@@ -124,15 +127,15 @@ function M.both_names(where, row)
     name, former)
 end
 
-local warned = {}  -- former names for which this process has printed a warning
+local warned = {}  -- former names of options for which this process has printed a warning
 
----Warns once per process that an option was given under its former name.
+---Warns that an option was given under its former name, once per process for each option.
 ---@param where string
 ---@param row mr.options.Row
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
-  local _, line = pcall(check.fail, "")  -- position of the script's line, as in errors
+  local _, line = pcall(check.fail, "")  -- this error is raised only for its position, the script's line
   local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
   check.warn(text:format(line, where, row.formerly, row[1]))
 end
@@ -158,7 +161,7 @@ local function shown_type(row)
   return table.concat(parts, "|")
 end
 
----Returns options as fields of a class, for the documentation.
+---Returns declared options in the form of documented fields of a class.
 ---@param rows mr.options.Row[]
 ---@return mr.luacats.Entry[]
 function M.fields(rows)
