@@ -50,7 +50,8 @@ end
 -- True if the value has the type `kind` of an option. An integer is accepted where a number is expected.
 local function fits(value, kind) return kind_of(value) == kind or kind == "number" and math.type(value) == "integer" end
 
-local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false", list = "a list" }
+local articles = { integer = "an integer", number = "a number", string = "a text", boolean = "true or false",
+  list = "a list" }
 
 -- Raises an error if the declaration of an option contradicts itself, e.g. if its default is not of its declared type.
 local function check_fields(name, d)
@@ -106,7 +107,8 @@ end
 
 -- Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
 local function range_text(declared)
-  return (declared.least and " from " .. tostring(declared.least) or "") .. (declared.most and " to " .. tostring(declared.most) or "")
+  return (declared.least and " from " .. tostring(declared.least) or "")
+    .. (declared.most and " to " .. tostring(declared.most) or "")
 end
 
 local function ends_so(value, endings)
@@ -185,10 +187,14 @@ local function help(script, declarations)
     local left = d.type == "boolean" and (d.default and "--no-" or "--") .. name
       or ("--%s %s"):format(name, d.type == "list" and d.element:upper() .. ",..." or d.type:upper())
     local notes = {}
-    if d.choices then notes[#notes + 1] = (d.type == "list" and "of " or "one of ") .. written(d.choices):gsub(",", ", ") end
+    if d.choices then
+      notes[#notes + 1] = (d.type == "list" and "of " or "one of ") .. written(d.choices):gsub(",", ", ")
+    end
     if d.least or d.most then notes[#notes + 1] = range_text(d):sub(2) end
     if d.required then notes[#notes + 1] = "required" end
-    for _, other in ipairs(check.names(d.sets or {})) do notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other])) end
+    for _, other in ipairs(check.names(d.sets or {})) do
+      notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other]))
+    end
     for _, other in ipairs(d.ignores or {}) do notes[#notes + 1] = ("not beside --%s"):format(other) end
     local default = d.default ~= nil and d.type ~= "boolean" and written(d.default) or ""
     if default ~= "" then notes[#notes + 1] = "default " .. default end
@@ -322,7 +328,9 @@ function M.args(declarations, words)
   check_paths(declared, values)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
-    if values[name] == nil and d.required then leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type])) end
+    if values[name] == nil and d.required then
+      leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type]))
+    end
   end
   if declared.device == device and values.device then core.device(values.device) end
   return setmetatable(values, {
@@ -330,7 +338,8 @@ function M.args(declarations, words)
     __names = sorted_names(declared),
     __index = function(_, key)
       if not declared[key] then
-        error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), sorted_names(declared), "")), 2)
+        error(("mr.args: option '%s' was not declared%s"):format(key,
+          hint(tostring(key), sorted_names(declared), "")), 2)
       end
     end,
   })

@@ -50,7 +50,8 @@ end
 ---@param text string
 function M.utf8(where, what, text)
   if utf8.len(text) then return end
-  M.fail("%s: %s is '%s', which is not UTF-8. Convert the text, for example with iconv", where, what, core.safe_text(text))
+  M.fail("%s: %s is '%s', which is not UTF-8. Convert the text, for example with iconv", where, what,
+    core.safe_text(text))
 end
 
 ---Prints a warning on standard error.
@@ -69,7 +70,7 @@ function M.without_end_blanks(text)
 end
 
 ---Returns the name of a value's class, such as mr.Tensor, or else its Lua type. Error messages use
----it.
+---this name.
 ---@param value any
 ---@return string
 ---Example: `require("moonrank.check").kind(mr.ones(2))   --> mr.Tensor`
@@ -140,8 +141,8 @@ function M.unknown(what, name, known)
   local other = M.other_name((what:gsub("^field of ", "")), name)
   if other then M.fail("unknown %s: '%s'; write %s", what, tostring(name), other) end
   local near = M.nearest(name, known)
-  M.fail("unknown %s: '%s'%s There are: %s", what, tostring(name), near and (", did you mean '%s'?"):format(near) or ".",
-    table.concat(known, ", "))
+  M.fail("unknown %s: '%s'%s There are: %s", what, tostring(name),
+    near and (", did you mean '%s'?"):format(near) or ".", table.concat(known, ", "))
 end
 
 ---Returns the keys of a table, sorted.
@@ -225,7 +226,8 @@ function M.is_finite(value) return type(value) == "number" and value - value == 
 ---Example: `require("moonrank.check").is_range({1, 0}, 1e100)   --> false`
 function M.is_range(range, largest)
   local low, high = range[1], range[2]
-  return #range == 2 and type(low) == "number" and type(high) == "number" and -largest <= low and low < high and high <= largest
+  return #range == 2 and type(low) == "number" and type(high) == "number"
+    and -largest <= low and low < high and high <= largest
 end
 
 ---Returns `value` if it is one of `choices`, else raises an error. The error offers the nearest

@@ -52,17 +52,21 @@ local function check_arguments(path, settings, compute)
       check.fail("mr.checkpoint: the name of a setting is %s, expected a text", tostring(name))
     end
   end
-  if type(compute) ~= "function" then check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute)) end
+  if type(compute) ~= "function" then
+    check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute))
+  end
 end
 
 -- Returns the table that `compute` returned. Raises an error unless its entries are tensors with names, because a
 -- checkpoint file cannot hold anything else.
 local function checked_results(results)
-  if type(results) ~= "table" then check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results)) end
+  if type(results) ~= "table" then
+    check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results))
+  end
   for name, x in pairs(results) do
     if type(name) ~= "string" or not check.is_tensor(x) then
-      check.fail("mr.checkpoint: compute returned a %s under '%s', expected tensors by name", check.is_tensor(x) and "tensor" or type(x),
-        tostring(name))
+      check.fail("mr.checkpoint: compute returned a %s under '%s', expected tensors by name",
+        check.is_tensor(x) and "tensor" or type(x), tostring(name))
     end
   end
   return results

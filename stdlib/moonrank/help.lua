@@ -37,7 +37,9 @@ end
 
 local function field_rows(fields)
   local rows = {}
-  for _, f in ipairs(fields) do rows[#rows + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text, group = f.group } end
+  for _, f in ipairs(fields) do
+    rows[#rows + 1] = { f.name .. (f.optional and "?" or ""), f.type, f.text, group = f.group }
+  end
   return rows
 end
 
@@ -105,7 +107,8 @@ end
 local function written_class(name, all)
   local rows, declared = {}, docs.class(name)
   for _, entry in ipairs(entries.class_members(name, all)) do
-    rows[#rows + 1] = { entry.path:sub(#name + 1), "", entry.item and first_sentence(entry.item.text) or entries.summary(entry.value) }
+    rows[#rows + 1] = { entry.path:sub(#name + 1), "",
+      entry.item and first_sentence(entry.item.text) or entries.summary(entry.value) }
   end
   local fields = declared and docs.fields(name) or {}
   if #rows == 0 and #fields == 0 then return nil end
@@ -124,8 +127,9 @@ end
 
 -- Internal classes. Documentation leaves them out, because scripts never get their objects.
 local inner = {}
-for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint", "Group",
-  "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile", "Tally", "UserItems" } do
+for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint",
+  "Group", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile",
+  "Tally", "UserItems" } do
   inner["mr." .. name] = true
 end
 
@@ -145,7 +149,9 @@ end
 -- recipe and page.
 local function documents(all)
   local found = {}
-  local function put(path, short, text, parts) found[#found + 1] = { path = path, summary = short, text = text, parts = parts } end
+  local function put(path, short, text, parts)
+    found[#found + 1] = { path = path, summary = short, text = text, parts = parts }
+  end
   local function put_entry(entry)
     local item = entry.item or type(entry.value) == "function" and docs.item(entry.value) or nil
     local parts = {}
@@ -165,14 +171,18 @@ local function documents(all)
     local text = written_class(name, all)
     local class, fields = docs.class(name), docs.fields(name) or {}
     local short = class and first_sentence(class.text) or ""
-    for i, field in ipairs(short == "" and fields or {}) do short = short .. (i == 1 and "Fields: " or ", ") .. field.name end
+    for i, field in ipairs(short == "" and fields or {}) do
+      short = short .. (i == 1 and "Fields: " or ", ") .. field.name
+    end
     if text then put(name, short, text, fields) end
   end
   for _, name in ipairs(bounds.names()) do
     local text = bounds.written(name)
     put(("bound %q"):format(name), text:match "bounded value: ([^\n]*)" or "", text)
   end
-  for _, name in ipairs(metrics.names()) do put(("metric %q"):format(name), entries.metric_summary(name), metrics.written(name)) end
+  for _, name in ipairs(metrics.names()) do
+    put(("metric %q"):format(name), entries.metric_summary(name), metrics.written(name))
+  end
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
     put(("recipe %q"):format(name), recipe.title, recipe.source)
@@ -285,10 +295,15 @@ end
 ---options, bounds, metrics, recipes, and pages of the manual ("guide/sweeps"). The name may be
 ---copied from a script. If nothing has this name, all documentation is searched for the topic's
 ---words, and the hits are listed, the best first.
----@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`, `minmax`, `learning rate`
----@return string        it is an error, with the nearest name, if nothing contains these words
+---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`,
+---   `minmax`, `learning rate`
+---@return string        an error is raised, with the nearest name, if nothing contains the words
 ---Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
----Example: `(require "moonrank.help".about("fold:evaluate{}"):match "^[^\n]*")   --> mr.Fold:evaluate(model, metrics, options)`
+---Example:
+---```lua
+---local text = require("moonrank.help").about("fold:evaluate{}")
+---text:match "^[^\n]*"   --> mr.Fold:evaluate(model, metrics, options)
+---```
 function M.about(topic)
   local all, root = entries.all()
   local _ = root.bounds  -- loading the module mr.bounds registers the built-in bounds

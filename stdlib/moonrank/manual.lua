@@ -12,8 +12,8 @@ local texts = require "moonrank.manual.texts"
 local M = {}
 
 -- Links in the header of every page: {file, title}.
-local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" }, { "papers.html", "Papers" },
-  { "formats.html", "Files" } }
+local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" },
+  { "papers.html", "Papers" }, { "formats.html", "Files" } }
 
 local function of_markdown(file, text, links)
   local body, headings, title = markup.html(text, links)
@@ -22,7 +22,9 @@ end
 
 local function link_list(rows)
   local items = {}
-  for i, row in ipairs(rows) do items[i] = ('<li><a href="%s">%s</a></li>\n'):format(escape(row.file), escape(row.title)) end
+  for i, row in ipairs(rows) do
+    items[i] = ('<li><a href="%s">%s</a></li>\n'):format(escape(row.file), escape(row.title))
+  end
   return "<ul>\n" .. table.concat(items) .. "</ul>\n"
 end
 
@@ -47,8 +49,9 @@ local function cookbook(links)
     local recipe = texts.recipe(name)
     page.headings[#page.headings + 1] = { level = 2, text = recipe.title, id = name }
     titled[#titled + 1] = { name, recipe.title }
-    html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title)) .. markup.paragraphs(recipe.text, links)
-      .. markup.block(recipe.code, "lua", links) .. markup.block(recipe.output, "output")
+    html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title))
+      .. markup.paragraphs(recipe.text, links) .. markup.block(recipe.code, "lua", links)
+      .. markup.block(recipe.output, "output")
   end
   page.body = table.concat(html)
   return page, titled
@@ -58,8 +61,8 @@ local function reference_index(book, links)
   local page = of_markdown("reference.html", texts.read "reference.md", links)
   local modules, classes = {}, {}
   for _, each in ipairs(book.pages) do table.insert(each.module and modules or classes, each) end
-  page.body = table.concat{ page.body, '<h2 id="modules">Modules</h2>\n', link_list(modules), '<h2 id="classes">Classes</h2>\n',
-    link_list(classes) }
+  page.body = table.concat{ page.body, '<h2 id="modules">Modules</h2>\n', link_list(modules),
+    '<h2 id="classes">Classes</h2>\n', link_list(classes) }
   page.headings = { { level = 2, text = "Modules", id = "modules" }, { level = 2, text = "Classes", id = "classes" } }
   return page
 end
@@ -87,7 +90,9 @@ local function all_pages()
   all[#all + 1] = formats(links)
   local groups = table.move(book.groups, 1, #book.groups, 1, {})
   for _, page in ipairs(all) do
-    if not page.name then groups[#groups + 1] = { page.file, "", page == cooked and titled or { { "", page.title } } } end
+    if not page.name then
+      groups[#groups + 1] = { page.file, "", page == cooked and titled or { { "", page.title } } }
+    end
   end
   local o = { parts = parts, search = pages.search(groups), version = ("Moonrank %s"):format(core.version()) }
   for i, page in ipairs(all) do all[i] = { page.file, pages.html(page, o) } end
@@ -112,7 +117,9 @@ end
 local function check_folder(folder)
   if folder == "" then check.fail("doc --html: the name of the folder is empty") end
   if not core.file_exists(folder) then return end
-  if not core.file_exists(folder .. "/.") then check.fail("doc --html: %s is a file, expected a folder or a new name", folder) end
+  if not core.file_exists(folder .. "/.") then
+    check.fail("doc --html: %s is a file, expected a folder or a new name", folder)
+  end
   local names = core.list_folder(folder)
   table.sort(names)
   for _, name in ipairs(names) do
@@ -138,7 +145,9 @@ function M.write(folder)
   attempt(core.make_folder, folder .. "/index.html")
   -- check each file again, because the folder may have changed since `check_folder` listed it
   for _, page in ipairs(all) do
-    if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then refuse(folder, page[1]) end
+    if core.file_exists(folder .. "/" .. page[1]) and not is_own(folder .. "/" .. page[1]) then
+      refuse(folder, page[1])
+    end
   end
   for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end
   return ("%d pages; begin with %s/index.html"):format(#all, (folder:gsub("(.)/+$", "%1")))

@@ -15,7 +15,8 @@ local M = {}
 
 ---@class mr.options.Row
 ---@field [1] string          name
----@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function", a class, "integer[]", "A|B"
+---@field [2] string          type in LuaCATS: "integer", "number", "boolean", "string", "table", "function",
+---   a class, "integer[]", "A|B"
 ---@field default? any        value if the script passes none; a table is copied
 ---@field default_of? fun(): any  returns the default, called in each `read`
 ---@field shown? string       the default in words, for documentation: "one per core"
@@ -101,11 +102,13 @@ end
 local plain = { boolean = true, string = true, table = true, ["function"] = true }
 
 -- Returns a function that tests whether a value has the type `kind`, and whether a number is in the option's range.
--- Other types, such as a class, accept any value here; `class` and `accept` of the option may test it.
+-- Other types, such as a class, accept any value here; `class` and `accept` of the option may test the value later.
 local function test_of_type(row, kind)
   if kind == "integer" then return function(value) return math.type(value) == "integer" and within(row, value) end end
   if kind == "number" then return function(value) return type(value) == "number" and within(row, value) end end
-  if kind:match "%[%]$" or kind:match "^table" or M.declared[kind] then return function(value) return type(value) == "table" end end
+  if kind:match "%[%]$" or kind:match "^table" or M.declared[kind] then
+    return function(value) return type(value) == "table" end
+  end
   if kind:match "^fun[%(c]" then return function(value) return type(value) == "function" end end
   if plain[kind] then return function(value) return type(value) == kind end end
   return function() return true end
@@ -124,9 +127,9 @@ local function test_of(row)
   end
 end
 
-local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true, most = true, above = true,
-  below = true, infinite = true, class = true, accept = true, expected = true, also = true, formerly = true,
-  help = true }
+local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true,
+  most = true, above = true, below = true, infinite = true, class = true, accept = true, expected = true, also = true,
+  formerly = true, help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do

@@ -1,4 +1,5 @@
--- Figures, drawn by gnuplot: lines, points, distributions, bars, heat maps, and several of them side by side.
+-- Figures, drawn by gnuplot: lines, points, distributions, bars, heat maps, parallel coordinates, and several figures
+-- side by side.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local figure = require "moonrank.plot.figure"
@@ -10,7 +11,8 @@ local M = {}
 
 local function one(kind, build, options)
   local panel, o = build(options)
-  return figure.new{ kind = kind, panels = { panel }, caption = o.caption, width = o.width, height = o.height, legend = o.legend }
+  return figure.new{ kind = kind, panels = { panel }, caption = o.caption, width = o.width, height = o.height,
+    legend = o.legend }
 end
 
 ---Draws lines through points.
@@ -19,42 +21,51 @@ end
 ---Example: `mr.plot.lines{y = {1, 4, 9}, title = "Squares"}   --> mr.Figure lines: 1 series, 'Squares'`
 function M.lines(options) return one("lines", marks.lines, options) end
 
----Draws points.
+---Draws a scatter plot: points without lines.
 ---@param options mr.plot.Scatter
 ---@return mr.Figure
 ---Example: `mr.plot.scatter{x = {1, 2}, y = {2, 1}, diagonal = true}   --> mr.Figure scatter: 1 series`
 function M.scatter(options) return one("scatter", marks.scatter, options) end
 
----Draws empirical distribution functions: the share of values that are at most x.
+---Draws empirical distribution functions: for each x, the share of values that are at most x.
 ---@param options mr.plot.Ecdf
 ---@return mr.Figure
 ---Example: `mr.plot.ecdf{values = {0.5, 0.7, 0.7}}   --> mr.Figure ecdf: 1 series`
 function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
----Draws bars in groups, one group per category, with error bars.
+---Draws a bar chart with one group of bars per category, and with error bars.
 ---@param options mr.plot.Bars
 ---@return mr.Figure
 ---Example: `mr.plot.bars{categories = {"ap", "ndcg"}, values = {0.4, 0.6}}   --> mr.Figure bars: 1 series`
 function M.bars(options) return one("bars", grids.bars, options) end
 
----Draws points with one or two intervals each, in groups, one group per category.
+---Draws points with one or two intervals each, such as confidence intervals, in one group per
+---category.
 ---@param options mr.plot.Intervals
 ---@return mr.Figure
----Example: `mr.plot.intervals{categories = {"ap", "ndcg"}, values = {0.4, 0.6}, low = {0.3, 0.5}, high = {0.5, 0.7}}   --> mr.Figure intervals: 1 series`
+---Example:
+---```lua
+---local o = {categories = {"ap", "ndcg"}, values = {0.4, 0.6}, low = {0.3, 0.5}, high = {0.5, 0.7}}
+---mr.plot.intervals(o)   --> mr.Figure intervals: 1 series
+---```
 function M.intervals(options) return one("intervals", grids.intervals, options) end
 
----Draws a heat map. With `legend = "none"` it has no colour bar, for one of several maps side by
----side.
+---Draws a heat map. `legend = "none"` leaves out the colour bar, e.g. for one of several heat maps
+---side by side.
 ---@param options mr.plot.Heatmap
 ---@return mr.Figure
 ---Example: `mr.plot.heatmap{values = {{1, 2, 3}, {4, 5, 6}}}   --> mr.Figure heatmap: 2 x 3`
 function M.heatmap(options) return one("heatmap", grids.heatmap, options) end
 
 ---Draws parallel coordinates: an axis with its own scale for each coordinate, and a line for each
----row, coloured by a number.
+---row of the data, coloured by a number.
 ---@param options mr.plot.Parallel
 ---@return mr.Figure
----Example: `mr.plot.parallel{axes = {{name = "lr", values = {0.1, 0.01}, log = true}, {values = {"ap", "rr"}}}, color = {1, 2}}   --> mr.Figure parallel: 2 lines, 2 axes`
+---Example:
+---```lua
+---local axes = {{name = "lr", values = {0.1, 0.01}, log = true}, {values = {"ap", "rr"}}}
+---mr.plot.parallel{axes = axes, color = {1, 2}}   --> mr.Figure parallel: 2 lines, 2 axes
+---```
 function M.parallel(options) return one("parallel", parallel.parallel, options) end
 
 local facet_options = declare("mr.plot.Facets", {
@@ -62,11 +73,15 @@ local facet_options = declare("mr.plot.Facets", {
     help = "number of figures side by side" },
 }, marks.page)
 
----Combines several figures side by side, each with its title, row by row. The figures are the
----table's entries without a name.
+---Combines several figures into one figure, as panels in rows, each with its own title. The figures
+---are the array entries of `options`.
 ---@param options mr.plot.Facets
 ---@return mr.Figure
----Example: `mr.plot.facets{mr.plot.lines{y = {1, 2}}, mr.plot.lines{y = {2, 1}}, title = "Both"}   --> mr.Figure facets: 2 panels, 'Both'`
+---Example:
+---```lua
+---local up, down = mr.plot.lines{y = {1, 2}}, mr.plot.lines{y = {2, 1}}
+---mr.plot.facets{up, down, title = "Both"}   --> mr.Figure facets: 2 panels, 'Both'
+---```
 function M.facets(options)
   local where = "mr.plot.facets"
   if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
@@ -76,7 +91,9 @@ function M.facets(options)
   end
   local o = facet_options:read(where, named)
   for i, each in ipairs(options) do
-    if getmetatable(each) ~= figure.Figure then check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each)) end
+    if getmetatable(each) ~= figure.Figure then
+      check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each))
+    end
     if each.kind == "facets" then
       check.fail("%s: entry %d is a figure of facets, expected a figure with one panel", where, i)
     end

@@ -1,4 +1,4 @@
--- Tables that print with aligned columns, and their exports.
+-- Tables that print with aligned columns, and export to CSV, JSON, Markdown, LaTeX and HTML.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -17,7 +17,8 @@ local Table = check.class("mr.Table")
 local function formatted(format, value, column)
   local ok, text = pcall(string.format, format, value)
   if not ok then
-    check.fail("mr.table: format %q of %s cannot write %s, expected one such as '%%.4f'", format, column, tostring(value))
+    check.fail("mr.table: format %q of %s cannot write %s, expected one such as '%%.4f'", format, column,
+      tostring(value))
   end
   return text
 end
@@ -45,14 +46,17 @@ end
 local function check_columns(o)
   check.sequence("mr.table", "columns", o.columns)
   for i, name in ipairs(o.columns) do
-    if type(name) ~= "string" then check.fail("mr.table: the name of column %d is a %s, expected a text", i, type(name)) end
+    if type(name) ~= "string" then
+      check.fail("mr.table: the name of column %d is a %s, expected a text", i, type(name))
+    end
   end
   for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
   for name, mark in pairs(o.mark) do
     check.choice("mr.table", "mark", name, o.columns)
     if mark ~= "max" and mark ~= "min" and not check.is_finite(mark) then
-      check.fail("mr.table: mark of %s is %s, expected 'max', 'min' or a number, such as 0.05 for p", name, tostring(mark))
+      check.fail("mr.table: mark of %s is %s, expected 'max', 'min' or a number, such as 0.05 for p", name,
+        tostring(mark))
     end
   end
 end
@@ -87,7 +91,7 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
--- Writes a value in column c.
+-- Returns the printed text of a value in column c.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end
@@ -99,7 +103,7 @@ local function cell(self, c, value)
   return tostring(value)
 end
 
--- Groups of rows with equal values in the columns of `within`.
+-- Returns groups of row numbers. Rows of a group have equal values in the columns `within`.
 local function groups(self)
   local of, list, at = {}, {}, {}
   for c, name in ipairs(self.columns) do at[name] = c end
@@ -118,7 +122,8 @@ end
 
 local pick = { max = math.max, min = math.min }
 
--- The printed text of the largest or smallest number of a column among some rows; nil if there are no numbers.
+-- Returns the printed text of the largest or smallest number (`mark`: "max" or "min") of column c among some rows; nil
+-- if the rows have no numbers there.
 local function best_of(self, c, rows, mark)
   local best
   for _, r in ipairs(rows) do
@@ -128,7 +133,7 @@ local function best_of(self, c, rows, mark)
   return best and cell(self, c, best)
 end
 
--- The marked cells: bold[row][column] is true.
+-- Returns which cells are bold because of `mark`: bold[row][column] is true for a bold cell.
 local function bold_cells(self)
   local bold, all = {}, next(self.mark) and groups(self) or {}
   for r in ipairs(self.rows) do bold[r] = {} end
@@ -152,7 +157,7 @@ local function padded(text, width, right)
   return right and fill .. text or text .. fill
 end
 
--- True if all values of a column are numbers.
+-- True if all values in column c are numbers; missing values do not count.
 local function all_numbers(self, c)
   for _, row in ipairs(self.rows) do
     if row[c] ~= nil and type(row[c]) ~= "number" then return false end
@@ -161,7 +166,8 @@ local function all_numbers(self, c)
 end
 
 function Table:__tostring()
-  local cells, widths, numeric, lines = {}, {}, {}, {}  -- cells[c][0] is the head of the column
+  -- cells[c][r]: text in column c, row r; r = 0 is the column's name
+  local cells, widths, numeric, lines = {}, {}, {}, {}
   for c, name in ipairs(self.columns) do
     cells[c], widths[c], numeric[c] = { [0] = core.safe_text(name) }, 0, all_numbers(self, c)
     for r, row in ipairs(self.rows) do cells[c][r] = core.safe_text(cell(self, c, row[c])) end
@@ -180,7 +186,7 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
--- Texts that a spreadsheet runs as a formula, and texts that are numbers.
+-- Pattern of texts that a spreadsheet would run as a formula, and pattern of texts that are numbers.
 local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
 
 ---Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
@@ -195,7 +201,7 @@ function M.csv_text(text)
   return text
 end
 
----Returns the text that `csv_text` wrote as this cell.
+---Returns the original text of a CSV cell that `csv_text` wrote.
 ---@param field string
 ---@return string
 ---Example: `require("moonrank.table").text_of_csv("'=1+2")   --> =1+2`
@@ -230,8 +236,8 @@ function Table:to_csv()
   return table.concat(lines, "\n") .. "\n"
 end
 
----Returns the table as a JSON array with an object per row. Blanks are left out. NaN and infinite
----numbers are texts, because JSON lacks such numbers.
+---Returns the table as a JSON array with an object per row. Empty cells are left out. NaN and
+---infinite numbers are written as texts, because JSON does not have such numbers.
 ---@return string
 ---Example: `mr.table{columns = {"loss", "lr"}, rows = {{"ap", 0.5}}}:to_json()   --> [{"loss":"ap","lr":0.5}]`
 function Table:to_json()
@@ -254,14 +260,16 @@ end
 -- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- The notes, each in a form with a %s.
+-- Returns the notes below the table as text. Each note is escaped and put in place of %s in `form`, such as
+-- "<p>%s</p>".
 local function noted(self, form, escape)
   local lines = {}
   for i, note in ipairs(self.notes) do lines[i] = form:format(escape(on_one_line(note))) end
   return table.concat(lines)
 end
 
--- Lines of the table with these separators, and with marked numbers in the form `bold`.
+-- Returns the lines of the table for an export. `first`, `between` and `last` are written before, between and after the
+-- cells of a row. A bold number is put in place of %s in `bold`, such as "**%s**".
 local function marked(self, first, between, last, escape, bold)
   local function line(value_of)
     local parts = {}
@@ -282,8 +290,8 @@ local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = 
 
 local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
 
--- Returns a text that Markdown shows verbatim, without HTML, links, code, emphasis or ends of cells. Addresses are
--- links also without brackets.
+-- Escapes a text so that Markdown shows it verbatim, without HTML, links, code, emphasis or ends of cells. Web
+-- addresses are escaped as well, because Markdown makes links of them.
 local function escape_markdown(text)
   text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
   text = text:gsub("%f[%w_]_+", with_backslashes)
@@ -291,7 +299,7 @@ local function escape_markdown(text)
   return (text:gsub("://", "&#58;//"):gsub("([wW][wW][wW])%.", "%1&#46;"):gsub("(%S)@([%w_-]+%.)", "%1&#64;%2"))
 end
 
----Returns the table in Markdown, with numbers as printed.
+---Returns the table in Markdown, with numbers formatted as in the printed table.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_markdown():match "[^\n]+"   --> | a | b |`
 function Table:to_markdown()
@@ -306,13 +314,15 @@ end
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
--- LaTeX would read * or [ at the beginning of a row as an argument of the line break before it.
+-- Escapes a text for a cell of a LaTeX table. LaTeX would take * or [ at the beginning of a row for an argument of the
+-- \\ that ends the previous row.
 local function escape_latex(text)
   text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)
   return (text:gsub("^[*%[]", "{%0}"))
 end
 
----Returns the table in LaTeX (packages: booktabs), with numbers as printed.
+---Returns the table in LaTeX, with numbers formatted as in the printed table. It needs the LaTeX
+---package booktabs.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():find("tabular", 1, true) ~= nil   --> true`
 function Table:to_latex()
@@ -325,14 +335,14 @@ function Table:to_latex()
     .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
 
----Escapes a text for HTML, between tags or in quotes.
+---Escapes a text for HTML, so that it can stand between tags or in a quoted attribute.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
 function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 
----Returns the table in HTML, with numbers as printed. Cells of numbers have the class "number", and
----marked numbers are within <strong>.
+---Returns the table in HTML, with numbers formatted as in the printed table. Cells of columns with
+---numbers have the class "number", and bold numbers are within <strong>.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_html():match "<td[^>]*>2</td>" ~= nil   --> true`
 function Table:to_html()
@@ -354,38 +364,45 @@ function Table:to_html()
   return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n" .. noted(self, "<p>%s</p>\n", M.escape_html)
 end
 
----Exports of every class with a method `table`: CSV, JSON, Markdown, LaTeX and HTML of that table.
+---Exports of every class with a method `table`: CSV, JSON, Markdown, LaTeX and HTML of the table
+---that the method returns.
 ---@class mr.Exports
 local Exports = {}
 
----Returns the table as comma-separated values with full precision.
+---Returns the object's results as comma-separated values with full precision.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_csv():match "[^\n]+"   --> mean,n,sd,skipped`
 function Exports:to_csv() return self:table():to_csv() end
 
----Returns the table as a JSON array with an object per row. Blanks are left out; NaN and infinite
----numbers are texts.
+---Returns the object's results as a JSON array with an object per row. Empty cells are left out.
+---NaN and infinite numbers are written as texts.
 ---@return string
----Example: `mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"}):to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]`
+---Example:
+---```lua
+---local found = mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"})
+---found:to_json()   --> [{"lists":1,"mean":0.5,"metric":"rr","skipped":0}]
+---```
 function Exports:to_json() return self:table():to_json() end
 
----Returns the table in Markdown, with numbers as printed.
+---Returns the object's results as a Markdown table, with numbers formatted as in the printed table.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_markdown():match "[^\n]+"   --> | mean | n | sd | skipped |`
 function Exports:to_markdown() return self:table():to_markdown() end
 
----Returns the table in LaTeX (packages: booktabs), with numbers as printed.
+---Returns the object's results as a LaTeX table, with numbers formatted as in the printed table. It
+---needs the LaTeX package booktabs.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
 function Exports:to_latex() return self:table():to_latex() end
 
----Returns the table in HTML, with numbers as printed.
+---Returns the object's results as an HTML table, with numbers formatted as in the printed table.
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_html():match "^[^\n]+"   --> <table>`
 function Exports:to_html() return self:table():to_html() end
 
----Adds the methods of mr.Exports that a class does not define itself. The class has a method
----`table`, and its comment says `---@class X: mr.Exports`. Call it after the class's own exports.
+---Adds the methods of mr.Exports (to_csv, to_json, ...) to a class, except methods that the class
+---defines itself. The class needs a method `table`, and its comment says `---@class X: mr.Exports`.
+---Call this function after the class's own exports are defined.
 ---@param class table
 function M.add_exports(class)
   for name, method in pairs(Exports) do

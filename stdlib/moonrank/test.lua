@@ -6,14 +6,16 @@ local state = { checks = 0, failures = 0, tests = 0, skipped = 0, names = {}, re
 
 local function full_name(name) return table.concat(state.names, " ") .. (#state.names > 0 and " " or "") .. name end
 
----Groups tests under a name.
+---Groups tests under a name, which is written before the names of the tests. `body` is a function
+---that runs the tests.
 function M.describe(name, body)
   table.insert(state.names, name)
   body()
   table.remove(state.names)
 end
 
----Runs one test. An error in it is reported, and the next test runs.
+---Runs one test, the function `body`. An error in the test is reported, and the tests after it
+---still run.
 function M.it(name, body)
   state.tests = state.tests + 1
   local before = state.checks
@@ -24,11 +26,12 @@ function M.it(name, body)
   state.skip = false
   if not ok then
     state.failures = state.failures + 1
-    io.stderr:write("FAILED: ", full_name(name), "\n  ", (core.safe_text(core.error_text(message), true):gsub("\n", "\n  ")), "\n")
+    io.stderr:write("FAILED: ", full_name(name), "\n  ",
+      (core.safe_text(core.error_text(message), true):gsub("\n", "\n  ")), "\n")
   end
 end
 
----Marks the running test as skipped, with the reason why it cannot run here.
+---Marks the running test as skipped. `why` is the reason why the test cannot run on this machine.
 function M.skip(why)
   state.skipped = state.skipped + 1
   state.skip = true
@@ -37,13 +40,13 @@ end
 
 local function fail(message, ...) error(message:format(...), 3) end
 
----Checks that a condition holds.
+---Checks that a condition holds. Otherwise the running test fails with the message.
 function M.check(condition, message)
   state.checks = state.checks + 1
   if not condition then fail("check failed: %s", message or "condition is " .. tostring(condition)) end
 end
 
----Checks that two values are equal. Tables are compared entry by entry.
+---Checks that two values are equal. Tables are compared entry by entry, and NaN equals NaN.
 function M.equal(found, expected, where)
   state.checks = state.checks + 1
   local function same(a, b)
@@ -58,7 +61,9 @@ function M.equal(found, expected, where)
     for _, each in ipairs(v) do parts[#parts + 1] = text(each) end
     return "{" .. table.concat(parts, ", ") .. "}"
   end
-  if not same(found, expected) then fail("%sfound %s, expected %s", where and where .. ": " or "", text(found), text(expected)) end
+  if not same(found, expected) then
+    fail("%sfound %s, expected %s", where and where .. ": " or "", text(found), text(expected))
+  end
 end
 
 local function values_of(v)
@@ -66,7 +71,8 @@ local function values_of(v)
   return type(v) == "table" and v or { v }
 end
 
----Checks that numbers, or tables or tensors of numbers, agree to atol + rtol * |expected|. NaN agrees with NaN.
+---Checks that numbers, or tables or tensors of numbers, differ by at most atol + rtol * |expected|.
+---NaN agrees with NaN.
 function M.near(found, expected, tolerance, where)
   state.checks = state.checks + 1
   local rtol, atol = tolerance or 1e-6, tolerance or 1e-6
@@ -82,8 +88,8 @@ function M.near(found, expected, tolerance, where)
   end
 end
 
--- True if a text contains a part. A number is not found within a longer number (1 is not in 10 or 1.5), and a word is
--- not found within a longer word ("k" is not in "kernel").
+-- True if a text contains `part` as a whole number or word: 1 is not found in 10 or 1.5, and "k" is not found in
+-- "kernel".
 local function contains(text, part)
   local first, last = text:find(part, 1, true)
   while first do
@@ -96,8 +102,9 @@ local function contains(text, part)
   return false
 end
 
----Checks that `f` raises an error whose text contains every given part (plain text); returns the whole text. Give key
----words, not a sentence: the name of the argument and the value that was found. Then a test survives a new wording.
+---Checks that `f` raises an error whose text contains every given part (plain text); returns the
+---whole text of the error. Give key words, not a sentence: the name of the argument and the value
+---that was found. Then the test survives a new wording of the error.
 ---@param f function
 ---@param ... string
 ---@return string
@@ -115,7 +122,8 @@ function M.raises(f, ...)
   return message
 end
 
----Makes `os.tmpname` use a folder, which `moonrank test` removes at the spec's end. Lua's own function always uses /tmp.
+---Makes `os.tmpname` use a folder, which `moonrank test` removes at the end of the spec. Lua's own
+---`os.tmpname` always uses /tmp.
 ---@param folder string
 function M.use_folder(folder)
   local count = 0
@@ -130,9 +138,10 @@ end
 ---Ends a spec file: prints the summary, and returns true if no test failed.
 function M.finish()
   if state.tests == 0 then io.stderr:write("FAILED: no tests in this spec\n") end
-  -- ctest counts a spec with the word SKIPPED as skipped, so it must not be printed after a failure
+  -- ctest reports a spec as skipped if it prints the word SKIPPED, so the word is not printed after a failure
   for _, why in ipairs(state.reasons) do print((state.failures == 0 and "SKIPPED: " or "skipped: ") .. why) end
-  print(("%d tests, %d checks, %d failures, %d skipped"):format(state.tests, state.checks, state.failures, state.skipped))
+  print(("%d tests, %d checks, %d failures, %d skipped")
+    :format(state.tests, state.checks, state.failures, state.skipped))
   return state.failures == 0 and state.tests > 0
 end
 

@@ -34,7 +34,8 @@ end
 local function add_options(lines, name)
   lines[#lines + 1] = "---@class " .. name
   for _, field in ipairs(docs.fields(name)) do
-    lines[#lines + 1] = ("---@field %s%s %s %s"):format(field.name, field.optional and "?" or "", field.type, field.text)
+    lines[#lines + 1] = ("---@field %s%s %s %s"):format(field.name, field.optional and "?" or "",
+      field.type, field.text)
   end
   lines[#lines + 1] = ""
 end

@@ -64,7 +64,9 @@ local function methods()
     local read = docs.of_source(source)
     for _, item in ipairs(read.items) do
       local class = item.owner and read.locals[item.owner]
-      if class then found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source } end
+      if class then
+        found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source }
+      end
     end
   end
   for name, class in pairs(core.classes) do
@@ -90,8 +92,8 @@ function M.all()
 end
 
 local function of_item(path, item, source)
-  return { title = path .. "(" .. table.concat(item.arguments, ", ") .. ")", text = item.text, params = item.params, returns = item.returns,
-    examples = item.examples, source = source, line = item.line }
+  return { title = path .. "(" .. table.concat(item.arguments, ", ") .. ")", text = item.text, params = item.params,
+    returns = item.returns, examples = item.examples, source = source, line = item.line }
 end
 
 -- Returns the documentation of a function of the C++ core. `row` is the core's record of the function: description,
@@ -117,7 +119,11 @@ end
 ---Returns the documentation of a function or method; nil if it has none.
 ---@param entry mr.help.Entry  its path may be nil
 ---@return mr.help.Description?
----Example: `require "moonrank.help.entries".describe{path = "mr.arange", value = mr.arange}.title   --> mr.arange(first, last, options)`
+---Example:
+---```lua
+---local described = require("moonrank.help.entries").describe{path = "mr.arange", value = mr.arange}
+---described.title   --> mr.arange(first, last, options)
+---```
 function M.describe(entry)
   if entry.item then return of_item(entry.path, entry.item, entry.source) end
   local item, source = docs.item(entry.value)
@@ -215,12 +221,18 @@ end
 ---@param name string          "mr.Tensor"
 ---@param all mr.help.Entry[]
 ---@return mr.help.Entry[]
----Example: `require "moonrank.help.entries".class_members("mr.Run", (require "moonrank.help.entries".all()))[1].path:match "^mr.Run"   --> mr.Run`
+---Example:
+---```lua
+---local entries = require "moonrank.help.entries"
+---local members = entries.class_members("mr.Run", (entries.all()))
+---members[1].path:match "^mr.Run"   --> mr.Run
+---```
 function M.class_members(name, all)
   local found, seen = {}, {}
   local function put(entry, path)
     if not seen[path] then
-      found[#found + 1] = { path = path, value = entry.value, item = entry.item, source = entry.source, getter = entry.getter }
+      found[#found + 1] = { path = path, value = entry.value, item = entry.item, source = entry.source,
+        getter = entry.getter }
     end
     seen[path] = true
   end

@@ -125,7 +125,8 @@ end
 ---Parses the LuaCATS comments in the text of a Lua source file.
 ---@param text string
 ---@return table   header: the first comment; items: mr.luacats.Item[]; by_line: items by the line of their definition;
----   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options); locals: local name of a table -> the class that it is declared to be
+---   classes: name -> fields, text and parents; declared: names of option tables (moonrank.options);
+---   locals: local name of a table -> the class that it is declared to be
 ---Example: `require "moonrank.help.luacats".parse("---Adds.\nfunction M.add(a, b) end").items[1].text   --> Adds.`
 function M.parse(text)
   local lines = {}

@@ -24,8 +24,8 @@ end
 
 -- Words that users search for, and the word that the documentation uses instead.
 local synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
-  hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer", label = "grade",
-  query = "list" }
+  hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
+  label = "grade", query = "list" }
 
 -- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms
 -- of the word and its stems.
@@ -95,7 +95,8 @@ local function matching(documents, topic, any)
       total, option = total + score, option or named
     end
     if total > 0 and (any or not missing) then
-      local summary = option and ("%s: %s"):format(option.name, option.text ~= "" and option.text or option.type) or document.summary
+      local summary = option and ("%s: %s"):format(option.name, option.text ~= "" and option.text or option.type)
+        or document.summary
       hits[#hits + 1] = { path = document.path, summary = summary, score = total }
     end
   end
@@ -107,7 +108,11 @@ end
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
----Example: `require "moonrank.help.search".find({{path = "f", summary = "Adds.", text = "Adds."}}, "add")[1].path   --> f`
+---Example:
+---```lua
+---local documents = {{path = "f", summary = "Adds.", text = "Adds."}}
+---require("moonrank.help.search").find(documents, "add")[1].path   --> f
+---```
 function M.find(documents, topic)
   local hits = matching(documents, topic, false)
   if #hits == 0 then hits = matching(documents, topic, true) end

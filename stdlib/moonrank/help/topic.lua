@@ -73,7 +73,9 @@ end
 -- or of the method's result; nil if there is none.
 local function member_of(class, name, all)
   for _, field in ipairs(docs.fields(class) or {}) do
-    if field.name == name then return { path = class .. "." .. name, field = field, of = class, class = class_in(field.type) } end
+    if field.name == name then
+      return { path = class .. "." .. name, field = field, of = class, class = class_in(field.type) }
+    end
   end
   for _, entry in ipairs(entries.class_members(class, all)) do
     if entry.path == class .. ":" .. name or entry.path == class .. "." .. name then
@@ -93,7 +95,8 @@ end
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do
-    local item = ends_with(entry.path, owner) and (entry.item or type(entry.value) == "function" and docs.item(entry.value))
+    local item = ends_with(entry.path, owner)
+      and (entry.item or type(entry.value) == "function" and docs.item(entry.value))
     for _, p in ipairs(item and item.params or {}) do
       for _, field in ipairs(docs.fields((p.type:gsub("[%?%[%]]", ""))) or {}) do
         if field.name == name then return { path = entry.path .. "." .. name, field = field, of = entry.path } end

@@ -76,7 +76,9 @@ end
 
 local function cells(line)
   local found = {}
-  for cell in line:gsub("^%s*|", ""):gsub("|%s*$", ""):gmatch "[^|]+" do found[#found + 1] = cell:match "^%s*(.-)%s*$" end
+  for cell in line:gsub("^%s*|", ""):gsub("|%s*$", ""):gmatch "[^|]+" do
+    found[#found + 1] = cell:match "^%s*(.-)%s*$"
+  end
   return found
 end
 
@@ -86,7 +88,8 @@ local function table_html(lines, links)
     local tag, row = i == 1 and "th" or "td", {}
     if i ~= 2 then  -- line 2 of a Markdown table has only dashes
       for c, cell in ipairs(cells(line)) do row[c] = ("<%s>%s</%s>"):format(tag, M.inline(cell, links), tag) end
-      parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row), i == 1 and "</thead>\n<tbody>" or "")
+      parts[#parts + 1] = ("%s<tr>%s</tr>%s\n"):format(i == 1 and "<thead>" or "", table.concat(row),
+        i == 1 and "</thead>\n<tbody>" or "")
     end
   end
   return table.concat(parts) .. "</tbody></table></div>\n"

@@ -15,17 +15,22 @@ M.mark = '<meta name="generator" content="moonrank doc --html">'
 ---@param body string   HTML
 ---@param head? string  further HTML of the head
 ---@return string
----Example: `require "moonrank.manual.page".document("A & b", "", ""):match "<title>.*</title>"   --> <title>A &amp; b</title>`
+---Example:
+---```lua
+---local html = require("moonrank.manual.page").document("A & b", "", "")
+---html:match "<title>.*</title>"   --> <title>A &amp; b</title>
+---```
 function M.document(title, css, body, head)
   return table.concat{ '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n', head and head .. "\n" or "", "<title>", escape(title),
-    "</title>\n<style>\n", css, "</style>\n</head>\n<body>\n", body, "</body>\n</html>\n" }
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n', head and head .. "\n" or "",
+    "<title>", escape(title), "</title>\n<style>\n", css, "</style>\n</head>\n<body>\n", body, "</body>\n</html>\n" }
 end
 
 local function contents(headings)
   local parts = { '<nav class="contents" aria-label="Contents"><div><strong>Contents</strong>\n<ul>\n' }
   for _, h in ipairs(headings) do
-    parts[#parts + 1] = ('<li%s><a href="#%s">%s</a></li>\n'):format(h.level > 2 and ' class="deep"' or "", escape(h.id), escape(h.text))
+    parts[#parts + 1] = ('<li%s><a href="#%s">%s</a></li>\n'):format(h.level > 2 and ' class="deep"' or "",
+      escape(h.id), escape(h.text))
   end
   return table.concat(parts) .. "</ul></div></nav>\n"
 end
@@ -44,7 +49,8 @@ end
 ---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, prefix, ends or {anchor, title}
 ---@return string
 function M.search(groups)
-  return "<script>\nvar groups = " .. json(groups) .. ";\n" .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"
+  return "<script>\nvar groups = " .. json(groups) .. ";\n"
+    .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"
 end
 
 ---@class mr.manual.Page
@@ -65,10 +71,13 @@ function M.html(page, o)
   for i, part in ipairs(o.parts) do links[i] = ('<a href="%s">%s</a>\n'):format(escape(part[1]), escape(part[2])) end
   local id = page.id and (' id="%s"'):format(escape(page.id)) or ""
   local following = page.next
-    and ('<p class="next">Next: <a href="%s">%s</a></p>\n'):format(escape(page.next.file), escape(page.next.title)) or ""
-  local body = { '<header><strong><a href="index.html">Moonrank</a></strong>\n<nav aria-label="Parts">', table.concat(links), "</nav>\n",
+    and ('<p class="next">Next: <a href="%s">%s</a></p>\n'):format(escape(page.next.file), escape(page.next.title))
+    or ""
+  local body = { '<header><strong><a href="index.html">Moonrank</a></strong>\n<nav aria-label="Parts">',
+    table.concat(links), "</nav>\n",
     '<form id="search" hidden><input id="q" type="search" aria-label="Search names" placeholder="Search names ( / )" ',
-    'autocomplete="off"><ul id="hits"></ul></form></header>\n<div class="page">\n', #page.headings > 0 and contents(page.headings) or "",
+    'autocomplete="off"><ul id="hits"></ul></form></header>\n<div class="page">\n',
+    #page.headings > 0 and contents(page.headings) or "",
     "<main>\n<h1", id, ">", escape(page.title), "</h1>\n", page.body, following, "</main>\n</div>\n",
     "<footer>", escape(o.version), "</footer>\n", o.search }
   local title = page.title == "Moonrank" and page.title or page.title .. " - Moonrank"

@@ -136,7 +136,9 @@ function Book:details(d)
   end
   if #d.returns > 0 then
     add(label "Returns")
-    for _, r in ipairs(d.returns) do add(("<p>%s %s</p>\n"):format(self:type(r.type), markup.inline(r.text, self.links))) end
+    for _, r in ipairs(d.returns) do
+      add(("<p>%s %s</p>\n"):format(self:type(r.type), markup.inline(r.text, self.links)))
+    end
   end
   for _, example in ipairs(d.examples) do add(label "Example" .. markup.block(example, "lua", self.links)) end
   if d.source then add(('<p class="source">%s:%d</p>\n'):format(escape(d.source), d.line)) end
@@ -148,11 +150,12 @@ end
 function Book:entry(page, entry)
   local d = entries.describe(entry)
   local own = entry.path:match "^mr%.metrics%.([%w_]+)$"
-  local body = d and self:details(d) or own and metrics.written(own) and markup.paragraphs(metrics.written(own), self.links) or ""
+  local body = d and self:details(d) or own and metrics.written(own)
+    and markup.paragraphs(metrics.written(own), self.links) or ""
   heading(page, 3, entry.path:sub(#page.name + 1):gsub("^%.", ""), entry.path)
   local rest = d and d.title:sub(#entry.path + 1) or ""
-  put(page, ('<section class="entry"><h3 id="%s"><a href="#%s">%s</a>%s</h3>\n'):format(escape(entry.path), escape(entry.path),
-    escape(entry.path), escape(rest)), body, "</section>\n")
+  put(page, ('<section class="entry"><h3 id="%s"><a href="#%s">%s</a>%s</h3>\n'):format(escape(entry.path),
+    escape(entry.path), escape(entry.path), escape(rest)), body, "</section>\n")
 end
 
 local function section(page, title)
@@ -168,7 +171,8 @@ function Book:class(page, name, computed)
   table.move(docs.fields(name) or {}, 1, #(docs.fields(name) or {}), 1, fields)
   for _, entry in ipairs(computed or {}) do
     local d = entries.describe(entry) or { returns = {}, text = "" }
-    fields[#fields + 1] = { name = entry.path:sub(#name + 2), type = d.returns[1] and d.returns[1].type or "", text = d.text }
+    fields[#fields + 1] = { name = entry.path:sub(#name + 2), type = d.returns[1] and d.returns[1].type or "",
+      text = d.text }
   end
   if class and class.text ~= "" then put(page, markup.paragraphs(class.text, self.links)) end
   if computed and #fields > 0 then section(page, "Fields") end
@@ -199,8 +203,8 @@ local function registered(self, page, title, what, of)
   for _, name in ipairs(of.names()) do
     local id, text = what .. "." .. name, of.written(name):gsub("^[^\n]*\n*", "")
     heading(page, 3, name, id)
-    put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)), markup.paragraphs(text, self.links),
-      "</section>\n")
+    put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)),
+      markup.paragraphs(text, self.links), "</section>\n")
   end
 end
 
@@ -211,8 +215,8 @@ function Book:module_page(page)
   for _, name in ipairs(entries.members(module)) do
     local link = self.links[path .. "." .. name]
     if link then
-      rows[#rows + 1] = ('<tr><td><a href="%s"><code>%s</code></a></td><td>%s</td></tr>\n'):format(escape(link), escape(name),
-        markup.inline(entries.member_summary(module, name), self.links))
+      rows[#rows + 1] = ('<tr><td><a href="%s"><code>%s</code></a></td><td>%s</td></tr>\n'):format(escape(link),
+        escape(name), markup.inline(entries.member_summary(module, name), self.links))
     end
   end
   put(page, '<div class="wide"><table>\n', table.concat(rows), "</table></div>\n")
@@ -246,7 +250,9 @@ local function place_modules(self, root)
     if page and self:place(page, entry.path, entry.path) then table.insert(page.functions, entry) end
   end
   for what, of in pairs{ bound = bounds, metric = metrics } do
-    for _, name in ipairs(of.names()) do self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name) end
+    for _, name in ipairs(of.names()) do
+      self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name)
+    end
   end
   return modules
 end
@@ -261,7 +267,9 @@ local function place_classes(self, modules)
     else
       page = self:page(file, name)
     end
-    for _, field in ipairs(docs.fields(name) or {}) do self:place(page, name .. "." .. field.name, name .. "." .. field.name) end
+    for _, field in ipairs(docs.fields(name) or {}) do
+      self:place(page, name .. "." .. field.name, name .. "." .. field.name)
+    end
     if not page.classes then
       for _, members in ipairs{ members_of(self, name) } do
         for _, entry in ipairs(members) do self:place(page, entry.path, entry.path) end

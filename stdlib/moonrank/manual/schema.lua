@@ -128,11 +128,13 @@ function M.html(links)
   local headings = { { level = 2, text = "Tables of the store", id = "store-tables" } }
   local version = "The schema has version %d, which is `PRAGMA user_version`. Stores of older versions lack newer "
     .. "tables and columns. A sweep adds them when it next writes to the store."
-  parts[1] = '<h2 id="store-tables">Tables of the store</h2>\n' .. markup.paragraphs(version:format(#store.versions), links)
+  parts[1] = '<h2 id="store-tables">Tables of the store</h2>\n'
+    .. markup.paragraphs(version:format(#store.versions), links)
   for _, each in ipairs(M.tables) do
     local id = "table-" .. each.name
     headings[#headings + 1] = { level = 3, text = each.name, id = id }
-    parts[#parts + 1] = ('<h3 id="%s">%s</h3>\n%s<div class="wide"><table>\n'):format(id, each.name, markup.paragraphs(each.text, links))
+    parts[#parts + 1] = ('<h3 id="%s">%s</h3>\n%s<div class="wide"><table>\n'):format(id, each.name,
+      markup.paragraphs(each.text, links))
     for _, column in ipairs(columns[each.name]) do
       local row = '<tr id="%s.%s"><td><code>%s</code></td><td>%s%s</td><td>%s</td></tr>\n'
       parts[#parts + 1] = row:format(each.name, column.name, column.name, escape(column.type),

@@ -5,15 +5,15 @@ local core = require "moonrank.core"
 local M = {}
 
 -- Chapters of the manual's guide, in the order of reading.
-M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training", "sweeps", "figures",
-  "gpu_and_cluster" }
+M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training",
+  "sweeps", "figures", "gpu_and_cluster" }
 
 M.papers = { "westerborg_2022", "li_2021", "tang_2023", "segui_2022", "li_wu" }
 
-M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_likely", "own_bound", "own_metric", "own_loss", "own_model",
-  "own_table", "last_item", "top_ten", "query_features", "images", "bounded_training", "early_stopping", "two_metrics_choose",
-  "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep", "sweep_to_csv", "is_it_better", "compare_systems",
-  "learning_curves" }
+M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_likely", "own_bound", "own_metric",
+  "own_loss", "own_model", "own_table", "last_item", "top_ten", "query_features", "images", "bounded_training",
+  "early_stopping", "two_metrics_choose", "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep",
+  "sweep_to_csv", "is_it_better", "compare_systems", "learning_curves" }
 
 ---Returns the text of a file of the manual.
 ---@param name string  "guide/models.md"

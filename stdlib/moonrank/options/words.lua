@@ -65,7 +65,8 @@ local function expected_of(row)
   if row.class then return "a value of class " .. row.class end
   local words = {}
   for i, each in ipairs(row.choices or {}) do words[i] = found(each) end
-  for _, kind in ipairs(row.has_more and options.types_of(row) or not row.choices and options.alternatives(row[2]) or {}) do
+  for _, kind in ipairs(row.has_more and options.types_of(row)
+    or not row.choices and options.alternatives(row[2]) or {}) do
     words[#words + 1] = expected_type(row, kind)
   end
   return table.concat(words, " or ")
@@ -76,7 +77,9 @@ end
 ---@param row mr.options.Row
 ---@param value any
 function M.refused(where, row, value)
-  if row.of_texts and (type(value) == "string" or not row.has_more) then check.choice(where, row[1], value, row.choices) end
+  if row.of_texts and (type(value) == "string" or not row.has_more) then
+    check.choice(where, row[1], value, row.choices)
+  end
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
   if key then
     local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
@@ -156,7 +159,9 @@ end
 local function shown_type(row)
   if not row.choices then return row[2] end
   local parts = {}
-  for i, each in ipairs(row.choices) do parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each) end
+  for i, each in ipairs(row.choices) do
+    parts[i] = type(each) == "string" and ('"%s"'):format(each) or tostring(each)
+  end
   for _, kind in ipairs(row.has_more and options.types_of(row) or {}) do parts[#parts + 1] = kind end
   return table.concat(parts, "|")
 end

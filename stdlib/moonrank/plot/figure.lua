@@ -13,7 +13,7 @@ local Figure = check.class("mr.Figure")
 
 local M = { Figure = Figure }
 
----Makes a figure of these panels, row by row.
+---Makes a figure of one or several panels, which are placed row by row.
 ---@param o table  kind, panels, and optionally columns, title, caption, width and height in pixels, legend
 ---@return mr.Figure
 function M.new(o)
@@ -29,14 +29,16 @@ local terminals = {
 
 local function terminal_line(kind, width, height)
   if kind == "pdf" then
-    -- a pixel of the page is 1/96 of an inch, and fonts have the size that they have in other files
-    return ("set terminal pdfcairo size %.4fin,%.4fin noenhanced font 'sans,13' fontscale 0.5625"):format(width / 96, height / 96)
+    -- a pixel is 1/96 of an inch; the font scale makes text in a PDF as large as in SVG and PNG files
+    return ("set terminal pdfcairo size %.4fin,%.4fin noenhanced font 'sans,13' fontscale 0.5625")
+      :format(width / 96, height / 96)
   end
   return terminals[kind]:format(width, height)
 end
 
--- Corrects gnuplot's SVG. "]]>" in a label is not valid XML. SVG has no font "sans" and a separate attribute for bold;
--- the text of the figure cannot match this pattern, because its < is written &lt;.
+-- Corrects the SVG that gnuplot writes. The font "sans:Bold" becomes the SVG font "sans-serif" with the attribute
+-- font-weight. "]]>" in a label is escaped, because it is not valid XML. Text of the figure cannot match the pattern of
+-- the font, because its < is written &lt;.
 local function corrected(svg)
   svg = svg:gsub('(<g [^<>]-font%-family=)"sans(:?B?o?l?d?)"', function(before, bold)
     return before .. '"sans-serif"' .. (bold == ":Bold" and ' font-weight="bold"' or "")
@@ -44,7 +46,7 @@ local function corrected(svg)
   return (svg:gsub("]]>", "]]&gt;"))
 end
 
--- The entries of one legend for all panels; nil if panels have different entries.
+-- Returns the entries of one legend for all panels of a figure; nil if the panels have different legend entries.
 local function shared_entries(o)
   if o.legend == "none" or o.legend == "labels" then return nil end
   local first = layout.named(o.panels[1])
@@ -61,15 +63,15 @@ local function shared_entries(o)
   return first
 end
 
--- The plans of all panels, what they show, and the margins by column and row. `box` is the width of the boxes, if it is
--- known. Panels in a column share left and right margins, and panels in a row share top and bottom margins, so that all
--- boxes have one size.
+-- Lays out all panels of a figure. Panels in a column share left and right margins, and panels in a row share top and
+-- bottom margins, so that all plot areas have the same size. `box` is the width of a plot area, if it is already known.
 local function plans_of(o, columns, w, h, shared, box)
   local several = #o.panels > 1
   local plans, shown = {}, {}
   for i, panel in ipairs(o.panels) do
     local below, before = o.panels[i + columns], (i - 1) % columns > 0 and o.panels[i - 1] or nil
-    shown[i] = { title_font = several and layout.font or layout.title_font, legend = not shared, no_labels = several, box = box,
+    shown[i] = { title_font = several and layout.font or layout.title_font, legend = not shared,
+      no_labels = several, box = box,
       xlabel = panel.x.label ~= nil and not (below and below.x.label == panel.x.label),
       ylabel = panel.y.label ~= nil and not (before and before.y.label == panel.y.label) }
     plans[i] = layout.measure(panel, w, h, shown[i])
@@ -96,7 +98,7 @@ local function draw_panels(page, o, area, shared)
   local columns = math.min(o.columns or 1, #o.panels)
   local rows = (#o.panels + columns - 1) // columns
   local plans, shown, margins, column, box_w
-  for _ = 1, 2 do  -- the second time with the width that the margins leave, which ticks need
+  for _ = 1, 2 do  -- the 1st pass finds the margins; the 2nd chooses ticks for the width that they leave
     plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared, box_w)
     box_w = (area.w - total(margins.left) - total(margins.right)) / columns
   end
@@ -106,7 +108,8 @@ local function draw_panels(page, o, area, shared)
     local x = area.x
     for i = (r - 1) * columns + 1, math.min(r * columns, #o.panels) do
       local c, plan = column(i), plans[i]
-      plan.left, plan.right, plan.top, plan.bottom = margins.left[c], margins.right[c], margins.top[r], margins.bottom[r]
+      plan.left, plan.right, plan.top, plan.bottom =
+        margins.left[c], margins.right[c], margins.top[r], margins.bottom[r]
       local region = { x = x, y = y, w = plan.left + box_w + plan.right, h = plan.top + box_h + plan.bottom }
       if i > 1 then page.add("reset") end
       draw.draw(page, o.panels[i], region, plan, shown[i])
@@ -116,7 +119,8 @@ local function draw_panels(page, o, area, shared)
   end
 end
 
--- Draws the title and the legend above all panels and the caption below them. Returns the area that is left.
+-- Draws the title and the legend above all panels, and the caption below all panels. Returns the area that is left for
+-- the panels.
 local function frame(page, o, shared)
   local area = { x = 0, y = 0, w = page.width, h = page.height }
   local function take(pixels) area.y, area.h = area.y + pixels, area.h - pixels end
@@ -166,9 +170,9 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure to a file, whole or not at all: .svg, .png or .pdf. Missing folders are made.
----An existing regular file is replaced; if `path` is a link, the file that it leads to. A folder, a
----pipe or a device is never replaced.
+---Writes the figure to an .svg, .png or .pdf file. The file is written whole or not at all. Missing
+---folders are made. An existing regular file is replaced. If `path` is a link, the file that the
+---link points to is replaced. A folder, a pipe or a device is never replaced.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
@@ -184,7 +188,7 @@ function Figure:save(path)
   return self
 end
 
----Prints the figure as text, as wide as the terminal.
+---Prints the figure as text characters, as wide as the terminal.
 function Figure:show()
   local columns = tonumber(os.getenv "COLUMNS")
     or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100

@@ -8,7 +8,7 @@ local series = require "moonrank.plot.series"
 
 local M = {}
 
--- Options of a series over categories.
+-- Options of one series in a figure over categories: a bar chart or points with intervals.
 local values_options = declare("mr.plot.Values", {
   "Series",
   { "values", "number[]|mr.Tensor", help = "one number per category; NaN leaves a place empty" },
@@ -27,7 +27,7 @@ local interval_series = declare("mr.plot.Interval", {
   { "wide_high", "number[]|mr.Tensor", help = "upper ends of long intervals without caps" },
 }, values_options)
 
--- Options of figures over categories.
+-- Options that bar charts and figures of intervals share: the categories and their direction.
 local category_options = declare("mr.plot.Categories", {
   "Data",
   { "categories", "(string|number)[]|mr.Tensor", required = true, expected = "a table of names",
@@ -79,7 +79,7 @@ local function category_axis(names, label, down)
   return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
 end
 
--- The ends of intervals by name, {low, high} each.
+-- Names of the options with the lower and upper ends of intervals: of the short interval, then of the wide one.
 local ends = { { "low", "high" }, { "wide_low", "wide_high" } }
 
 local function check_interval(where, one, who, low, high)
@@ -94,7 +94,8 @@ local function check_interval(where, one, who, low, high)
   end
 end
 
--- The series of a figure over categories. `errors` become low and high.
+-- Reads the series of a bar chart or of a figure of intervals. The option `errors` is converted to interval ends `low`
+-- and `high`.
 local function read_series(where, o, declaration)
   o.categories = names_of(where, "categories", o.categories)
   local list = {}
@@ -121,7 +122,7 @@ local function read_series(where, o, declaration)
   return list
 end
 
--- Sets the axes of a panel over categories.
+-- Sets the two axes of a panel: one of categories, and one of numbers that covers the values in `extent`.
 local function set_axes(panel, o, axis, extent)
   local flip = o.horizontal
   axis.name, axis.values, axis.pad = flip and "x" or "y", extent, 0.05
@@ -134,7 +135,8 @@ end
 
 local function has_interval(one, i) return one.low and scale.finite(one.low[i]) and scale.finite(one.high[i]) end
 
--- All ends of bars and of their error bars.
+-- Returns the numbers that the axis of a bar chart must cover: 0 (except on a logarithmic axis), and the ends of all
+-- bars and error bars.
 local function bars_extent(list, log)
   local all = log and {} or { 0 }
   for _, one in ipairs(list) do
@@ -151,14 +153,16 @@ local function add_segment(rows, from, to)
   rows[#rows + 1], rows[#rows + 2] = from, to
 end
 
--- Adds the lines of an error bar with its caps, from one value to another across `center`.
+-- Adds the line segments of an error bar: a line from the value `from` to the value `to` at the position `center`, and
+-- a cap at both ends of the line.
 local function add_error(rows, center, cap, from, to)
   add_segment(rows, { center, from }, { center, to })
   add_segment(rows, { center - cap, from }, { center + cap, from })
   add_segment(rows, { center - cap, to }, { center + cap, to })
 end
 
--- Adds series k of `count`: bars as boxes {x, y, xlow, xhigh, ylow, yhigh}, and error bars.
+-- Adds series k of `count` series to a bar chart: its bars as boxes {x, y, xlow, xhigh, ylow, yhigh}, and its error
+-- bars.
 local function add_bars(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local base = axis.log and axis.lo or 0
@@ -183,14 +187,14 @@ local function add_bars(panel, one, k, count, flip)
   panel.entries[#panel.entries + 1] = entry
 end
 
--- Adds a line at zero if there are negative values.
+-- Draws a line at zero if the axis of numbers reaches below zero.
 local function add_zero(panel, axis, groups, flip)
   if axis.log or axis.lo >= 0 then return end
   panel.layers[#panel.layers + 1] = { rows = { { groups.lo, 0 }, { groups.hi, 0 } }, using = flip and "2:1" or "1:2",
     with = "lines lw 1 lc rgb '#555555'" }
 end
 
----Grouped bars; see mr.plot.bars.
+---Builds the panel of a bar chart; see mr.plot.bars.
 function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
@@ -207,7 +211,8 @@ function M.bars(given)
   return panel, o
 end
 
--- Adds series k of `count`: points, short intervals with caps, and wide intervals without caps.
+-- Adds series k of `count` series to a panel: its points, its short intervals with caps, and its wide intervals without
+-- caps.
 local function add_intervals(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local points, near, wide = {}, {}, {}
@@ -224,8 +229,8 @@ local function add_intervals(panel, one, k, count, flip)
   local using, shape = flip and "2:1" or "1:2", marks.shapes[(k - 1) % #marks.shapes + 1]
   local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
   local function add(rows, text, look)
-    panel.layers[#panel.layers + 1] = { rows = rows, using = using, entry = rows == points and entry or nil, text = text,
-      with = ("%s %s lc rgb '%s'"):format(text, look, one.rgb) }
+    panel.layers[#panel.layers + 1] = { rows = rows, using = using, entry = rows == points and entry or nil,
+      text = text, with = ("%s %s lc rgb '%s'"):format(text, look, one.rgb) }
   end
   add(wide, "lines", "lw 1.3")
   add(near, "lines", "lw 2.2")
@@ -233,7 +238,7 @@ local function add_intervals(panel, one, k, count, flip)
   panel.entries[#panel.entries + 1] = entry
 end
 
----Points with intervals; see mr.plot.intervals.
+---Builds the panel of points with intervals; see mr.plot.intervals.
 function M.intervals(given)
   local where = "mr.plot.intervals"
   local o = intervals_options:read(where, given)
@@ -253,7 +258,8 @@ local function channels(hex)
   return tonumber(hex:sub(2, 3), 16), tonumber(hex:sub(4, 5), 16), tonumber(hex:sub(6, 7), 16)
 end
 
--- True if the palette is dark enough for white letters at a share of the way (luma of Rec. 601).
+-- True if a colour of the palette is so dark that letters on it must be white. `share` is the colour's position in the
+-- palette, from 0 to 1; brightness is the luma of Rec. 601.
 local function is_dark(palette, share)
   local at = math.max(0, math.min(1, share)) * (#palette - 1)
   local i = math.min(math.floor(at), #palette - 2)
@@ -276,14 +282,16 @@ local function rows_of(where, values)
   for r, row in ipairs(values) do
     rows[r] = series.numbers(where, ("row %d of values"):format(r), row)
     if #rows[r] ~= #rows[1] then
-      check.fail("%s: row %d of values has %d entries, the first has %d, expected as many", where, r, #rows[r], #rows[1])
+      check.fail("%s: row %d of values has %d entries, the first has %d, expected as many", where, r, #rows[r],
+        #rows[1])
     end
   end
   if #rows == 0 or #rows[1] == 0 then check.fail("%s: values is empty, nothing to draw", where) end
   return rows
 end
 
--- The range of the colours. A diverging range is centred at 0.
+-- Returns the range of numbers that the colours of a heat map cover. With a diverging palette, the range is centred at
+-- 0 if there are values on both sides of 0.
 local function color_range(where, rows, diverging, given)
   local all = {}
   for _, row in ipairs(rows) do table.move(row, 1, #row, #all + 1, all) end
@@ -295,7 +303,7 @@ local function color_range(where, rows, diverging, given)
   return z
 end
 
--- An axis of a heat map. On the y axis numbers ascend upwards, names go downwards.
+-- Returns an axis of a heat map. On the y axis, numbers ascend upwards, but names are read from top to bottom.
 local function grid_axis(where, name, names, count, label, down)
   local numeric = names == nil or type(names) == "userdata" or math.type(names[1]) ~= nil
   local list = {}
@@ -310,8 +318,8 @@ local function grid_axis(where, name, names, count, label, down)
   return axis
 end
 
--- A function that gives the text of a cell: its number or the script's own text. Without `labels`,
--- cells in the terminal show numbers instead of colours.
+-- Returns a function that gives the text in a cell of a heat map: the cell's number, or the script's own text. Without
+-- the option `labels`, only heat maps in the terminal show the numbers, because they have no colours.
 local function label_of(where, labels, rows)
   if type(labels) == "table" then
     for r = 1, math.max(#labels, #rows) do
@@ -328,12 +336,12 @@ local function label_of(where, labels, rows)
     check.fail("%s: labels is %s, expected true, a format such as \"%%.2f\" or rows of texts", where, tostring(format))
   end
   return function(_, _, value)
-    -- a number that rounds to 0 has no sign
+    -- a negative number that is rounded to 0 is written without its minus sign
     return scale.finite(value) and ((format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")) or ""
   end
 end
 
----A heat map; see mr.plot.heatmap.
+---Builds the panel of a heat map; see mr.plot.heatmap.
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
   local o = heatmap_options:read(where, given)

@@ -1,16 +1,18 @@
--- The layout of a page in pixels from its top left corner: margins, legends, and labels that do not overlap.
+-- Computes the layout of a figure, in pixels from its top left corner: margins, legends, and labels that do not
+-- overlap.
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
 
 local M = {}
 
--- Sizes of letters and heights of lines.
+-- Sizes of fonts and heights of text lines, in pixels.
 M.font, M.title_font, M.small_font = 13, 15, 11
 M.line, M.title_line, M.small_line = 17, 20, 14
 M.edge = 8
 M.swatch = 24
 
----Returns positions of entries of a legend, in rows from (x, y).
+---Returns the positions of legend entries, and the number of rows that they take. The first row
+---begins at (x, y), and a row is at most `width` wide.
 ---@return { entry: table, x: number, y: number }[] positions, integer rows
 function M.legend(entries, x, y, width)
   local positions, row, at = {}, 1, x
@@ -23,7 +25,7 @@ function M.legend(entries, x, y, width)
   return positions, #positions > 0 and row or 0
 end
 
----Returns the entries that have a name.
+---Returns the entries of a panel's legend that have a name.
 function M.named(panel)
   local named = {}
   for _, entry in ipairs(panel.entries) do
@@ -32,21 +34,21 @@ function M.named(panel)
   return named
 end
 
----Moves heights until neighbours are `gap` apart and all lie within [top, bottom]. Returns the
----largest move.
+---Moves labels up or down until neighbours are `gap` apart and all labels lie within [top, bottom].
+---Returns the largest distance by which a label was moved.
 ---@param items { y: number }[]  sorted by y afterwards
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
-  -- Items that touch form a block, which is centred on the items' own heights. A block that overlaps the block before
-  -- is merged with it.
+  -- Labels that touch form a block, which is centred on the heights that its labels had before. A block that overlaps
+  -- the previous block is merged with it.
   local blocks = {}
   for _, item in ipairs(items) do
     local block = { first = item.y, wish = item.y, items = { item } }
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
-      -- the mean of the heights that each item wishes for the first item
+      -- places the merged block so that its labels are moved by 0 pixels on average
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
       before.first = before.wish
@@ -65,8 +67,8 @@ function M.spread(items, gap, top, bottom)
   return moved
 end
 
--- Labels at the right edge of a box, before they are moved apart: names at ends of lines, and words of horizontal
--- reference lines.
+-- Returns the labels at the right edge of a plot area, before overlapping labels are moved apart: names of series at
+-- the ends of their lines, and texts of horizontal reference lines.
 local function right_labels(panel, ends, box)
   local items = {}
   local function add(y, words, color)
@@ -83,15 +85,15 @@ local function right_labels(panel, ends, box)
   return items
 end
 
----Returns the labels at the right edge of a box, moved apart.
+---Returns the labels at the right edge of a plot area, moved apart so that they do not overlap.
 function M.right_labels(panel, ends, box)
   local items = right_labels(panel, ends, box)
   M.spread(items, M.line - 1, box.y + 2, box.y + box.h)
   return items
 end
 
--- True if names fit at the ends of the lines: there are few, they are short, and the ends are at
--- the same x and apart.
+-- True if the names of series can be written at the ends of their lines. The series must be few, their names short, and
+-- the lines must end at the right edge and at different heights.
 local function ends_are_free(panel, box, width)
   local named = M.named(panel)
   if #named == 0 or #named > 5 or panel.kind ~= "lines" then return false end
@@ -103,8 +105,8 @@ local function ends_are_free(panel, box, width)
   return M.spread(right_labels(panel, true, box), M.line - 1, box.y + 2, box.y + box.h) <= 8
 end
 
----Returns texts above the plot for vertical lines and shaded regions, and the number of rows that keep
----them apart.
+---Returns the texts above the plot for vertical reference lines and shaded regions, and the number
+---of rows in which the texts do not overlap.
 function M.top_labels(panel, box)
   local items, rows = {}, {}
   local function add(x, words)
@@ -135,8 +137,8 @@ local function widest(ticks, size)
   return most
 end
 
--- Every k-th tick, so that ticks that are `room` pixels apart are at least `least` pixels apart. The integers 1, 2, 3,
--- ... of a row of ticks are thinned to multiples of a round number.
+-- Returns every k-th tick of an axis, so that the returned ticks are at least `least` pixels apart. `room` is the
+-- present distance of neighbouring ticks. Of consecutive integers, the multiples of a round number are returned.
 local function thinned(ticks, room, least)
   local k = math.ceil(least / room)
   if k <= 1 then return ticks end
@@ -152,7 +154,7 @@ local function thinned(ticks, room, least)
   return kept
 end
 
--- Copies of ticks with their texts broken into lines, and the largest number of lines.
+-- Returns copies of ticks whose texts are broken into lines of at most `pixels` width, and the largest number of lines.
 local function in_lines(ticks, pixels)
   local broken, most = {}, 1
   for i, tick in ipairs(ticks) do
@@ -163,8 +165,8 @@ local function in_lines(ticks, pixels)
   return broken, most
 end
 
--- Ticks of the x axis that fit below a box of this width, the height of their texts, and how far rotated texts reach to
--- the left. Long names are rotated, and many names stand upright.
+-- Returns the ticks of the x axis that fit below a plot area of this width, the height of their texts, and how far
+-- rotated texts reach to the left. Long names are rotated; many names are written vertically.
 local function x_ticks(panel, width)
   local ticks = scale.ticks(panel.x, math.max(4, width // 65))
   local room, most = width / math.max(#ticks, 1), widest(ticks, M.font)
@@ -180,7 +182,7 @@ local function y_ticks(panel, height)
   return thinned(ticks, height / math.max(#ticks, 1), panel.y.numeric and 24 or M.line - 2)
 end
 
--- How series are named: "none", by "labels" at the ends of lines, or by a "legend".
+-- Returns how the series of a panel are named: "none", by "labels" at the ends of their lines, or by a "legend".
 local function naming(panel, box, w, o)
   local wish = panel.legend
   if not o.legend or wish == "none" or #M.named(panel) == 0 then return "none" end
@@ -188,11 +190,11 @@ local function naming(panel, box, w, o)
   if wish == "labels" and has_ends then return "labels" end
   if wish ~= "auto" then return "legend" end
   if not o.no_labels and ends_are_free(panel, box, w) then return "labels" end
-  -- a single series of bars or points needs no legend unless it was asked for
+  -- a single series of bars or points gets a legend only if the script asked for one
   return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
 end
 
----Plans the surroundings of the box of a panel of `w` by `h` pixels: margins, ticks, kind of
+---Plans a panel of `w` by `h` pixels: the margins around its plot area, its ticks, and its kind of
 ---legend.
 ---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown, and the width of the box
 function M.measure(panel, w, h, o)
@@ -202,7 +204,9 @@ function M.measure(panel, w, h, o)
   plan.left = M.edge + (o.ylabel and M.line + 6 or 0) + widest(plan.yticks, M.font) + 10
   local wide = o.box or w - plan.left - 20
   plan.xticks, plan.tick_height, plan.aslant = x_ticks(panel, wide)
-  if plan.aslant and plan.aslant > 0 then plan.left = math.max(plan.left, plan.aslant + 4 - wide / #panel.x.categories / 2) end
+  if plan.aslant and plan.aslant > 0 then
+    plan.left = math.max(plan.left, plan.aslant + 4 - wide / #panel.x.categories / 2)
+  end
   plan.bottom = 8 + plan.tick_height + (o.xlabel and M.line + 3 or 0)
   local box = { x = plan.left, y = above, w = w - plan.left - 20, h = h - above - plan.bottom }
   plan.legend = naming(panel, box, w, o)

@@ -1,4 +1,4 @@
--- Lines, points and steps: figures over two axes of numbers.
+-- Builds figures over two axes of numbers: lines, scatter plots and distribution functions.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local scale = require "moonrank.plot.scale"
@@ -21,7 +21,8 @@ M.page = declare("mr.plot.Page", {
   { "height", "number", least = 120, most = 10000, shown = "420, or by the panels", help = "height in pixels" },
 })
 
----Options of every panel.
+---Options of every figure with one panel: labels of the axes, in addition to the options of every
+---figure.
 M.common = declare("mr.plot.Common", {
   "Page",
   { "xlabel", "string|number", help = "label of the x axis" },
@@ -83,14 +84,15 @@ local ecdf_options = declare("mr.plot.Ecdf", {
     help = "several series; the options of a single one may be given without this list" },
 }, ecdf_series, axes)
 
--- A single entry without its own braces would be taken for an empty list.
+-- Raises an error if an option that takes an array of entries got one entry without the array's braces. It would be
+-- taken for an empty array.
 local function check_list(where, name, list)
   if next(list) ~= nil and #list == 0 then
     check.fail("%s: %s has a field '%s', expected a list of entries", where, name, tostring(next(list)))
   end
 end
 
----Returns an empty panel, and converts the titles and labels in `o` to texts.
+---Returns an empty panel of the given kind, and converts the titles and labels in `o` to strings.
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
@@ -98,7 +100,7 @@ function M.panel(where, kind, o)
   return { where = where, kind = kind, title = o.title, legend = o.legend, layers = {}, entries = {}, marks = {} }
 end
 
--- Reference lines: {at, "text"} or a number each.
+-- Reads the reference lines in an option. Each line is given as a number or as {number, "text"}.
 local function references(where, name, list)
   local found = {}
   check_list(where, name, list)
@@ -127,7 +129,7 @@ local function regions(where, list)
   return found
 end
 
----Returns all numbers of some fields of some series.
+---Returns one array of all numbers in the given fields (such as "y" and "low") of several series.
 function M.gather(list, fields)
   local all = {}
   for _, one in ipairs(list) do
@@ -138,18 +140,20 @@ function M.gather(list, fields)
   return all
 end
 
--- The axes of a panel over its series and reference lines.
+-- Sets the axes of a panel so that they cover the values of its series, `xs` and `ys`, and its reference lines.
 local function add_axes(panel, o, xs, ys, xpad, ypad)
   panel.vlines, panel.hlines = references(panel.where, "vlines", o.vlines), references(panel.where, "hlines", o.hlines)
   panel.shade = regions(panel.where, o.shade)
   for _, line in ipairs(panel.vlines) do xs[#xs + 1] = line.at end
   for _, line in ipairs(panel.hlines) do ys[#ys + 1] = line.at end
-  panel.x = scale.axis(panel.where, { name = "x", label = o.xlabel, log = o.xlog, range = o.xrange, values = xs, pad = xpad })
-  panel.y = scale.axis(panel.where, { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
+  panel.x = scale.axis(panel.where,
+    { name = "x", label = o.xlabel, log = o.xlog, range = o.xrange, values = xs, pad = xpad })
+  panel.y = scale.axis(panel.where,
+    { name = "y", label = o.ylabel, log = o.ylog, range = o.yrange, values = ys, pad = ypad })
 end
 
--- The rows of a data block, with false for a gap, the single points between gaps, which a line would not show, and the
--- last point.
+-- Returns the points of a series as rows for gnuplot, with false in each gap between points. Also returns the single
+-- points between two gaps, which a line would not show, and the last point.
 local function rows_of(panel, one, columns)
   local rows, alone, last, run = {}, {}, nil, 0
   local function close()
@@ -174,7 +178,7 @@ local function rows_of(panel, one, columns)
   return rows, alone, last
 end
 
--- Adds a series as a line with its band to the panel.
+-- Adds a series to a panel as a line, with a shaded band if the series has one.
 local function add_line(panel, one)
   local dash = series.styles[one.style]
   if one.low then
@@ -184,8 +188,8 @@ local function add_line(panel, one)
   end
   local rows, alone, last = rows_of(panel, one, { one.y })
   local entry = { name = one.name, rgb = one.rgb, dash = dash, mark = "line" }
-  panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2", with = ("lines lw 2 lc rgb '%s' dt %s"):format(one.rgb, dash),
-    text = "lines", entry = entry }
+  panel.layers[#panel.layers + 1] = { rows = rows, using = "1:2",
+    with = ("lines lw 2 lc rgb '%s' dt %s"):format(one.rgb, dash), text = "lines", entry = entry }
   if #alone > 0 then
     panel.layers[#panel.layers + 1] = { rows = alone, using = "1:2", text = "points",
       with = ("points pt 7 ps 0.6 lc rgb '%s'"):format(one.rgb) }
@@ -197,12 +201,14 @@ end
 local function without_gaps(panel, one)
   local rows = {}
   for i = 1, #one.y do
-    if scale.shows(panel.x, one.x[i]) and scale.shows(panel.y, one.y[i]) then rows[#rows + 1] = { one.x[i], one.y[i] } end
+    if scale.shows(panel.x, one.x[i]) and scale.shows(panel.y, one.y[i]) then
+      rows[#rows + 1] = { one.x[i], one.y[i] }
+    end
   end
   return rows
 end
 
----Lines; see mr.plot.lines.
+---Builds the panel of a line figure; see mr.plot.lines.
 function M.lines(given)
   local where = "mr.plot.lines"
   local o = lines_options:read(where, given)
@@ -216,17 +222,18 @@ function M.lines(given)
   table.move(cloud.y, 1, #cloud.y, #ys + 1, ys)
   add_axes(panel, o, xs, ys, 0, 0.05)
   if #cloud.y > 0 then
-    panel.layers[1] = { rows = without_gaps(panel, cloud), using = "1:2", with = "points pt 7 ps 0.25 lc rgb '#9A9A9A'" }
+    panel.layers[1] = { rows = without_gaps(panel, cloud), using = "1:2",
+      with = "points pt 7 ps 0.25 lc rgb '#9A9A9A'" }
   end
   for _, one in ipairs(list) do add_line(panel, one) end
   return panel, o
 end
 
 ---gnuplot's numbers of the filled circle, triangle, square, diamond and down triangle, and of open
----shapes. Series differ by shape as well as by colour.
+---shapes. Series of points differ by shape as well as by colour.
 M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
----Points; see mr.plot.scatter.
+---Builds the panel of a scatter plot; see mr.plot.scatter.
 function M.scatter(given)
   local where = "mr.plot.scatter"
   local o = scatter_options:read(where, given)
@@ -236,7 +243,7 @@ function M.scatter(given)
   end
   local xs, ys = M.gather(list, { "x" }), M.gather(list, { "y" })
   if o.diagonal then
-    -- both axes have one range, so that y = x runs from corner to corner
+    -- both axes get the same range, so that the line y = x runs from corner to corner
     table.move(ys, 1, #ys, #xs + 1, xs)
     ys = table.move(xs, 1, #xs, 1, {})
   end
@@ -258,8 +265,8 @@ function M.scatter(given)
   return panel, o
 end
 
--- The corners of an empirical distribution function, from one end of the axis to the other. Of very many values, those
--- on the same quarter of a pixel are one step.
+-- Returns the corner points of an empirical distribution function, from one end of the axis to the other. If there are
+-- more than 4000 values, values within 1/4000 of the axis are drawn as one step.
 local function steps(values, axis)
   local rows, n, seen = { { axis.lo, 0 } }, #values, 0
   local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end
@@ -275,7 +282,7 @@ local function steps(values, axis)
   return rows
 end
 
----Empirical distribution functions; see mr.plot.ecdf.
+---Builds the panel of empirical distribution functions; see mr.plot.ecdf.
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
   local o = ecdf_options:read(where, given)

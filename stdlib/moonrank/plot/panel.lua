@@ -1,4 +1,5 @@
--- One pair of axes as a gnuplot script. All positions are computed here, and none by gnuplot.
+-- Writes a panel of a figure, with one x axis and one y axis, as a gnuplot script. Moonrank computes all positions
+-- itself and leaves none to gnuplot.
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"
 local text = require "moonrank.plot.text"
@@ -7,12 +8,13 @@ local M = {}
 
 local quote, quote_line, number = text.quote, text.quote_line, text.number
 
----Returns a writer of script lines for a page of this size. Pixels count from the top left corner.
+---Returns an object that collects the lines of a gnuplot script for a page of this size. Positions
+---on the page are pixels from its top left corner.
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
   function page.at(x, y) return ("screen %.5f, screen %.5f"):format(x / width, 1 - y / height) end
-  -- adds a text, centred vertically
+  -- adds a text to the page; y is the height of the text's centre
   function page.words(words, x, y, o)
     page.add("set label %s at %s %s%s font 'sans%s,%d' tc rgb '%s' front", quote_line(words), page.at(x, y),
       o.justify or "left", o.rotate and " rotate" or "", o.bold and ":Bold" or "", o.size or layout.font,
@@ -37,7 +39,8 @@ local function data_block(page, rows)
   return "$d" .. page.blocks
 end
 
--- gnuplot reads a tick's label with a percent sign as a format, and truncates the result to 49 bytes.
+-- True if gnuplot would cut a tick's label. gnuplot uses a label with a percent sign as a format, and cuts the result
+-- to 49 bytes.
 local function is_cut(words) return #words > 45 and words:find("%", 1, true) ~= nil end
 
 local function tick_list(ticks)
@@ -48,7 +51,7 @@ local function tick_list(ticks)
   return "(" .. table.concat(parts, ", ") .. ")"
 end
 
--- Labels of ticks that gnuplot would truncate, as text beside the axis.
+-- Draws tick labels that gnuplot would cut as separate texts beside the axis.
 local function long_labels(page, name, ticks, turned)
   local where = name == "x" and "first %s, graph 0 %s offset 0,-0.7" or "graph 0, first %s %s offset -1,0"
   local style = (name == "y" or turned) and "right" or "center"
@@ -62,16 +65,16 @@ end
 
 local function axis(page, name, it, ticks, style)
   local lo, hi = it.lo, it.hi
-  -- gnuplot drops a tick at the very end of a logarithmic axis
+  -- gnuplot drops a tick at the very end of a logarithmic axis, so the axis is made slightly longer
   if it.log then lo, hi = lo * (1 - 1e-6), hi * (1 + 1e-6) end
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
-  -- an empty list () would be gnuplot's own choice
+  -- for an empty list of ticks, (), gnuplot would choose its own ticks
   page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))
   long_labels(page, name, ticks, style:match " rotate by %d+")
 end
 
--- Draws the line, point or box of a series in a legend.
+-- Draws the symbol of a series in a legend: a line, point or box.
 local function swatch(page, entry, x, y)
   local right = x + layout.swatch
   if entry.mark == "line" then
@@ -86,7 +89,8 @@ local function swatch(page, entry, x, y)
   end
 end
 
----Draws the entries of a legend in rows from (x, y).
+---Draws the entries of a legend in rows. The first row begins at (x, y), and a row is at most
+---`width` wide.
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)
@@ -94,7 +98,7 @@ function M.legend(page, entries, x, y, width)
   end
 end
 
--- Adds arrows without heads for the reference lines within the box.
+-- Draws the reference lines of a panel that lie within its axes, as gnuplot arrows without heads.
 local function reference_lines(page, panel, look)
   for _, v in ipairs(panel.vlines or {}) do
     local at = number(v.at)
@@ -110,13 +114,13 @@ local function reference_lines(page, panel, look)
   end
 end
 
--- Reference lines and regions, with their words above the plot.
+-- Draws the reference lines and shaded regions of a panel, with their texts above the plot.
 local function references(page, panel, box)
   for _, region in ipairs(panel.shade or {}) do
     local from, to = math.max(region.from, panel.x.lo), math.min(region.to, panel.x.hi)
     if from < to then
-      page.add("set object rectangle from first %s, graph 0 to first %s, graph 1 fc rgb '#EDEDED' fs solid 1.0 noborder "
-        .. "behind", number(from), number(to))
+      page.add("set object rectangle from first %s, graph 0 to first %s, graph 1 fc rgb '#EDEDED' fs solid 1.0 "
+        .. "noborder behind", number(from), number(to))
     end
   end
   reference_lines(page, panel, " lw 1.2 lc rgb '#777777' dt (5,4) back")
@@ -126,19 +130,19 @@ local function references(page, panel, box)
   end
 end
 
--- The bar of colours to the right of a box, with numbers.
+-- Draws the colour bar with its numbers to the right of the plot area.
 local function color_bar(page, panel, plan, box)
   page.add("set cbtics scale 0.4 %s", tick_list(plan.zticks))
   local x = box.x + box.w + 14
-  page.add("set colorbox user origin %s size screen %.5f, screen %.5f noborder", page.at(x, box.y + box.h), 14 / page.width,
-    box.h / page.height)
+  page.add("set colorbox user origin %s size screen %.5f, screen %.5f noborder", page.at(x, box.y + box.h),
+    14 / page.width, box.h / page.height)
   if panel.z.label then
     page.words(panel.z.label, box.x + box.w + plan.own_right - layout.edge - layout.line / 2, box.y + box.h / 2,
       { justify = "center", rotate = true })
   end
 end
 
--- The palette and the bar of colours, and the texts in cells of a heat map.
+-- Sets the palette of a panel, and draws its colour bar and the texts in the cells of a heat map.
 local function colors(page, panel, plan, box)
   local parts = {}
   for i, rgb in ipairs(panel.palette) do parts[i] = ("%d '%s'"):format(i - 1, rgb) end
@@ -160,9 +164,12 @@ local function axes(page, panel, plan, o, box)
   page.add("set border %d lc rgb '#555555' lw 1", heat and 0 or 3)
   local xgrid, ygrid = panel.x.categories and "nox" or "x", panel.y.categories and "noy" or "y"
   if not heat then page.add("set grid %stics %stics back lt 1 lc rgb '#E4E4E4' lw 0.8", xgrid, ygrid) end
-  local function style(it) return "nomirror out scale " .. (it.categories and "0" or "0.5") .. " textcolor rgb '#222222'" end
+  local function style(it)
+    return "nomirror out scale " .. (it.categories and "0" or "0.5") .. " textcolor rgb '#222222'"
+  end
   axis(page, "x", panel.x, plan.xticks,
-    style(panel.x) .. (plan.aslant and (" rotate by %d right"):format(plan.aslant > 0 and 35 or 90) or " norotate offset 0,0.35"))
+    style(panel.x) .. (plan.aslant and (" rotate by %d right"):format(plan.aslant > 0 and 35 or 90)
+      or " norotate offset 0,0.35"))
   axis(page, "y", panel.y, plan.yticks, style(panel.y))
   if o.xlabel then
     page.words(panel.x.label, box.x + box.w / 2, box.y + box.h + plan.tick_height + layout.line / 2 + 5,
@@ -180,7 +187,7 @@ local function plot_command(page, panel, box)
     local style = as_text and layer.text or not as_text and layer.with
     local using = layer.using
     if style and layer.cells then
-      -- large cells have white lines between them; small cells overlap a little, or the page would show between them
+      -- large cells have white borders; small cells overlap a little, or the background would show between cells
       local w, h = box.w / #panel.x.categories, box.h / #panel.y.categories
       local large = math.min(w, h) >= 16
       style = style .. (large and " border lc rgb '#FFFFFF'" or " noborder")
@@ -193,14 +200,14 @@ local function plot_command(page, panel, box)
     end
   end
   if #parts == 0 then
-    -- gnuplot draws no axes without data
+    -- gnuplot draws no axes without data, so an empty label is plotted in the middle
     local middle = data_block(page, { { (panel.x.lo + panel.x.hi) / 2, (panel.y.lo + panel.y.hi) / 2 } })
     parts[1] = middle .. " using 1:2:('') with labels notitle"
   end
   page.add("plot %s", table.concat(parts, ", \\\n  "))
 end
 
----Draws a panel into a region of the page. `plan` comes from layout.measure.
+---Draws a panel into a region of the page. `plan` is the layout of the panel, from layout.measure.
 ---@param region { x: number, y: number, w: number, h: number }
 function M.draw(page, panel, region, plan, o)
   local box = { x = region.x + plan.left, y = region.y + plan.top, w = region.w - plan.left - plan.right,
@@ -228,7 +235,7 @@ function M.draw(page, panel, region, plan, o)
   plot_command(page, panel, box)
 end
 
----Draws a panel as text in the terminal, with gnuplot's own layout.
+---Draws a panel as text characters for the terminal. Here, gnuplot chooses the layout itself.
 ---@param page table  its width and height count letters
 function M.draw_text(page, panel)
   page.add("reset")

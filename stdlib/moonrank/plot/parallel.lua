@@ -1,4 +1,5 @@
--- Parallel coordinates: an axis with its own scale for each coordinate, and a line for each row, coloured by a number.
+-- Parallel coordinates: an axis with its own scale for each coordinate, and a line for each row of the data, coloured
+-- by a number.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grids = require "moonrank.plot.grids"
@@ -11,7 +12,7 @@ local text = require "moonrank.plot.text"
 local M = {}
 
 local where = "mr.plot.parallel"
-local below = -0.1  -- height at which lines pass an axis that does not apply to them
+local below = -0.1  -- y at which lines without a value on an axis pass it (an axis runs from 0 to 1)
 
 local coordinate_options = declare("mr.plot.Coordinate", {
   { "name", "string|number", shown = "its number", help = "name of the axis" },
@@ -36,17 +37,20 @@ local parallel_options = declare("mr.plot.Parallel", {
   scale.range_row("zrange", "that of the colours", "number of the colours"),
 }, marks.page)
 
--- Looks of groups of lines without colours. The first look, of the largest group, is the faintest.
+-- Colour and dash pattern of each group of lines that are not coloured by a number. The largest group gets the first
+-- look, the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
----Cuts a name in its middle, so that it is not wider than this many pixels.
+---Shortens a name by cutting out its middle, so that the name is at most `pixels` wide.
 ---@param size number    of the font
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
   local length = utf8.len(words)
   local kept = length
-  local function part(from, to) return from > to and "" or words:sub(utf8.offset(words, from), utf8.offset(words, to + 1) - 1) end
+  local function part(from, to)
+    return from > to and "" or words:sub(utf8.offset(words, from), utf8.offset(words, to + 1) - 1)
+  end
   local shown = words
   while kept > 2 and text.width(shown, size) > pixels do
     kept = kept - 1
@@ -56,7 +60,8 @@ function M.cut(words, size, pixels)
   return shown
 end
 
--- Names cut to at most this many pixels. They stay whole if cutting would make some of them equal.
+-- Shortens names so that each is at most `pixels` wide. Returns the names unchanged if two shortened names would be
+-- equal.
 local function cut_all(names, size, pixels)
   local shown, seen = {}, {}
   for i, name in ipairs(names) do
@@ -74,7 +79,8 @@ local function number_axis(who, each, values)
   return it
 end
 
--- An axis, and where each line crosses it: from 0 to 1, false if the axis does not apply to the line.
+-- Reads the options of axis i. Returns the axis, and where each line crosses the axis: from 0 to 1, or false if the
+-- line has no value on it.
 local function read_axis(given, i)
   local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
@@ -106,7 +112,8 @@ local function read_axis(given, i)
   return it, found
 end
 
--- Rows of a data block for some lines: axis, height, colour. A line without a value on the last axis ends before it.
+-- Returns some of the lines as rows for gnuplot: number of the axis, height, colour. A line without a value on the last
+-- axis ends before that axis.
 local function rows_of(lines, positions, colors)
   local rows = {}
   for _, k in ipairs(lines) do
@@ -118,7 +125,7 @@ local function rows_of(lines, positions, colors)
   return rows
 end
 
--- Few lines are thick, many thin.
+-- Returns the width of lines in a figure with `count` lines: the more lines, the thinner.
 local function width_of(count) return count <= 30 and 2 or count <= 300 and 1.2 or count <= 2000 and 0.7 or 0.4 end
 
 local function add_layers(panel, o, positions, colors)
@@ -145,8 +152,8 @@ local function add_layers(panel, o, positions, colors)
     local look = looks[(i - 1) % #looks + 1]
     local entry = { name = name, rgb = look[1], dash = look[2], mark = "line" }
     panel.entries[i] = entry
-    panel.layers[#panel.layers + 1] = { rows = rows_of(groups[name], positions), using = "1:2", text = "lines", entry = entry,
-      with = ("lines lw %g lc rgb '%s' dt %s"):format(width_of(#positions[1]), look[1], look[2]) }
+    panel.layers[#panel.layers + 1] = { rows = rows_of(groups[name], positions), using = "1:2", text = "lines",
+      entry = entry, with = ("lines lw %g lc rgb '%s' dt %s"):format(width_of(#positions[1]), look[1], look[2]) }
   end
   local sign = o.minimize and -1 or 1
   table.sort(colored, function(a, b)
@@ -163,7 +170,8 @@ local function add_layers(panel, o, positions, colors)
   return colored
 end
 
--- Ticks of an axis of this many pixels, with positions from 0 to 1. Ticks too near to the one before are left out.
+-- Returns the ticks of an axis that is `pixels` long, with positions from 0 to 1. A tick too near to the previous tick
+-- is left out.
 local function ticks_of(it, pixels)
   local ticks = {}
   if it.levels then
@@ -175,14 +183,15 @@ local function ticks_of(it, pixels)
   local shown, last = {}, nil
   for i, tick in ipairs(ticks) do
     local at = scale.position(it, tick.at)
-    if (i - 1) % every == 0 and at >= -1e-9 and at <= 1 + 1e-9 and (not last or (at - last) * pixels >= layout.small_line - 1) then
+    if (i - 1) % every == 0 and at >= -1e-9 and at <= 1 + 1e-9
+      and (not last or (at - last) * pixels >= layout.small_line - 1) then
       shown[#shown + 1], last = { at = at, text = tick.text }, at
     end
   end
   return shown
 end
 
--- Draws the axes over the lines, with words on white.
+-- Draws the axes on top of the lines, with tick labels on a white background.
 local function draw_axes(page, panel, box)
   page.add("set style textbox opaque margins 0.4,0.2 fillcolor rgb '#FFFFFF' noborder")
   local function y_at(at) return box.y + box.h * (1 - scale.position(panel.y, at)) end
@@ -190,7 +199,8 @@ local function draw_axes(page, panel, box)
   for c, it in ipairs(panel.coordinates) do
     local x = box.x + box.w * scale.position(panel.x, c)
     local function words(at, shown)
-      page.add("set arrow from %s to %s nohead lw 1 lc rgb '#333333' front", page.at(x - 4, y_at(at)), page.at(x, y_at(at)))
+      page.add("set arrow from %s to %s nohead lw 1 lc rgb '#333333' front", page.at(x - 4, y_at(at)),
+        page.at(x, y_at(at)))
       page.add("set label %s at %s right font 'sans,%d' tc rgb '#222222' front boxed", text.quote_line(shown),
         page.at(x - 7, y_at(at)), layout.small_font)
     end
@@ -209,7 +219,9 @@ local function check_lengths(o, positions)
     end
   end
   for k, name in ipairs(o.groups or {}) do
-    if type(name) ~= "string" then check.fail("%s: entry %d of groups is a %s, expected a text", where, k, type(name)) end
+    if type(name) ~= "string" then
+      check.fail("%s: entry %d of groups is a %s, expected a text", where, k, type(name))
+    end
   end
   for _, name in ipairs{ "color", "groups" } do
     if o[name] and #o[name] ~= #positions[1] then
@@ -218,7 +230,7 @@ local function check_lengths(o, positions)
   end
 end
 
----Parallel coordinates; see mr.plot.parallel.
+---Builds the panel of parallel coordinates; see mr.plot.parallel.
 function M.parallel(given)
   local o = parallel_options:read(where, given)
   if #o.axes == 0 then check.fail("%s: axes is empty. Give axes = {{name = ..., values = ...}, ...}", where) end
@@ -241,7 +253,7 @@ function M.parallel(given)
   panel.y = { lo = gaps and below - 0.06 or -0.05, hi = 1.05, log = false, categories = {} }
   panel.z = scale.axis(where, { name = "z", range = o.zrange, values = shown, pad = 0 })
   panel.z.label, panel.palette = o.zlabel, {}
-  -- the best lines are dark, because dark lines are seen best on white
+  -- the best lines get the dark end of the palette, because dark lines are seen best on white
   for i, rgb in ipairs(grids.viridis) do panel.palette[o.minimize and i or #grids.viridis - i + 1] = rgb end
   if #panel.entries > 0 and panel.legend == "auto" then panel.legend = "legend" end
   panel.over, panel.count = draw_axes, #positions[1]

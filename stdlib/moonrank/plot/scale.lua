@@ -1,4 +1,4 @@
--- Axes: the range that holds the data, and the ticks on it.
+-- Axes of figures: the range of numbers that an axis covers, and its ticks.
 local check = require "moonrank.check"
 
 local M = {}
@@ -12,16 +12,17 @@ local M = {}
 ---@field down boolean?         true if the axis runs from top to bottom
 ---@field whole boolean?        true if all values are integers, such as epochs
 
--- Larger numbers are gaps, because their differences and quotients would not be finite.
+-- Larger numbers are drawn as gaps, because their differences and quotients may not be finite.
 local largest_drawn = 1e150
 local function finite(x) return x == x and x <= largest_drawn and x >= -largest_drawn end
 M.finite = finite
 
----Returns true if a number can be drawn on an axis.
+---Returns true if a number can be drawn on an axis: it is finite, and positive if the axis is
+---logarithmic.
 ---@param axis { log: boolean? }
 function M.shows(axis, x) return finite(x) and (not axis.log or x >= 1 / largest_drawn) end
 
----Returns the declaration of an option {lowest, highest}.
+---Returns the declaration of an option whose value is the range of an axis, {lowest, highest}.
 ---@param shown string  the default in words
 ---@param what string   what the numbers are
 ---@return mr.options.Row
@@ -37,20 +38,22 @@ local function widened(lo, hi, log, pad, whole)
     return lo / factor, hi * factor
   end
   local size = math.max(math.abs(lo), math.abs(hi))
-  -- differences of rounding errors would give ticks with equal labels
+  -- values that are equal up to rounding errors would give ticks with equal labels
   if hi - lo <= size * 1e-10 or size < 1e-150 then
     local half = (size < 1e-150 or whole) and 1 or size * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
-  -- data without negative values get no negative ticks
+  -- data without negative values get no negative ticks; data without positive values get no positive ones
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
--- True for y axes of integers from 0 to 1, such as shares, which may have values between the integers.
+-- True for a y axis of small range, e.g. of shares from 0 to 1. Its ticks may lie between integers even if all values
+-- are integers.
 local function may_be_between(axis, name) return name == "y" and axis.hi - axis.lo < 4 end
 
----Returns an axis over some values. `pad` is the share of the range that is left empty at both ends.
+---Returns an axis that covers some values. `pad` is the share of the range that is left empty at
+---each end.
 ---@param o { name: string, label?: string, log?: boolean, range?: number[], values: number[], pad: number }
 ---@return mr.plot.Axis
 function M.axis(where, o)
@@ -77,7 +80,7 @@ function M.axis(where, o)
   return axis
 end
 
----Returns where a value lies on the axis: 0 at its beginning, 1 at its end.
+---Returns the position of a value on an axis, from 0 at the axis's beginning to 1 at its end.
 ---@param axis mr.plot.Axis
 ---Example: `require("moonrank.plot.scale").position({lo = 1, hi = 100, log = true}, 10)   --> 0.5`
 function M.position(axis, x)
@@ -89,9 +92,9 @@ end
 
 local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 
--- The text of a tick, with as many decimals as ticks need that are `step` apart.
+-- Returns the text of a tick, with as many decimals as are needed for ticks that are `step` apart.
 local function tick_text(x, step, largest)
-  -- a sum of steps may be 0 up to rounding
+  -- a multiple of the step that should be 0 may differ from 0 by a rounding error
   if math.abs(x) < step * 1e-6 then return "0" end
   if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
   if largest >= 1e4 then
@@ -110,7 +113,7 @@ local function linear_ticks(lo, hi, count, whole)
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10
   for _, nice in ipairs{ 1, 2, 2.5, 5 } do
-    -- 2.5 would need one more decimal than the other steps
+    -- a step of 2.5 would need a decimal, which steps of 1, 2 and 5 do not need
     if nice * power >= rough * 0.999 and not (nice == 2.5 and power == 1) then
       step = nice * power
       break
@@ -119,7 +122,8 @@ local function linear_ticks(lo, hi, count, whole)
   local ticks = {}
   local decimal_step = step / power == 2.5 and step / 5 or step
   for i = math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) do
-    ticks[#ticks + 1] = { at = i * step, text = tick_text(i * step, decimal_step, math.max(math.abs(lo), math.abs(hi))) }
+    ticks[#ticks + 1] = { at = i * step,
+      text = tick_text(i * step, decimal_step, math.max(math.abs(lo), math.abs(hi))) }
   end
   return ticks
 end
@@ -144,7 +148,8 @@ local function log_ticks(lo, hi, count)
   return #ticks >= 2 and ticks or linear_ticks(lo, hi, count)
 end
 
----Returns about `count` ticks on an axis, with their texts.
+---Returns about `count` ticks of an axis, each with its position and its text. An axis of
+---categories has a tick for each category.
 ---@param axis mr.plot.Axis
 ---@return { at: number, text: string }[]
 ---Example: `require("moonrank.plot.scale").ticks({lo = 0, hi = 1, log = false}, 5)[2].text   --> 0.2`

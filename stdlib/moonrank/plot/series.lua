@@ -1,17 +1,17 @@
--- The data of a figure, checked and converted to plain numbers.
+-- Checks the data of figures, and converts tensors to tables of numbers.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 
 local M = {}
 
--- The colours of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last, because it is faint on
--- white.
+-- Colours of series, chosen by Okabe and Ito so that colour-blind readers can distinguish them. Yellow is last, because
+-- it is faint on white.
 M.colors = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442" }
 M.styles = { solid = "1", dashed = "(10,5)", dotted = "(2,4)" }
 local style_order = { "solid", "dashed", "dotted" }
 
--- Options of several kinds of series.
+-- Options that every kind of series has: its name and its colour.
 M.look = declare("mr.plot.Look", {
   "Series",
   { "name", "string|number", help = "name in the legend" },
@@ -37,19 +37,24 @@ local band = declare("mr.plot.Band", {
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 
----Returns true if the value is a tensor. A tensor without `dims` dimensions is an error.
+---Returns true if the value is a tensor with `dims` dimensions, and false if it is a table. A
+---tensor with another number of dimensions, or another object, is an error.
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
   if class then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, class) end
-  if value.dims ~= dims then check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims) end
+  if value.dims ~= dims then
+    check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims)
+  end
   return true
 end
 
----Returns numbers from a table or a one-dimensional tensor.
+---Returns the numbers in a table or a one-dimensional tensor as a table.
 function M.numbers(where, name, values)
   if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
-  if type(values) ~= "table" then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values)) end
+  if type(values) ~= "table" then
+    check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values))
+  end
   for i = 1, #values do
     if math.type(values[i]) == nil then
       check.fail("%s: entry %d of %s is a %s, expected a number", where, i, name, type(values[i]))
@@ -60,18 +65,20 @@ end
 
 local function same_length(where, who, name, values, other_name, other)
   if #values ~= #other then
-    check.fail("%s: %s has %d %s values and %d %s values, expected as many", where, who, #values, name, #other, other_name)
+    check.fail("%s: %s has %d %s values and %d %s values, expected as many", where, who, #values, name, #other,
+      other_name)
   end
 end
 
--- The colour and the dash of series i: eight solid colours, then the colours dashed, then dotted.
+-- Returns the colour and the line style of series i. The first eight series have eight colours and solid lines, the
+-- next eight have dashed lines, and then come dotted lines.
 local function looks(one, i)
   local color = one.color or i
   return M.colors[(color - 1) % #M.colors + 1], one.style or style_order[(color - 1) // #M.colors % #style_order + 1]
 end
 
----Returns the series of a figure: the list given as `series`, or one series from the figure's own
----options, which are removed from `o`.
+---Returns an array of the series of a figure: the array in its option `series`, or one series made
+---from other options of the figure, which are removed from `o`.
 ---@param declaration mr.options.Declaration  of one series
 function M.list(where, o, declaration)
   local flat
@@ -95,7 +102,8 @@ function M.list(where, o, declaration)
   return list
 end
 
----Returns one series with its name and its colour.
+---Checks the options of one series. Returns the series with its colour and line style, and a name
+---for error messages.
 ---@param declaration mr.options.Declaration
 ---@return table one, string who
 function M.one(where, given, i, declaration)
@@ -106,7 +114,8 @@ function M.one(where, given, i, declaration)
   return one, who
 end
 
----Returns a series with its points: y, x (default 1, 2, ...), and the edges of its band.
+---Checks the options of a series of points. Returns the series with tables of numbers: y, x
+---(default 1, 2, ...), and the lower and upper edges of its band, if given.
 ---@param declaration mr.options.Declaration
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)

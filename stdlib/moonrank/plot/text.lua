@@ -1,16 +1,18 @@
--- Words and numbers in a gnuplot script.
+-- Formats texts and numbers for a gnuplot script.
 local check = require "moonrank.check"
 
 local M = {}
 
----Returns a text with uniform line breaks. Control characters and invalid UTF-8 are errors.
+---Returns a text in which every line break is "\n" and tabs are spaces. Control characters and
+---invalid UTF-8 are errors.
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
   if not utf8.len(text) then check.fail("mr.plot: the text '%s' is not UTF-8", (text:gsub("[^%g ]", "?"))) end
   text = text:gsub("\r?\n", "\n"):gsub("\t", " ")
   if text:find("[\0-\9\11-\31\127]") or text:find("\xC2[\x80-\x9F]") then
-    check.fail("mr.plot: the text '%s' has a control character in it", (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
+    check.fail("mr.plot: the text '%s' has a control character in it",
+      (text:gsub("\xC2[\x80-\x9F]", "?"):gsub("%c", "?")))
   end
   if text:find("\xEF\xBF[\xBE\xBF]") then
     check.fail("mr.plot: the text '%s' has U+FFFE or U+FFFF, which SVG cannot hold", text)
@@ -18,28 +20,31 @@ function M.plain(text)
   return text
 end
 
--- Characters that need double quotes: a line break, which single quotes cannot contain, and a
--- single quote, which gnuplot does not recognise doubled at the beginning of a string.
+-- Characters of a text that a single-quoted gnuplot string cannot contain, and what replaces them: the same character
+-- in double quotes. These are the line break and the single quote (gnuplot does not recognise a doubled single quote at
+-- the beginning of a string).
 local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
----Returns a gnuplot string of exactly these characters. It uses single quotes, because gnuplot runs
----commands in backticks within double quotes.
+---Returns a text as a gnuplot string with exactly these characters. The string is in single quotes,
+---because gnuplot runs commands in backticks within double quotes.
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
----Like `quote`, but on one line: for the label of an axis, or the name of a series.
+---Like `quote`, but with spaces instead of line breaks: for the label of an axis, or the name of a
+---series.
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number for gnuplot with full precision.
+---Returns a number as text for gnuplot, with 10 significant digits.
 function M.number(x)
   if x ~= x then return "NaN" end
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
 end
 
--- Letters by width in DejaVu Sans, the widest of the usual fonts. Arial and Helvetica fit into the same space.
+-- Patterns of narrow and wide letters, for estimating the width of text in DejaVu Sans. Of the usual fonts, DejaVu Sans
+-- is the widest, so text in Arial or Helvetica fits as well.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
----Estimates how many pixels wide a line of text is.
+---Estimates the width of a line of text in pixels.
 ---@param size number  of the font, in pixels
 function M.width(text, size)
   local ems = 0
@@ -50,7 +55,8 @@ function M.width(text, size)
   return ems * size
 end
 
----Breaks a text between words into lines not wider than this many pixels. Line breaks stay.
+---Breaks a text between words into lines that are at most `pixels` wide. Line breaks in the text
+---are kept.
 ---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
 function M.wrap(text, size, pixels)
   local lines = {}

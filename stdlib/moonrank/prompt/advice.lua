@@ -1,11 +1,11 @@
--- Advice for errors of Lua itself: what to write instead, for readers who know other languages. The program adds the
--- advice to an error that ends a script or a line at the prompt.
+-- Advice that is added to errors of Lua itself: what to write instead, for users who know other languages. The program
+-- adds advice to errors that end a script or a line at the prompt.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 
 local M = {}
 
--- True if a class of the library has a method of this name.
+-- True if a class of the C++ core, such as mr.Tensor, has a method of this name.
 local function is_method(name)
   for _, class in pairs(core.classes) do
     if class.methods[name] then return true end
@@ -13,13 +13,13 @@ local function is_method(name)
   return false
 end
 
--- Returns advice for a function that was used as a value.
+-- Returns advice for an error in which a function was used as a value: indexed, joined, or in arithmetic.
 local function of_function(kind, name)
   if kind == "field" and is_method(name) then return ("'%s' is a method: write x:%s()"):format(name, name) end
   return ("'%s' is a function: call it with parentheses"):format(name)
 end
 
--- Returns advice for a call of a value that is not a function.
+-- Returns advice for an error in which a value that is not a function was called.
 local function of_call(class, kind, name)
   if kind == "for iterator" then
     return "for needs an iterator: ipairs(list), pairs(t), data:batches{...}, or numbers: for i = 1, n do"
@@ -31,7 +31,7 @@ local function of_call(class, kind, name)
   end
 end
 
--- Returns advice for nil that was used as a value.
+-- Returns advice for an error in which nil was indexed or used in arithmetic.
 local function of_nil(kind, name)
   if name == "integer index" or name == "?" then return "there is no element of this number; lists begin at 1" end
   local other = kind == "global" and check.other_name("_G", name)
@@ -54,7 +54,8 @@ end
 
 local of_texts = 'texts are joined by .. and formatted by ("%d"):format(n)'
 
--- Runtime errors: a pattern of the message, and the advice, or a function from the pattern's captures to the advice.
+-- Advice for runtime errors of Lua, as {pattern of the error message, advice}. The advice may be a function, which gets
+-- the pattern's captures and returns the advice.
 local of_running = {
   { "attempt to index a function value %((%a+) '(.-)'%)", of_function },
   { "attempt to perform arithmetic on a function value %((%a+) '(.-)'%)", of_function },
@@ -73,7 +74,7 @@ local of_running = {
   { "module '(%a+)' not found", of_module },
 }
 
--- Advice for syntax errors, by the symbol that Lua's message names.
+-- Advice for syntax errors, by the symbol near which Lua reports the error.
 local of_symbols = {
   ["!"] = "not equal is ~=, and negation is not",
   ["+"] = "there is no += or ++: write n = n + 1",
@@ -93,7 +94,7 @@ local of_symbols = {
   ["@"] = "a product of matrices is x:matmul(y)",
 }
 
--- Advice for syntax errors, by the first word of the line.
+-- Advice for syntax errors, by the first word of the line that has the error.
 local of_words = {
   import = 'write local mr = require "moonrank"',
   from = 'write local mr = require "moonrank"',
@@ -108,9 +109,9 @@ local of_words = {
   help = "write help(value), or ?name at the prompt",
 }
 
-local typed = ""  -- text that was typed last at the prompt
+local typed = ""  -- text that the user typed last at the prompt
 
----Keeps what was typed at the prompt, for advice on its syntax.
+---Stores the text that was typed at the prompt. `add` looks up the line with a syntax error in it.
 ---@param text string
 function M.note(text) typed = text end
 
@@ -123,7 +124,7 @@ local function text_of(path)
   return text or ""
 end
 
--- Returns the first word of a line of a script, or of the text that was typed.
+-- Returns the first word of a line, either in a script or in the text typed at the prompt.
 local function first_word(path, number)
   local at = 1
   for line in (text_of(path) .. "\n"):gmatch "(.-)\n" do
@@ -142,7 +143,7 @@ local function of_syntax(message)
   return of_words[first_word(path, tonumber(number))] or of_symbols[near]
 end
 
--- Returns the position of the script's line that called into the library.
+-- Returns the position, as "file:line: ", of the script's line that called into the library.
 local function script_position()
   for level = 2, math.huge do
     local frame = debug.getinfo(level, "Sl")
@@ -159,8 +160,9 @@ local function of_rules(message)
   end
 end
 
----Returns an error message with advice on what to write instead, if there is any. An error inside the library gets the
----position of the script's line. Call it as the message handler of xpcall.
+---Returns an error message with advice on what to write instead, if there is advice for the error.
+---An error inside the library gets the position of the script's line that called the library. Pass
+---this function to xpcall as message handler.
 ---@param message any
 ---@return any
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`

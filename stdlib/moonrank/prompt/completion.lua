@@ -1,4 +1,5 @@
--- Completions that TAB offers at the prompt: names, methods, options of a call, strings with names or choices, paths.
+-- Completions that TAB offers at the prompt: names, methods, options of a call, paths, and strings such as names of
+-- metrics and choices of an option.
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
@@ -9,11 +10,13 @@ local session = require "moonrank.prompt.session"
 
 local M = {}
 
--- Returns the fields and methods of a value, without calling functions of the user.
+-- Returns the names of a value's fields and methods, without calling functions that the user wrote.
 local function members(value)
   local found, seen = {}, {}
   local function add(name, is_function)
-    if type(name) == "string" and name:match "^[%a][%w_]*$" then found[name] = found[name] or (is_function and "function" or "field") end
+    if type(name) == "string" and name:match "^[%a][%w_]*$" then
+      found[name] = found[name] or (is_function and "function" or "field")
+    end
   end
   local function add_table(t)
     if type(t) ~= "table" or seen[t] then return end
@@ -36,7 +39,7 @@ local function members(value)
       for name in next, class.getters do add(name) end
     end
     local index = rawget(meta, "__index")
-    -- a class of the library has its methods in the metatable
+    -- a class of the library has a function as __index; its methods are in the metatable itself
     if type(index) == "function" and rawget(meta, "__name") then index = meta end
     add_table(index)
     meta = type(index) == "table" and debug.getmetatable(index) or nil
@@ -44,7 +47,8 @@ local function members(value)
   return found
 end
 
----Returns the value of a path such as `a.b` at the prompt; nil if finding it would call a function.
+---Returns the value of a path such as `a.b` at the prompt; nil if the path does not exist, or if
+---reading it would call a function.
 ---@param path string
 ---@return any
 ---Example: `require "moonrank.prompt.completion".value_of("string.rep") == string.rep   --> true`
@@ -66,11 +70,11 @@ function M.value_of(path)
   return value
 end
 
-local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
-  "or", "repeat", "return", "then", "true", "until", "while" }
+local keywords = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+  "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
 
--- Returns the brackets that are open at the end of the text. For each: the index of its token, the number of the value
--- that is being typed, this value's key, and all keys typed so far.
+-- Returns the brackets that are not closed at the end of the typed text. For each bracket: the index of its token, the
+-- number of the value that is being typed in it, the key of that value, and all keys typed in it so far.
 local function open_brackets(tokens)
   local frames = {}
   for i, token in ipairs(tokens) do
@@ -89,8 +93,8 @@ local function open_brackets(tokens)
   return frames
 end
 
--- Finds a method of this name in any class, because the class of the value before the colon is not known without
--- running the text.
+-- Returns the documentation of a method of this name in any class. The class of the value before the colon is not known
+-- without running the text.
 local function method(name)
   for _, source in ipairs(docs.sources()) do
     for _, item in ipairs(docs.of_source(source).items) do
@@ -99,7 +103,7 @@ local function method(name)
   end
 end
 
--- Returns the documentation of the function whose name ends at the token `at`.
+-- Returns the documentation of the function whose name ends at the token with index `at`; nil if it is not known.
 local function callee(tokens, at)
   local token = tokens[at]
   if not token or token.kind ~= "name" then return nil end
@@ -113,7 +117,8 @@ local function callee(tokens, at)
   return type(value) == "function" and docs.item(value) or nil
 end
 
--- Returns the options that a type allows: those of a table type such as {a: integer}, or of an option table.
+-- Returns the options that a LuaCATS type describes: the fields of an inline table type such as {a: integer}, or the
+-- options of an option table such as mr.FitOptions.
 local function option_fields(kind)
   local inside = kind:match "^%s*(%b{})"
   local found = {}
@@ -135,7 +140,7 @@ end
 
 local type_at
 
--- Returns the type of the table that the n-th open bracket begins, or nil.
+-- Returns the LuaCATS type of the table that begins at the n-th open bracket, or nil if it is not known.
 local function table_type(tokens, frames, n)
   local before = tokens[frames[n].at - 1]
   if before and before.kind == "name" and before.text ~= "return" then
@@ -148,7 +153,7 @@ local function table_type(tokens, frames, n)
   return n > 1 and type_at(tokens, frames, n - 1) or nil
 end
 
--- Returns the type and the name of the value that is being typed in the n-th open bracket.
+-- Returns the LuaCATS type and the name of the argument or option whose value is being typed in the n-th open bracket.
 function type_at(tokens, frames, n)
   local frame = frames[n]
   if not frame then return nil end
@@ -166,7 +171,8 @@ function type_at(tokens, frames, n)
   return nil, frame.key
 end
 
--- Returns the options that the innermost open table may still get, if a key is expected at the end of the text.
+-- Returns the options that the innermost open table does not have yet; none if the end of the text is not the place of
+-- a key.
 local function option_names(tokens)
   local frames = open_brackets(tokens)
   local frame = frames[#frames]
@@ -183,12 +189,15 @@ local function paths(word)
   local names = {}
   for _, name in ipairs(core.list_folder(folder == "" and "." or folder)) do
     local hidden = name:sub(1, 1) == "." and word:sub(#folder + 1, #folder + 1) ~= "."
-    if not hidden and core.safe_text(name) == name and not name:find "[\"'\\]" then names[#names + 1] = folder .. name end
+    if not hidden and core.safe_text(name) == name and not name:find "[\"'\\]" then
+      names[#names + 1] = folder .. name
+    end
   end
   return names
 end
 
--- Returns completions of a string after these tokens: names of bounds or metrics, the choices of an option, else paths.
+-- Returns completions of a string that is typed after these tokens: names of bounds or metrics, the choices of an
+-- option, or else paths of files.
 local function strings(tokens, word)
   local frames = open_brackets(tokens)
   local last = tokens[#tokens]
@@ -201,7 +210,7 @@ local function strings(tokens, word)
     kind, name = type_at(tokens, frames, #frames)
   end
   kind, name = kind or "", name or ""
-  local _ = require("moonrank").bounds  -- loading mr.bounds fills the registry of bounds
+  local _ = require("moonrank").bounds  -- loading the module mr.bounds registers the built-in bounds
   local found = {}
   if kind:find "mr%.Bound%f[^%w.]" or name == "bound" then table.move(bounds.names(), 1, #bounds.names(), 1, found) end
   if kind:find "mr%.Metric%f[^%w.]" or name == "metric" or name == "metrics" then
@@ -211,7 +220,8 @@ local function strings(tokens, word)
   return #found > 0 and found or paths(word)
 end
 
--- Returns the names that may complete a word: members after a dot or colon, options, else names of the session.
+-- Returns the names that may complete the word being typed: members after a dot or colon, options of a call, or else
+-- keywords and names of the session.
 local function word_names(before, tokens, word)
   local path, separator = before:match "([%a_][%w_.]*)([.:])[%w_]*$"
   if path then
@@ -233,7 +243,7 @@ local function word_names(before, tokens, word)
   return names
 end
 
----Returns completions of the text left of the cursor.
+---Returns the completions that TAB offers for the text left of the cursor.
 ---@param before string
 ---@return integer start   where the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted

@@ -1,4 +1,4 @@
--- Splits Lua text into tokens, also text that is not complete. Completion, the prompt and the manual use it.
+-- Splits Lua text into tokens, also if the text is incomplete. Completion, the prompt and the manual use the tokens.
 local M = {}
 
 ---@class mr.lexer.Token
@@ -8,7 +8,8 @@ local M = {}
 ---@field stop integer   position of the last byte
 ---@field line integer   line of the first byte
 
--- Returns where the long bracket at `at` ends: nil if there is no long bracket, false if it does not end.
+-- Returns the position at which a long bracket such as [[...]] ends, which begins at `at`. Returns nil if no long
+-- bracket begins there, and false if it is not closed.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
   if not level then return nil end
@@ -16,7 +17,7 @@ local function long_end(text, at)
   return stop or false
 end
 
--- Returns where the quoted string at `at` ends, or false if it does not end.
+-- Returns the position at which the quoted string that begins at `at` ends, or false if the string is not closed.
 local function quoted_end(text, at)
   local quote, i = text:sub(at, at), at + 1
   while i <= #text do
@@ -28,7 +29,8 @@ local function quoted_end(text, at)
   return false
 end
 
--- Returns the kind of the token at `at` (nil for a comment), and where it ends (false if it does not end).
+-- Returns the kind of the token that begins at `at` (nil for a comment), and the position at which it ends (false if it
+-- is a string or comment that is not closed).
 local function read(text, at)
   if text:find("^%-%-", at) then
     local stop = long_end(text, at + 2)
@@ -51,8 +53,8 @@ local function read(text, at)
   return "symbol", last or at
 end
 
----Returns the tokens of a text, without comments. A string or comment that does not end is the last token, of kind
----"open".
+---Returns the tokens of a Lua text, without comments. A string or comment that is not closed is the
+---last token, of kind "open".
 ---@param text string
 ---@return mr.lexer.Token[]
 ---Example: `#require "moonrank.prompt.lexer".tokens("local x = 'a b'")   --> 4`
@@ -74,15 +76,20 @@ function M.tokens(text)
   return found
 end
 
-local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords of blocks that `end` closes
+local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keywords that begin a block, which `end` closes
 
----Returns the first and the last token of every function that begins in line `first` and ends in line `last`. As in
----debug.getinfo, a function may begin in the line of its parenthesis.
+---Returns the indices of the first and last token of every function that begins in line `first` and
+---ends in line `last`. As in debug.getinfo, a function may also begin in the line of its opening
+---parenthesis.
 ---@param tokens mr.lexer.Token[]
 ---@param first integer
 ---@param last integer
 ---@return integer[][]
----Example: `require "moonrank.prompt.lexer".functions(require "moonrank.prompt.lexer".tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7`
+---Example:
+---```lua
+---local lexer = require "moonrank.prompt.lexer"
+---lexer.functions(lexer.tokens("f(function(x) end)"), 1, 1)[1][2]   --> 7
+---```
 function M.functions(tokens, first, last)
   local open, found = {}, {}
   for i, token in ipairs(tokens) do

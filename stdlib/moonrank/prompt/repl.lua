@@ -1,9 +1,10 @@
--- Features of the REPL beyond running Lua: printing of results, completion, `help`, `?name`, `exit`.
+-- Features of the interactive prompt (REPL) beyond running Lua: printing of results, completion, `help`, `?name`,
+-- `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.prompt.session"
 local M = {}
 
-local longest = 40  -- largest number of entries of a table that are printed
+local longest = 40  -- largest number of entries that are printed of a table
 
 local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
 
@@ -20,7 +21,7 @@ local function entry_text(value)
   return core.safe_text((tostring(value):gsub("\n%s*", " ")))
 end
 
--- Returns the keys of a table after its list part, sorted by type and value: numbers before names.
+-- Returns the keys of a table other than the indices 1 to `after`, sorted by type and value: numbers before names.
 local function sorted_keys(t, after)
   local keys = {}
   for key in next, t do
@@ -34,7 +35,7 @@ local function sorted_keys(t, after)
   return keys
 end
 
--- Writes one level of a table, on one line if it fits.
+-- Returns a table as text, one level deep, and on one line if it fits.
 local function table_text(t)
   local parts, count = {}, 0
   local function add(text)
@@ -49,7 +50,7 @@ local function table_text(t)
   return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
 end
 
--- True if a table is a module of the library, as mr and mr.losses are.
+-- True if a table is a module of the library, such as mr or mr.losses.
 local function is_part(t)
   for name, loaded in next, package.loaded do
     if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then return true end
@@ -57,7 +58,8 @@ local function is_part(t)
   return false
 end
 
--- Returns the name of a method of a class of the core, such as "mr.Tensor:shape"; nil for another function.
+-- Returns the full name of a method of a core class, such as "mr.Tensor:shape"; nil if the function is not such a
+-- method.
 local function method_name(f)
   for class, parts in pairs(core.classes) do
     for name, method in pairs(parts.methods) do
@@ -66,8 +68,8 @@ local function method_name(f)
   end
 end
 
----Returns the text that the REPL prints for a value: a table one level deep, a module of the library by its
----documentation, another value by tostring.
+---Returns the text that the REPL prints for a value: a table one level deep, a module of the
+---library by its documentation, any other value by tostring.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
@@ -76,7 +78,9 @@ function M.text(value)
     if is_part(value) then return require("moonrank.help").of(value) end
     local meta = getmetatable(value)
     if meta == nil then return table_text(value) end
-    if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then return table_text(value) end
+    if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then
+      return table_text(value)
+    end
   end
   local method = type(value) == "function" and method_name(value)
   if method then
@@ -85,24 +89,26 @@ function M.text(value)
   return core.safe_text(tostring(value), true)
 end
 
-local reported = setmetatable({}, { __mode = "k" })  -- values that the running chunk has already printed
+local reported = setmetatable({}, { __mode = "k" })  -- values that `report` has printed while the typed text runs
 local leaving = false
 
--- The value of the globals `exit` and `quit`. Typing it or calling it ends the session.
-local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end, __tostring = function() return "exit" end })
+-- Value of the globals `exit` and `quit`. Typing `exit` at the prompt, or calling it, ends the session.
+local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end,
+  __tostring = function() return "exit" end })
 
--- The value of the global `help`. help(value) prints documentation; `help` alone prints the list of all names.
+-- Value of the global `help`. help(value) prints the value's documentation; `help` alone prints the list of all names.
 local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
   __tostring = function() return "help" end })
 
----Prints a value that a function also returns. The REPL does not print it again.
+---Prints a value that the calling function also returns. The REPL then does not print the returned
+---value again.
 ---@param value any
 function M.report(value)
   print(value)
   reported[value] = true
 end
 
----Prints the results of typed text, except those that `report` has already printed.
+---Prints the values that the typed text returned, except values that `report` has already printed.
 ---@param ... any
 function M.print(...)
   local values, texts = table.pack(...), {}
@@ -115,12 +121,12 @@ function M.print(...)
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
 
----Returns true if the session was told to end.
+---Returns true if the user has asked to end the session.
 ---@return boolean
 function M.is_leaving() return leaving end
 
--- Returns the argument of `help` for `?topic`: the value of a name, or "mr.Class:method" for a method or field of an
--- object.
+-- Returns what `help` is called with for `?topic`: the value of a name, "mr.Class:method" for a method or field of an
+-- object, or else the topic itself.
 local function asked(topic)
   if topic == "" then return nil end
   local value_of = require("moonrank.prompt.completion").value_of
@@ -134,8 +140,8 @@ local function asked(topic)
   return value or topic
 end
 
----Compiles typed text to a function: an expression, statements, or `?name`. Returns nil and the
----error message if the text is none of these.
+---Compiles text typed at the prompt to a function: an expression, statements, or `?name`. Returns
+---nil and the error message if the text cannot be compiled.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -151,13 +157,13 @@ end
 
 local function complete(before) return require("moonrank.prompt.completion").complete(before) end
 
----Sets the globals of a session and of `-e`: `mr` and `help`.
+---Sets the globals `mr` and `help`, which the prompt and code run by `moonrank -e` have.
 function M.preset()
   rawset(_G, "mr", require "moonrank")
   rawset(_G, "help", help)
 end
 
----Begins a session. Returns the functions that the program calls for each line.
+---Begins a session at the prompt. Returns the functions that the program calls for each typed line.
 ---@return fun(text: string): function?, string?  compiles typed text (M.chunk)
 ---@return fun(before: string): integer, string[]  returns completions of the text left of the cursor
 ---@return fun(): boolean                          returns whether to end the session

@@ -1,26 +1,29 @@
--- A session at the prompt. Each typed chunk is compiled here, and its top-level locals remain for later chunks. They do
--- not become globals, so `local table = ...` does not change Lua's `table`. A constant (`<const>`) cannot be assigned,
--- as in a script.
+-- A session at the prompt. Each typed text (chunk) is compiled here, and its top-level local variables remain for later
+-- chunks. The local variables do not become globals, so `local table = ...` does not change Lua's `table`. A constant
+-- (`<const>`) cannot be assigned, as in a script.
 local lexer = require "moonrank.prompt.lexer"
 
 local M = {}
 
-local load = load  -- Lua's own `load`, even if a script replaces the global
+local load = load  -- Lua's own `load`, even if a script replaces the global `load`
 local opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
 local closes = { ["end"] = true, ["until"] = true }
 
-local declared = {}  -- names of the session's variables; the value is "const" or "local"
+local declared = {}  -- name of each local variable of the session -> "const" or "local"
 local constants = setmetatable({}, { __index = _G })
-local fresh = {}  -- names that the last chunk declared; true for constants, which `settle` moves to `constants`
+-- variable that the last chunk declared -> true if it is a constant, which `settle` moves to `constants`
+local fresh = {}
 local scope = setmetatable({}, {
   __index = constants,
   __newindex = function(t, name, value)
-    if declared[name] == "const" and not fresh[name] then error(("attempt to assign to const variable '%s'"):format(name), 2) end
+    if declared[name] == "const" and not fresh[name] then
+      error(("attempt to assign to const variable '%s'"):format(name), 2)
+    end
     if declared[name] then rawset(t, name, value) else _G[name] = value end
   end,
 })
 
--- Moves the constants of the last chunk into `constants`, where chunks cannot assign them.
+-- Moves the constants that the last chunk declared into `constants`, where later chunks cannot assign them.
 local function settle()
   for name, constant in pairs(fresh) do
     constants[name] = nil
@@ -32,8 +35,8 @@ local function settle()
   fresh = {}
 end
 
--- Returns the names that a `local` declares, its attributes, and the index of the token after them; nil if the
--- declaration is incomplete.
+-- Parses the `local` statement at token i. Returns the names that it declares, their attributes (`<const>`, `<close>`),
+-- and the index of the token after them; nil if the statement is incomplete.
 local function declaration(tokens, i)
   local names, attributes = {}, {}
   repeat
@@ -52,15 +55,20 @@ local function declaration(tokens, i)
   return names, attributes, i
 end
 
----Turns the top-level local declarations of a chunk into assignments. Returns the new text with the same line numbers,
----the declared names, which of them are constants, and the first `<close>` variable. `compile` makes `<close>`
----variables an error, because they would be closed at once.
+---Turns the top-level local declarations of a chunk into assignments. Returns the new text with the
+---same line numbers, the declared names, which of the names are constants, and the first `<close>`
+---variable. `compile` makes a `<close>` variable an error, because it would be closed at the end of
+---the chunk.
 ---@param text string
 ---@return string
 ---@return string[]
 ---@return table<string, boolean>
 ---@return { name: string, line: integer }?
----Example: `require "moonrank.prompt.session".without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil`
+---Example:
+---```lua
+---local without_locals = require("moonrank.prompt.session").without_locals
+---without_locals("f() local x, y = 1, 2")   --> f() x, y = 1, 2, {"x", "y"}, {}, nil
+---```
 function M.without_locals(text)
   local tokens, depth, names, parts, from = lexer.tokens(text), 0, {}, {}, 1
   local constant, closed = {}, nil
@@ -71,7 +79,8 @@ function M.without_locals(text)
   for i, token in ipairs(tokens) do
     local word = token.kind == "name" and token.text
     if opens[word] then depth = depth + 1 elseif closes[word] then depth = depth - 1 end
-    local called = word == "local" and depth == 0 and tokens[i + 1] and tokens[i + 1].text == "function" and tokens[i + 2]
+    local called = word == "local" and depth == 0 and tokens[i + 1] and tokens[i + 1].text == "function"
+      and tokens[i + 2]
     if called then
       names[#names + 1] = called.text
       constant[called.text] = nil
@@ -83,7 +92,9 @@ function M.without_locals(text)
         closing = closing or a.text == "close" and a.name
         other = other or a.text ~= "const"
       end
-      if closing and not closed then closed = { name = closing, line = select(2, text:sub(1, token.start):gsub("\n", "")) + 1 } end
+      if closing and not closed then
+        closed = { name = closing, line = select(2, text:sub(1, token.start):gsub("\n", "")) + 1 }
+      end
       if own and not other then
         table.move(own, 1, #own, #names + 1, names)
         for _, name in ipairs(own) do constant[name] = nil end
@@ -100,8 +111,8 @@ function M.without_locals(text)
   return table.concat(parts) .. text:sub(from), names, constant, closed
 end
 
--- Returns a declaration of the session's constants that occur in a text, except those in `but`. It goes before the
--- text.
+-- Returns code that declares the session's constants that occur in a text, except the names in `but`. The code is put
+-- before the text when it is compiled.
 local function declared_constants(text, but)
   local own, known = {}, {}
   for _, name in ipairs(but) do known[name] = true end
@@ -114,8 +125,8 @@ local function declared_constants(text, but)
   return ("local %s <const> = %s; "):format(table.concat(own, " <const>, "), table.concat(own, ", "))
 end
 
--- For statements with an expression after the last semicolon, as in "x = x + 1; x", returns the text with `return`
--- before the expression. Returns nil for another text.
+-- If a text has statements and then an expression after the last semicolon, as in "x = x + 1; x", returns the text with
+-- `return` before the expression. Returns nil for another text.
 local function with_last_shown(text)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do
@@ -128,8 +139,8 @@ local function with_last_shown(text)
 end
 
 ---Compiles typed text to a function: an expression, statements, or statements and an expression
----after the last semicolon. Returns nil and the error message if the text is none of these, if it
----assigns to a constant, or if it declares a `<close>` variable outside of every block.
+---after the last semicolon. Returns nil and the error message if the text cannot be compiled,
+---assigns to a constant, or declares a `<close>` variable outside of every block.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -149,8 +160,8 @@ function M.compile(text)
   end
   local statements, names, constant, closed = M.without_locals(text)
   if closed then
-    return nil, ("stdin:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: write do local %s <close> = ... end")
-      :format(closed.line, closed.name, closed.name)
+    return nil, ("stdin:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: "
+      .. "write do local %s <close> = ... end"):format(closed.line, closed.name, closed.name)
   end
   chunk, message = load(declared_constants(text, names) .. statements, "=stdin", "t", scope)
   if not chunk then return nil, message end
@@ -163,7 +174,8 @@ function M.compile(text)
   end
 end
 
----Returns the value of a name in the session: that of a local, else that of a global.
+---Returns the value of a variable in the session: of the local variable with this name, or else of
+---the global variable.
 ---@param name string
 ---@return any
 function M.value(name)
@@ -174,7 +186,7 @@ function M.value(name)
   return value
 end
 
----Returns the names of the session's locals and of the globals.
+---Returns the names of all local and global variables in the session.
 ---@return string[]
 function M.names()
   settle()
@@ -182,7 +194,9 @@ function M.names()
   for name in next, scope do names[#names + 1] = name end
   for name in next, constants do names[#names + 1] = name end
   for name in next, _G do
-    if type(name) == "string" and rawget(scope, name) == nil and rawget(constants, name) == nil then names[#names + 1] = name end
+    if type(name) == "string" and rawget(scope, name) == nil and rawget(constants, name) == nil then
+      names[#names + 1] = name
+    end
   end
   return names
 end

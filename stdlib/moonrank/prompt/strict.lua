@@ -1,7 +1,8 @@
--- Makes undeclared globals errors in scripts and specs, so that a misspelt name is not nil.
+-- Makes the use of undeclared global variables an error in scripts and specs. In plain Lua, a misspelt name would be
+-- nil.
 local M = {}
 
--- True if Lua code reads or writes the global. Functions in C may look for globals that do not exist.
+-- True if Lua code reads or writes the global variable. C functions are allowed to look for globals that do not exist.
 local function from_script()
   local frame = debug.getinfo(3, "S")
   return frame and frame.what ~= "C"
@@ -26,10 +27,10 @@ local rules = {
   end,
 }
 
----Makes reading and writing of undeclared globals errors from now on.
+---From now on, reading or writing an undeclared global variable raises an error.
 function M.on() setmetatable(_G, rules) end
 
----Allows undeclared globals again, as in the REPL.
+---Allows the use of undeclared global variables again, as in the REPL.
 function M.off() setmetatable(_G, nil) end
 
 return M

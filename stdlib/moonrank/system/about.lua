@@ -1,10 +1,11 @@
--- Text of `moonrank --version`: versions of this program and of its Lua, and the devices.
+-- Text of `moonrank --version`: versions of the program and of Lua, and the devices.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}
 
----Returns the versions of the program and of Lua, the numerics version, threads, instruction set, and which devices and
----libraries are available.
+---Returns the text of `moonrank --version`: the versions of the program and of Lua, the numerics
+---version, the number of threads, the instruction set, and which devices and libraries are
+---available.
 ---@return string
 ---Example: `require "moonrank.system.about".text():match "^%a+"   --> moonrank`
 function M.text()

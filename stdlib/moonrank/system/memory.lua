@@ -1,4 +1,4 @@
--- Checks before long work whether main memory suffices.
+-- Checks whether main memory suffices before long work begins.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -6,7 +6,7 @@ local M = {}
 
 local function gib(bytes) return ("%.1f GiB"):format(bytes / 2 ^ 30) end
 
----Raises an error if an estimate is above the memory that is available.
+---Raises an error if the estimated memory for some work exceeds the available main memory.
 ---@param where string  function or script
 ---@param what string   the option and its value that need the memory, "train: 100 rows of 30000 features"
 ---@param bytes number  the estimate

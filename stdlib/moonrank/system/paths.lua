@@ -1,12 +1,12 @@
--- Checks paths before long work, because reading a pipe may block, and a file that cannot be written should be reported
--- at once.
+-- Checks paths before long work begins. Reading a pipe may block, and a file that cannot be written should be reported
+-- at once, not after the work.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local find = require "moonrank.data.find"
 
 local M = {}
 
--- Returns the reason why the check `f` refuses a path; nil if the check accepts it.
+-- Returns the error of the check `f` for a path as text; nil if the check accepts the path.
 local function against(f, path)
   local ok, why = check.attempt(f, path)
   return not ok and check.reason(why) or nil
@@ -17,8 +17,8 @@ local function against_folder(path)
   return ("%s: %s"):format(path, core.file_exists(path) and "is not a folder" or "there is no such folder")
 end
 
--- Returns the reason why a file or folder cannot be made at a path, or nil. The nearest existing path above must be a
--- folder.
+-- Returns the reason why a file or folder cannot be made at a path; nil if it can. The nearest folder above that exists
+-- must be a folder and not a file.
 local function against_room(path)
   local above = path:match "^(.*)/[^/]*$"
   while above and above ~= "" do
@@ -36,7 +36,8 @@ local kinds = {
   folder = against_folder,
   ["data folder"] = function(path) return against(find.path, path) or against_folder(find.path(path)) end,
   ["new file"] = function(path)
-    return against(core.check_file, path) or path:sub(-1) == "/" and path .. ": is the name of a folder, expected that of a file"
+    return against(core.check_file, path)
+      or path:sub(-1) == "/" and path .. ": is the name of a folder, expected that of a file"
       or against_room(path)
   end,
   ["new folder"] = function(path)
@@ -45,12 +46,13 @@ local kinds = {
   end,
 }
 
----Kinds of paths. A "file", a "folder" and a "data folder" (which may be in the folders of data) must exist. A "new
----file" or "new folder" need not exist, but nothing of another kind may be there, and the folder above must be a
----folder.
+---Kinds of paths. A "file", a "folder" and a "data folder" (also searched in the folders of data
+---sets) must exist. A "new file" or "new folder" need not exist. If it exists, it must be of that
+---kind, and the path above it must be a folder.
 M.kinds = check.names(kinds)
 
----Returns the reason why a path is not of a kind; nil if it is.
+---Returns the reason why a path is not of a kind such as "file" or "new folder"; nil if it is of
+---that kind.
 ---@param kind string
 ---@param path string
 ---@return string?
@@ -58,7 +60,8 @@ M.kinds = check.names(kinds)
 ---Example: `require("moonrank.system.paths").objection("new file", "/tmp")   --> /tmp: is a folder, expected a file`
 function M.objection(kind, path) return kinds[kind](path) end
 
----Raises an error if a path is not of a kind. The error names the path, even if a folder above it is wrong.
+---Raises an error if a path is not of a kind such as "file" or "new folder". The error names this
+---path, even if a folder above it is the cause.
 ---@param caller string
 ---@param kind string
 ---@param path string

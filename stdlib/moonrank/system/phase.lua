@@ -1,12 +1,12 @@
--- Phases of work in a profile (profile.lua), such as "forward" and "backward".
+-- Marks phases of work, such as "forward" and "backward", in a running profile (profile.lua).
 local core = require "moonrank.core"
 
 local M = {}
 
 local profiling = false
 
----Begins a phase, which ends when the returned value is closed. Returns nil if no profile runs. Time counts for the
----innermost phase.
+---Begins a phase of the running profile. The phase ends when the returned value is closed. Returns
+---nil if no profile runs. Time counts for the innermost open phase.
 ---@param name string
 ---@param outermost? boolean  begin the phase only if no phase is open: an evaluation includes its calls of the model
 function M.begin(name, outermost)
@@ -14,7 +14,7 @@ function M.begin(name, outermost)
   return core.begin_phase(name, outermost)
 end
 
----Starts a profile, which runs until the returned value is closed. Call `note` afterwards.
+---Starts a profile, which ends when the returned value is closed. Call `note` after closing it.
 ---@param profiler mr.Profiler
 ---@return mr.RunningProfile
 function M.measure(profiler)
@@ -23,7 +23,7 @@ function M.measure(profiler)
   return running
 end
 
----Records whether a profile runs.
+---Records whether a profile still runs. Without a profile, `begin` does nothing.
 function M.note() profiling = core.profiling() end
 
 ---Ends all running profiles.

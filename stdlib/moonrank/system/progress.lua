@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local M = {}
 
--- Options of where and how progress is written. The number of columns is the terminal's unless `width` is passed.
+-- Options for where and how the progress of a loop is written. The default of `width` is the width of the terminal.
 M.display_options = declare("mr.progress.DisplayOptions", {
   { "out", "userdata|table", default_of = function() return io.stderr end, shown = "standard error",
     accept = function(value) return type(check.field(value, "write")) == "function" end,
@@ -37,7 +37,7 @@ local function duration(seconds)
   return ("%d h %02d min"):format(minutes // 60, minutes % 60)
 end
 
----Starts a progress line.
+---Starts the progress display of a loop.
 ---@param options mr.progress.Options
 ---@return mr.Progress
 ---Example: `require "moonrank.system.progress".start{total = 50}.total   --> 50`
@@ -71,12 +71,15 @@ function Progress:_text(done, values, now)
   local shown = numbers(values)
   if shown ~= "" then parts[#parts + 1] = shown end
   local time = duration(spent)
-  if done > 0 and done < self.total then time = time .. ", " .. duration(spent / done * (self.total - done)) .. " left" end
+  if done > 0 and done < self.total then
+    time = time .. ", " .. duration(spent / done * (self.total - done)) .. " left"
+  end
   parts[#parts + 1] = time
   return table.concat(parts, "  ")
 end
 
----Reports that `done` steps are done. A terminal is updated at most ten times a second, and always at the last step.
+---Reports that `done` steps of the loop are done. The text on a terminal is updated at most ten
+---times a second, and always at the last step.
 ---@param done integer
 ---@param values? table   names and values to show, in this order: {{"loss", 0.25}, {"ndcg", 0.6}}
 function Progress:update(done, values)
@@ -97,7 +100,8 @@ function Progress:_write(now)
   self.shown, self.last = true, now
 end
 
----Ends the display after showing its last state, also if the loop ended early. Further calls do nothing.
+---Ends the progress display after showing its last state, also if the loop ended early. A second
+---call does nothing.
 function Progress:finish()
   if self.finished then return end
   self.finished = true

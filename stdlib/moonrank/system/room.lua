@@ -1,12 +1,14 @@
--- Limits the size of tensors while a file is read, because sizes in a damaged or forged file may be huge.
+-- Limits the size of tensors that are made while a file is read, because the sizes in a damaged or forged file may be
+-- huge.
 local check = require "moonrank.check"
 local scope = require "moonrank.system.scope"
 
 local M = {}
 
-local left = math.huge  -- number of entries that new tensors may still have
+local left = math.huge  -- number of tensor entries that may still be made before the limit of `within` is reached
 
----Runs a function in which new tensors may have at most `entries` entries in total.
+---Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries`
+---entries in total.
 ---@param entries integer
 ---@param f function
 ---@return any  results of f
@@ -16,7 +18,8 @@ function M.within(entries, f, ...)
   return f(...)
 end
 
----Counts a tensor of these sizes against the limit, and returns the sizes. It is an error if the limit is exceeded.
+---Counts a new tensor of these sizes against the limit of `within`, and returns the sizes. Raises
+---an error if the limit is exceeded.
 ---@param where string
 ---@param sizes integer[]
 ---@return integer[]

@@ -1,15 +1,21 @@
 -- Scopes: state that is set while a function runs, e.g. whether gradients are recorded, or the seed of a training step.
--- A coroutine cannot yield within a scope, because the code that resumed it would then run with the state of the scope.
+-- A coroutine cannot yield within a scope, because the code that resumed the coroutine would then run with the scope's
+-- state.
 local core = require "moonrank.core"
 
 local M = {}
 
----Begins a scope. Until the returned value is closed, a yield out of the running coroutine is an error that names the
----scope.
+---Begins a scope, in which some state is set until the returned value is closed. A yield out of the
+---running coroutine within the scope is an error that names the scope.
 ---@param name string
 ---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
 ---@param restore fun()  restores the state
----Example: `(function() local _ <close> = require "moonrank.system.scope".open("x", function() end, function() print "closed" end) end)()   --> closed`
+---Example:
+---```lua
+---local function nothing() end
+---local function closed() print "closed" end
+---do local _ <close> = require("moonrank.system.scope").open("x", nothing, closed) end   --> closed
+---```
 function M.open(name, enter, restore)
   local scope = setmetatable({}, { __close = function()
     core.close_scope()
@@ -20,7 +26,8 @@ function M.open(name, enter, restore)
   return scope
 end
 
----Begins a scope in which operations are recorded for gradients (`on`), or are not.
+---Begins a scope in which operations are recorded for gradients if `on` is true, and are not
+---recorded if it is false.
 ---@param name string
 ---@param on boolean
 function M.recording(name, on)

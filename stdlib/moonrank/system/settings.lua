@@ -1,4 +1,4 @@
--- Writes values as text, by which settings of checkpoints and sweeps are compared. Equal values have equal texts in
+-- Writes values as text, by which the settings of checkpoints and sweeps are compared. Equal values have equal texts in
 -- every process, and different values have different texts. A number has all its digits, an ambiguous string is quoted,
 -- an object is written as its class, options and parameters, and data as a data fingerprint.
 local bounds = require "moonrank.bounds.registry"
@@ -8,7 +8,7 @@ local option_names = require "moonrank.options"
 
 local M = {}
 
----Options of how values are written.
+---Says how values are written as text.
 ---@class mr.settings.Manner
 ---@field refuse fun(why: string)        raises the error for a value without a text
 ---@field functions? string              text for a function; without it, functions are errors
@@ -17,7 +17,7 @@ local M = {}
 
 local text_of
 
--- Writes a number with enough digits to distinguish it from all other numbers.
+-- Returns a number as text, with so many digits that the same number is read back.
 local function number_text(x)
   if math.type(x) == "integer" then return tostring(x) end
   for digits = 14, 17 do
@@ -29,9 +29,10 @@ end
 
 local reserved = { ["true"] = true, ["false"] = true, ["nil"] = true, nan = true, inf = true }
 
--- Writes a string, in quotes if it could be read as another value.
+-- Returns a string as text. The string is quoted if it could be taken for another value, such as a number or `true`.
 local function string_text(s)
-  local plain = s ~= "" and not s:find '[,{}%[%]="%c]' and not tonumber(s) and not reserved[s] and not s:find "^-?inf$" and not s:find "^%s"
+  local plain = s ~= "" and not s:find '[,{}%[%]="%c]' and not tonumber(s) and not reserved[s]
+    and not s:find "^-?inf$" and not s:find "^%s"
   return plain and s or ("%q"):format(s)
 end
 
@@ -47,7 +48,8 @@ local function key_text(manner, key)
   return ("[%s]"):format(number_text(key))
 end
 
--- Writes the entries of a table, sorted by name. `names`: names to write instead of some keys.
+-- Returns the entries of a table as text, "name = value, ...", sorted by name. `names` maps some keys to other names
+-- that are written instead, such as former names of options.
 local function fields_text(manner, t, above, names)
   local parts = {}
   for key, each in next, t do
@@ -58,7 +60,7 @@ local function fields_text(manner, t, above, names)
   return table.concat(parts, ", ")
 end
 
--- Writes the content of a table, without braces.
+-- Returns the content of a table as text, without the outer braces.
 local function inside(manner, t, above, names)
   if above[t] then manner.refuse "contains itself" end
   above[t] = true
@@ -74,7 +76,7 @@ local function inside(manner, t, above, names)
   return text
 end
 
--- Returns the fingerprint of the current tensors of a model or a baseline as text, or "" if it has none.
+-- Returns the fingerprint of the current tensors of a model or a baseline as text, or "" if it has no tensors.
 local function parameters_text(value)
   local names, tensors = {}, {}
   local named = check.field(value, "_tensors")
@@ -87,12 +89,12 @@ local function parameters_text(value)
   return #names > 0 and " of " .. fingerprint.combined(table.concat(names, ","), table.unpack(tensors)) or ""
 end
 
--- True if `name` is the name under which this bound is registered.
+-- True if the bound `value` is registered under `name`.
 local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end
 
--- Writes an object of the library, or an object of a script that has __tostring.
+-- Returns an object as text: an object of the library, or an object of a script with a `__tostring` metamethod.
 local function object_text(manner, value, above)
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
@@ -107,7 +109,7 @@ local function object_text(manner, value, above)
   local ours = type(class) == "string" and class:match "^mr%."
   if ours and type(value) == "table" then return ("%s{%s}"):format(class, inside(manner, value, above)) end
   local text = not ours and type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
-  if not text:find "0x%x+%)?$" then return text end  -- an address in memory does not identify a value
+  if not text:find "0x%x+%)?$" then return text end  -- a text that ends in a memory address does not identify a value
   if manner.functions then return "the script's own" end
   local text_missing = "is or contains a %s, which has no text. Pass numbers, texts, tables of these, or data"
   return manner.refuse(text_missing:format(type(value)))
@@ -124,14 +126,19 @@ text_of = function(manner, value, above)
   return fingerprint.of(value) or object_text(manner, value, above)
 end
 
----Returns a setting as text. A list of several values is written with commas.
+---Returns the value of a setting as text. An array of several values is written with commas and
+---without braces.
 ---@param caller string  function name for errors
 ---@param name string
 ---@param value any
 ---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
----Example: `require("moonrank.system.settings").text("mr.sweep", "model", {layers = {8, 16}, bias = true})   --> {bias = true, layers = {8,16}}`
+---Example:
+---```lua
+---local model = {layers = {8, 16}, bias = true}
+---require("moonrank.system.settings").text("mr.sweep", "model", model)   --> {bias = true, layers = {8,16}}
+---```
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "k", "1")   --> "1"`
 function M.text(caller, name, value, formerly)
   local function refuse(why) check.fail("%s: setting '%s' %s", caller, name, why) end
@@ -141,12 +148,17 @@ function M.text(caller, name, value, formerly)
   return is_row and text:sub(2, -2) or text
 end
 
----Returns an option of mr.fit as text. A model is written as its options. All functions have the same text, because
----fit/script_code compares them.
+---Returns the value of an option of mr.fit as text. A model is written as its options, without its
+---parameters. All functions have the same text, because fit/script_code compares the code of
+---functions.
 ---@param value any
 ---@param formerly? boolean  whether options have their former names, as in files of earlier versions
 ---@return string
----Example: `require("moonrank.system.settings").of_option(mr.losses.ndcg{steepness = 2})   --> ndcg{bound = none, steepness = 2}`
+---Example:
+---```lua
+---local loss = mr.losses.ndcg{steepness = 2}
+---require("moonrank.system.settings").of_option(loss)   --> ndcg{bound = none, steepness = 2}
+---```
 function M.of_option(value, formerly)
   local function refuse(why) check.fail("mr.fit: an option %s", why) end
   local manner = { refuse = refuse, functions = "a function", options_only = true, formerly = formerly }
