@@ -91,7 +91,7 @@ local function ends_with(path, name)
 end
 
 -- Finds an option of a function from a path such as "mr.fit.patience" or "fit.patience". Returns the function itself if
--- its options are documented only in the type of its argument.
+-- its options are documented only in the LuaCATS type of its argument.
 local function option_of(path, all)
   local owner, name = path:match "^([%w_.:]+)[.:]([%w_]+)$"
   for _, entry in ipairs(owner and all or {}) do

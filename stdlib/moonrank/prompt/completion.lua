@@ -171,8 +171,8 @@ function type_at(tokens, frames, n)
   return nil, frame.key
 end
 
--- Returns the options that the innermost open table does not have yet; none if the end of the text is not the place of
--- a key.
+-- Returns the options that the innermost open table does not have yet; none if no key can be typed at the end of the
+-- text.
 local function option_names(tokens)
   local frames = open_brackets(tokens)
   local frame = frames[#frames]
