@@ -17,10 +17,13 @@ local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epoc
 function M.args(own, o)
   own = own or {}
   own.images = { default = "",
-    help = "folder of photographs with labels.csv (file, label: the age), below --data if given (default: faces are drawn)" }
+    help = "folder of photographs with labels.csv (file, label: the age), below --data if given "
+      .. "(default: faces are drawn)" }
   own.count = { default = 2000, least = 20, help = "faces that are drawn" }
-  own.size = { default = 20, least = 8, most = 512, help = "height and width that images are scaled to; in the paper 100" }
-  own.pairs = { default = 12000, least = 20, help = "pairs: three quarters train, a twelfth chooses, a sixth is the test" }
+  own.size = { default = 20, least = 8, most = 512,
+    help = "height and width that images are scaled to; in the paper 100" }
+  own.pairs = { default = 12000, least = 20,
+    help = "pairs: three quarters train, a twelfth chooses, a sixth is the test" }
   own.kernel = { default = 5, least = 1, help = "side of the filters of convolutional networks; in the paper 17" }
   own.epochs = { default = 10, least = 1, help = "of networks and linear models that are trained step by step" }
   own.widths = { default = { 200, 100, 50 }, least = 1,
@@ -44,15 +47,17 @@ end
 
 ---Appends to a title which images are used: a folder of photographs, or made-up faces.
 function M.title_of(args, title)
-  return ("%s, %s"):format(title, args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
+  return ("%s, %s"):format(title,
+    args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
 
 ---A sentence for the report that says which images are used. With --smoke it adds that the data are made up.
 function M.sentence_of(args)
   if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
-  local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; they are no photographs."):format(
-    args.count)
-  return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n" .. drawn or drawn
+  local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; "
+    .. "they are no photographs."):format(args.count)
+  return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n"
+    .. drawn or drawn
 end
 
 -- The features of each part (train, validation, test). They are columns of the --features table, or outputs of a random
@@ -105,7 +110,8 @@ local function study(args, name, wanted)
   local settings = { images = args.images, features = args.features, rate = args.rate,
     widths = table.concat(args.widths, " ") }
   for _, each in ipairs{ "count", "size", "pairs", "kernel", "epochs" } do settings[each] = args[each] end
-  return kept.study(args, { name = (args.table_3 and "table 3" or "table 2") .. name, settings = settings, space = space,
+  return kept.study(args, {
+    name = (args.table_3 and "table 3" or "table 2") .. name, settings = settings, space = space,
     run = function(trial)
       data[trial.split] = data[trial.split] or data_of(args, trial.split)
       local system = known[trial.system]
@@ -157,7 +163,9 @@ end
 ---was tried.
 function M.chosen(studies, system, seed)
   local best = protocol.choose(M.runs(studies, system, seed))
-  if not best then error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0) end
+  if not best then
+    error(("no run of %s has finished; the errors are in the store (moonrank results)"):format(system), 0)
+  end
   return best
 end
 
@@ -165,7 +173,9 @@ end
 ---@return number[]
 function M.right(studies, system)
   local best, found = M.chosen(studies, system, 1), {}
-  for i, margin in ipairs(best.results:per_list(best.number, "margin"):totable()) do found[i] = margin > 0 and 1 or 0 end
+  for i, margin in ipairs(best.results:per_list(best.number, "margin"):totable()) do
+    found[i] = margin > 0 and 1 or 0
+  end
   return found
 end
 

@@ -10,7 +10,8 @@ local intervals = dofile(here .. "../intervals.lua")
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
 local args = queries.args(own)
-local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" }, { "adam", "Adam, best rate", "solid" } }
+local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" },
+  { "adam", "Adam, best rate", "solid" } }
 
 -- The learning curve of a network: the mean over folds and seeds of a number that its runs reported after every epoch.
 local function curve(results, where, name)
@@ -24,7 +25,8 @@ local function curve(results, where, name)
 end
 
 local titles = { loss = "cross entropy in training", ["valid_" .. protocol.metric] = "validation nDCG@10" }
-local panels, lines, parts = { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }, {}, {}
+local panels, lines, parts =
+  { columns = #args.sets, title = figure.title(args), width = 520 * #args.sets, height = 760 }, {}, {}
 local curves = {}
 for i, name in ipairs(args.sets) do
   local set, results = queries.set(args, name), queries.runs(args, name)
@@ -38,8 +40,8 @@ for i, name in ipairs(args.sets) do
         curves[i][system .. recipe[1] .. what] = y
       end
     end
-    curves[i][what] = mr.plot.lines{ title = ("%s: %s"):format(set.title, titles[what]), series = series, xlabel = "epoch",
-      ylabel = titles[what], legend = "legend" }
+    curves[i][what] = mr.plot.lines{ title = ("%s: %s"):format(set.title, titles[what]), series = series,
+      xlabel = "epoch", ylabel = titles[what], legend = "legend" }
   end
 end
 for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
@@ -49,7 +51,8 @@ end
 -- Number of training runs behind each row of the table, by data set, network and training. Cells are means over a row's
 -- runs, with Student's intervals if there are several runs.
 local counted = {}
-local cells = intervals.cells("Student's t over folds and seeds", function(row) return counted[row[1] .. row[2] .. row[3]] end)
+local cells = intervals.cells("Student's t over folds and seeds",
+  function(row) return counted[row[1] .. row[2] .. row[3]] end)
 local function note(r, results, where, best)
   local values, trials = { {}, {}, {}, {}, {} }, scores.trials(results, where)
   for t, trial in ipairs(trials) do
@@ -68,10 +71,12 @@ end
 for i in ipairs(args.sets) do
   for _, system in ipairs(protocol.networks) do
     for _, recipe in ipairs(recipes) do
-      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"], curves[i][system .. recipe[1] .. "valid_" .. protocol.metric]
+      local loss, ndcg = curves[i][system .. recipe[1] .. "loss"],
+        curves[i][system .. recipe[1] .. "valid_" .. protocol.metric]
       local best = 1
       for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
-      lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best, ndcg[#ndcg] }
+      lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best,
+        ndcg[#ndcg] }
       note(#lines, curves[i].results, { system = system, recipe = recipe[1] }, best)
     end
   end
@@ -86,4 +91,5 @@ compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
 return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(parts, "\n"),
   figure.named("", mr.table{ rows = lines,
     columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
-    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f", last = "%.4f" } }, cells))
+    formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f",
+      last = "%.4f" } }, cells))

@@ -85,7 +85,8 @@ function M.curves(number, system, features)
 The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
 each of the learning rates that were tried. The rate %g was chosen, by its best epoch.]]):format(
       faces.sentence_of(args), system, faces.value_of(args, system, chosen.setting)),
-    tables = { mr.table{ columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
+    tables = { mr.table{
+      columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
       rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
         ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) } }
 end
@@ -119,8 +120,9 @@ local function by_difference(all)
       end
     end
     cells:note(i, "accuracy", count > 0 and intervals.over_lists(values) or nil)
-    lines[i] = { band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]), count,
-      count > 0 and right / count or 0 / 0 }
+    lines[i] = {
+      band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]),
+      count, count > 0 and right / count or 0 / 0 }
   end
   return lines, cells
 end

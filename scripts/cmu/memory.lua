@@ -63,12 +63,14 @@ end
 function M.check(args, count, available)
   local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), core.threads()
   local processes = args.workers or math.min(cores, math.max(1, free // bytes))
-  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and --workers %d"):format(args.size, count,
-    args.pairs, args.kernel, table.concat(args.widths, ","), processes)
-  need(args.table_3 and "table 3" or "table 2", options, math.max(1, processes) * bytes, "Lower --size or --workers", free)
+  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and --workers %d"):format(
+    args.size, count, args.pairs, args.kernel, table.concat(args.widths, ","), processes)
+  need(args.table_3 and "table 3" or "table 2", options, math.max(1, processes) * bytes,
+    "Lower --size or --workers", free)
   if processes < cores and not args.workers then
     args.workers = math.tointeger(processes)
-    print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(processes, cores, bytes / 2 ^ 30))
+    print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(
+      processes, cores, bytes / 2 ^ 30))
   end
 end
 

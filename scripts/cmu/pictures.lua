@@ -33,9 +33,8 @@ local gap, line = 10, 16
 
 -- The SVG elements of one image and of the lines of text below it.
 local function cell(each, x, y, side, tall)
-  local parts = { (
-    '<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" href="data:image/png;base64,%s"/>\n'):format(
-    x, y, side, tall, base64(core.encode_png(each.image))) }
+  local parts = { ('<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" '
+    .. 'href="data:image/png;base64,%s"/>\n'):format(x, y, side, tall, base64(core.encode_png(each.image))) }
   local below = 0
   for text in (each.text or ""):gmatch "[^\n]+" do
     below = below + 1
@@ -80,7 +79,8 @@ function M.save_pairs(path, o)
     rows[r] = rows[r] or {}
     local width = o.images.images:size(4)
     local between = mr.ones(o.images.images:size(2), o.images.images:size(3), math.max(1, width // 10))
-    rows[r][#rows[r] + 1] = { image = mr.cat({ o.images.images[pair.older], between, o.images.images[pair.younger] }, 3), text = pair.text }
+    rows[r][#rows[r] + 1] = {
+      image = mr.cat({ o.images.images[pair.older], between, o.images.images[pair.younger] }, 3), text = pair.text }
   end
   M.save(path, { title = o.title, rows = rows, side = 150, lines = 2 })
 end

@@ -9,7 +9,8 @@ local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "proto
 local M = { protocol = protocol }
 
 local function made_up()
-  local train, test = mr.data.synthetic{ kind = "queries", queries = 60, features = 6, mean_size = 12 }:split{ share = 0.4 }
+  local train, test = mr.data.synthetic{ kind = "queries", queries = 60, features = 6, mean_size = 12 }
+    :split{ share = 0.4 }
   local rest, valid = train:split{ share = 0.4 }
   return { folds_of.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
@@ -47,10 +48,11 @@ function M.set(args, name)
   if not opened[name] then
     local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name].folder
     local folds, made = args.smoke and made_up() or mr.data.letor_folds(path), kept.cache()
-    opened[name] = { title = args.smoke and "made-up queries" or sets[name].title, folds = #folds, fold = function(number)
-      made[number] = made[number] or protocol.fold(folds, number)
-      return made[number]
-    end }
+    opened[name] = { title = args.smoke and "made-up queries" or sets[name].title, folds = #folds,
+      fold = function(number)
+        made[number] = made[number] or protocol.fold(folds, number)
+        return made[number]
+      end }
   end
   return opened[name]
 end
@@ -61,7 +63,8 @@ local function run_of(args, name, o, trial)
   local fold = M.set(args, name).fold(o.split)
   o.epochs, o.rounds, o.trees, o.penalties = args.epochs, args.rounds, args.trees, args.smoke and { 1 } or nil
   local found = protocol.fit(fold, o, trial)
-  return { valid = found.valid, epoch = found.epoch, alpha = found.alpha, [protocol.metric] = found.test.mean[protocol.metric],
+  return { valid = found.valid, epoch = found.epoch, alpha = found.alpha,
+    [protocol.metric] = found.test.mean[protocol.metric],
     per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, o.split) } }
 end
 
@@ -70,15 +73,18 @@ end
 ---@return mr.Results
 function M.tuning(args, name)
   local number, seed = protocol.tuned_on(args.seeds)
-  local space = { system = mr.choice(protocol.networks), optimiser = mr.choice(protocol.optimisers), split = mr.range(number, number) }
+  local space = { system = mr.choice(protocol.networks), optimiser = mr.choice(protocol.optimisers),
+    split = mr.range(number, number) }
   for _, optimiser in ipairs(protocol.optimisers) do
-    space[#space + 1] = mr.when("optimiser", optimiser, { rate = mr.choice(args.smoke and { 0.01 } or protocol.rates[optimiser]) })
+    space[#space + 1] = mr.when("optimiser", optimiser, {
+      rate = mr.choice(args.smoke and { 0.01 } or protocol.rates[optimiser]) })
   end
   return kept.study(args, {
     name = "rates, " .. name, settings = { epochs = args.epochs, seed = seed }, space = space,
     run = function(trial)
       return protocol.or_diverged(function()
-        return run_of(args, name, { system = trial.system, optimiser = trial.optimiser, rate = trial.rate, split = trial.split,
+        return run_of(args, name, {
+          system = trial.system, optimiser = trial.optimiser, rate = trial.rate, split = trial.split,
           seed = seed })
       end)
     end,

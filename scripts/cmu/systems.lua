@@ -56,7 +56,8 @@ local function direct(data, seed)
 end
 local function linear(data, seed) return mr.models.linear{ inputs = width(data), seed = seed } end
 local function convolutional(data, seed)
-  return mr.models.cnn{ height = data.size, width = data.size, channels = data.images.images:size(2), kernel = data.kernel, seed = seed }
+  return mr.models.cnn{ height = data.size, width = data.size, channels = data.images.images:size(2),
+    kernel = data.kernel, seed = seed }
 end
 
 local all = {

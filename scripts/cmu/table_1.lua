@@ -24,7 +24,8 @@ for _, kind in ipairs{ "ranking", "classification" } do
     local name = line[1]
     printed[name] = line[2]
     for _, recipe in ipairs(is_network[name] and protocol.recipes or { false }) do
-      systems[#systems + 1] = { kind = kind, name = name, recipe = recipe or nil, where = { system = name, recipe = recipe or nil } }
+      systems[#systems + 1] = { kind = kind, name = name, recipe = recipe or nil,
+        where = { system = name, recipe = recipe or nil } }
     end
   end
 end
@@ -64,9 +65,10 @@ local function measured(name)
     data.values[title_of(system)] = values
     counted[set.title .. title_of(system)] = #scores.trials(results, system.where)
     data.valid[title_of(system)] = mr.stats.mean(scores.folds(results, system.where, "valid"))
-    lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low, interval.high,
-      mr.stats.summary(scores.folds(results, system.where, protocol.metric)).sd, interval.n,
-      not args.made_up and name ~= "mq2008" and system.recipe ~= "sgd" and system.recipe ~= "adam" and printed[system.name] or nil }
+    lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low,
+      interval.high, mr.stats.summary(scores.folds(results, system.where, protocol.metric)).sd, interval.n,
+      not args.made_up and name ~= "mq2008" and system.recipe ~= "sgd" and system.recipe ~= "adam"
+      and printed[system.name] or nil }
   end
   return data, lines
 end
@@ -80,13 +82,14 @@ end
 local heads = { "data", "kind", "system", "rate", "nDCG@10", "low", "high", "sd of runs", "queries" }
 local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of runs"] = "%.4f" }
 if not args.made_up then heads[10], formats["printed (WEB10K)"] = "printed (WEB10K)", "%.4f" end
-local levels = mr.table{ columns = heads, rows = rows, formats = formats, mark = { ["nDCG@10"] = "max" }, within = { "data" } }
+local levels = mr.table{ columns = heads, rows = rows, formats = formats, mark = { ["nDCG@10"] = "max" },
+  within = { "data" } }
 
 local compared = protocol.compare(systems, found)
 local lines = {}
 for i, c in ipairs(compared) do lines[i] = { c.data.title, c.a, c.b, c.change, c.low, c.high, c.p, c.holm, c.n } end
-local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "high", "p", "p, Holm", "queries" }, rows = lines,
-  formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
+local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "high", "p", "p, Holm", "queries" },
+  rows = lines, formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
   mark = { ["p, Holm"] = 0.05 } }
 
 -- Counts the comparisons of a data set that have the given reason, e.g. "families": classifiers with rankers of their
@@ -114,7 +117,8 @@ local function sentences(data)
 On %s the classifier has a higher mean than the ranker of its kind in %d of %d pairs; %s significantly better and %s
 significantly worse. The classifier that is best on validation, %s, differs from the ranker that is, %s, by %+.4f (95 %% from %+.4f to
 %+.4f, p = %.2g after correction). Adam is ahead of descent, both at their best rates, for %d of %d networks; %s significantly
-ahead and %s significantly behind. Random rankings have %.4f.]]):format(figure.said(data.title), more, n, figure.count(better),
+ahead and %s significantly behind. Random rankings have %.4f.]]):format(
+    figure.said(data.title), more, n, figure.count(better),
     figure.count(worse), best.a, best.b, best.change, best.low, best.high, best.holm, ahead, of,
     figure.count(sure), figure.count(unsure), data.random)
 end
@@ -128,21 +132,25 @@ paired by query, corrected by Holm over the table.]]):format(#args.seeds == 1 an
 local beside = ""
 for _, name in ipairs(args.made_up and {} or args.sets) do
   if name == "mslr" then
-    beside = " The printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a hundredth of the queries."
+    beside = " The printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a "
+      .. "hundredth of the queries."
   end
 end
 local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. "\n\n" .. text .. beside,
   figure.named("Test nDCG@10", levels, intervals.cells("bootstrap over queries", function(row, column)
     return not column:find "^printed" and (counted[row[1] .. row[3]] or 0) or 0
-  end)), figure.named("Differences in test nDCG@10", differences, intervals.cells("bootstrap over queries", function(row)
+  end)),
+  figure.named("Differences in test nDCG@10", differences, intervals.cells("bootstrap over queries", function(row)
     return counted[row[1] .. row[2]] + counted[row[1] .. row[3]]
   end)))
 local outcomes = {}
 for i, data in ipairs(args.made_up and {} or found) do
   local n, more, better, worse = count(data, "families")
-  outcomes[i] = ("on %s in %d of %d pairs (%s significantly better, %s significantly worse)"):format(figure.said(data.title), more, n,
-    figure.count(better), figure.count(worse))
+  outcomes[i] = ("on %s in %d of %d pairs (%s significantly better, %s significantly worse)"):format(
+    figure.said(data.title), more, n, figure.count(better), figure.count(worse))
 end
-section.finding = #outcomes > 0 and ("Classifiers of documents have a higher nDCG@10 than rankers of their kind %s."):format(
-  table.concat(outcomes, ", and ")) or nil
+section.finding = #outcomes > 0
+  and ("Classifiers of documents have a higher nDCG@10 than rankers of their kind %s."):format(
+    table.concat(outcomes, ", and "))
+  or nil
 return section

@@ -89,7 +89,8 @@ local function rows_are(args)
   local size = ("%d x %d"):format(args.size, args.size)
   if not args.table_3 then return ("the pixels of images of %s, in three colours"):format(size) end
   if args.features ~= "" then return ("the features that %s has of each image"):format(args.features) end
-  return ("features of each image (of %s pixels) by a convolutional network\nwith random weights, which nobody has trained"):format(size)
+  return ("features of each image (of %s pixels) by a convolutional network\n"
+    .. "with random weights, which nobody has trained"):format(size)
 end
 
 local function table_of(args, lines)
@@ -130,9 +131,11 @@ function M.make(number)
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel, table.concat(args.widths, ", ")),
     args.extensions)
   if not args.made_up then
-    text = text .. "\n\n" .. outcome:format(mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
-      mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"), printed_mean(of_table, "regression"),
-      printed_mean(of_table, "ranking"), printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
+    text = text .. "\n\n" .. outcome:format(
+      mean_of(rows, "regression", "accuracy"), mean_of(rows, "ranking", "accuracy"),
+      mean_of(rows, "classification", "accuracy"), mean_of(rows, "classification", "both"),
+      printed_mean(of_table, "regression"), printed_mean(of_table, "ranking"),
+      printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
   local section = faces.finish{ args = args, title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
     tables = { table_of(args, lines) }, cells = { cells } }

@@ -59,7 +59,8 @@ end
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end
-  local loss, bound, reason = columns:column("cells", "loss"), columns:column("cells", "bound"), columns:column("cells", "reason")
+  local loss, bound, reason = columns:column("cells", "loss"), columns:column("cells", "bound"),
+    columns:column("cells", "reason")
   for row = 1, columns.count do found[loss[row] .. " " .. bound[row]] = reason[row] or "killed" end
   return found
 end
@@ -67,7 +68,8 @@ end
 -- Makes a cell from its training runs: `rows` are row numbers in the columns of the results.
 local function cell_of(results, columns, rows)
   local numbers, capped, converged = {}, 0, true
-  local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"), columns:column("cells", "converged")
+  local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"),
+    columns:column("cells", "converged")
   for i, row in ipairs(rows) do
     numbers[i], capped, converged = number[row], capped + math.tointeger(cut[row]), converged and fine[row] == 1
   end

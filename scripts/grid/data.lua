@@ -45,7 +45,8 @@ local function mq2008(folder) return mr.data.letor_folds(place(folder, "mq2008")
 
 ---@type table<string, grid.Source>
 local sources = {
-  movielens = { title = "MF, MovieLens", read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
+  movielens = { title = "MF, MovieLens",
+    read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
   citeulike = { title = "MF, CiteULike-a", unary = true,
     read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
   mq2008 = { title = "MLP, MQ2008", features = 46, read = mq2008 },

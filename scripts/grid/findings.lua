@@ -15,8 +15,12 @@ local function with_change(cells, names, key_of)
   return found
 end
 
-local function of_loss(cells, loss, bounds) return with_change(cells, bounds, function(bound) return loss .. " " .. bound end) end
-local function of_bound(cells, bound, losses) return with_change(cells, losses, function(loss) return loss .. " " .. bound end) end
+local function of_loss(cells, loss, bounds)
+  return with_change(cells, bounds, function(bound) return loss .. " " .. bound end)
+end
+local function of_bound(cells, bound, losses)
+  return with_change(cells, losses, function(loss) return loss .. " " .. bound end)
+end
 
 -- Over some cells (losses under bounds): the number of significant gains and of significant losses, the sum of changes,
 -- and the largest gain.
@@ -24,7 +28,8 @@ local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do
     local side = protocol.side(cell)
-    found.gains, found.loses, found.sum = found.gains + (side > 0 and 1 or 0), found.loses + (side < 0 and 1 or 0), found.sum + cell.change
+    found.gains, found.loses, found.sum = found.gains + (side > 0 and 1 or 0), found.loses + (side < 0 and 1 or 0),
+      found.sum + cell.change
     if not found.best or cell.change > found.best.change then found.best = cell end
   end
   return found
@@ -36,7 +41,9 @@ local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.
 ---significantly better or worse, and the bound with the largest gain.
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
-  for _, each in ipairs(grids) do table.move({ each.set.title .. ", none", "bounds", "best" }, 1, 3, #columns + 1, columns) end
+  for _, each in ipairs(grids) do
+    table.move({ each.set.title .. ", none", "bounds", "best" }, 1, 3, #columns + 1, columns)
+  end
   for _, group in ipairs(groups) do
     for i = 2, #group do
       local row = { group[i], group[1] }
@@ -255,21 +262,23 @@ end
 ---The main finding in one sentence: how many changes by bounds are significantly better and worse.
 function M.sentence(compared)
   local all = M.overall(compared)
-  return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse."):format(all.count,
-    all.gains, all.loses)
+  return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse.")
+    :format(all.count, all.gains, all.loses)
 end
 
 ---The text of the findings. `left` has sentences on settings whose runs are incomplete.
 function M.text(args, grids, compared, losses, bounds, left)
   local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"
-    or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(args.cap, found.capped)
+    or ("The cap (%g seconds of a processor after the first epoch) ended runs of %d cells"):format(
+      args.cap, found.capped)
   local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
   return text:format(#compared, #compared - all.count, all.count, all.gains, all.loses,
     settings_text(grids, M.by_setting(grids, losses, bounds)), losses_text(effects.better, "loss (better)"),
-    losses_text(effects.mixed, "loss (better, worse)"), losses_text(effects.worse, "loss (worse)"), losses_text(effects.same, "loss"),
-    found.count, found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open,
-    found.missing, found.count - found.chance) .. more
+    losses_text(effects.mixed, "loss (better, worse)"), losses_text(effects.worse, "loss (worse)"),
+    losses_text(effects.same, "loss"), found.count, found.count - found.capped - found.open,
+    each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
+    found.count - found.chance) .. more
 end
 
 return M

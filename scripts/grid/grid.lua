@@ -11,7 +11,8 @@ local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cell
 local figure, findings = dofile(here .. "../thesis/figure.lua"), dofile(here .. "findings.lua")
 
 local args = runs.args({
-  out = { path = "new file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
+  out = { path = "new file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" },
+    help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
 }, { orders = 1000 })
@@ -32,11 +33,13 @@ local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
 local tables = {}
 for _, each in ipairs{
-  { "Changes by bound", findings.by_bound(grids, losses, bounds) }, { "Changes by loss", findings.by_loss(grids, groups, bounds) },
+  { "Changes by bound", findings.by_bound(grids, losses, bounds) },
+  { "Changes by loss", findings.by_loss(grids, groups, bounds) },
   { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) },
 } do
   if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2])) end
 end
-local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left), table.unpack(tables))
+local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),
+  table.unpack(tables))
 section.finding = not args.made_up and findings.sentence(compared) or nil
 return section

@@ -5,7 +5,8 @@
 -- tried, too. Test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"), dofile(here .. "../thesis/figure.lua")
+local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"),
+  dofile(here .. "../thesis/figure.lua")
 
 local protocol = runs.protocol
 
@@ -16,7 +17,8 @@ local args = runs.args{}
 local function means_at(set)
   return function(rate, names, round)
     local columns, trials = runs.at_rate(args, set, rate, names, round):columns(), {}
-    local loss, bound, valid = columns:column("rates", "loss"), columns:column("rates", "bound"), columns:column("rates", "valid")
+    local loss, bound, valid = columns:column("rates", "loss"), columns:column("rates", "bound"),
+      columns:column("rates", "valid")
     for row = 1, columns.count do trials[row] = { loss = loss[row], bound = bound[row], valid = valid[row] } end
     return protocol.means(trials)
   end
@@ -51,10 +53,12 @@ for i, set_name in ipairs(args.sets) do
   end
   texts[i] = written(set_name, names, chosen)
 end
-print((args.made_up and "Made-up data, not for rates.lua:\n" or "For rates.lua:\n") .. table.concat(texts, "\n") .. "\n")
+print((args.made_up and "Made-up data, not for rates.lua:\n" or "For rates.lua:\n")
+  .. table.concat(texts, "\n") .. "\n")
 return figure.finish(args, nil, ([[
 Learning rates of Adam, and of trees their share of each round, by the loss's metric on validation: the first fold, the mean over the
 bounds of a row.%s]]):format(args.made_up and ""
     or #ends == 0 and " No chosen rate is at the edge of those that were tried."
-    or " At the edge of those that were tried, where runs beyond it are not tried or fail: " .. table.concat(ends, "; ") .. "."),
+    or " At the edge of those that were tried, where runs beyond it are not tried or fail: "
+    .. table.concat(ends, "; ") .. "."),
   mr.table{ columns = { "setting", "loss", "metric", "chosen", "mean on validation by rate", "bounds" }, rows = rows })

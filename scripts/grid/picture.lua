@@ -6,16 +6,18 @@ local protocol = dofile(here .. "protocol.lua")
 local M = {}
 
 local families = {
-  { "smooth metrics", "ndcg", "approx_ndcg", "soft_rank", "neural_ndcg", "top_n_rank", "ap", "tfmap", "rr", "log_rr", "climf", "nrbp" },
-  { "pairs, weighted", "lambdarank", "lambdarank_ap", "lambdarank_rr", "lambdarank_nrbp", "lambdarank_precision", "ndcg_loss_1",
-    "ndcg_loss_2", "ndcg_loss_2pp" },
+  { "smooth metrics", "ndcg", "approx_ndcg", "soft_rank", "neural_ndcg", "top_n_rank", "ap", "tfmap", "rr", "log_rr",
+    "climf", "nrbp" },
+  { "pairs, weighted", "lambdarank", "lambdarank_ap", "lambdarank_rr", "lambdarank_nrbp", "lambdarank_precision",
+    "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" },
   { "pairs", "ranknet", "ranknet_all_pairs", "ranknet_upsampled", "direct_ranker", "hinge", "bpr", "warp", "lambdafm" },
   { "lists", "listnet", "softmax_cross_entropy", "listmle", "p_listmle" },
   { "rows", "mse", "bce", "squared_hinge", "ordinal" },
 }
 
 -- The order of columns, one per bound: affine bounds are first. Bounds that are missing here become the last columns.
-local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
+local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
+  "distribution_logit" }
 
 -- Sorts `names`: first the names that `first` has, in the order of `first`, then all other names.
 local function ordered(names, first)
@@ -97,9 +99,9 @@ function M.draw(grids, losses, title)
     local values, labels, names = rows_of(each.cells, groups, bounds)
     local blank = {}
     for r = 1, #names do blank[r] = "" end
-    panels[i] = mr.plot.heatmap{ values = values, labels = labels, x = bounds, y = i == 1 and names or blank, title = each.set.title,
-      diverging = true, zrange = { -most, most }, zlabel = i == #grids and "change in standard errors" or nil,
-      legend = i < #grids and "none" or "auto" }
+    panels[i] = mr.plot.heatmap{ values = values, labels = labels, x = bounds, y = i == 1 and names or blank,
+      title = each.set.title, diverging = true, zrange = { -most, most },
+      zlabel = i == #grids and "change in standard errors" or nil, legend = i < #grids and "none" or "auto" }
     panels.height = 17 * #names + 240
   end
   return mr.plot.facets(panels)

@@ -3,7 +3,8 @@
 -- runs; a run's result says whether the cap ended it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
+local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"),
+  dofile(here .. "protocol.lua")
 
 local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
 
@@ -13,7 +14,8 @@ local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua
 ---@param smoke? table<string, any>  values that --smoke gives to the script's own options
 function M.args(own, smoke)
   own.sets = { default = data.names, choices = data.names, help = "which settings" }
-  own.cap = { default = 30.0, least = 0.1, help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
+  own.cap = { default = 30.0, least = 0.1,
+    help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
   own.full = { default = false, ignores = { "cap" }, help = "no run ends by a cap" }
   return kept.args(own, { document = "grid", smoke = smoke })
 end
@@ -103,7 +105,9 @@ function M.at_rate(args, set, rate, names, round)
   return kept.study(args, {
     name = ("rates of %s%s, round %d, %g"):format(set.name, args.full and ", full" or "", round, rate),
     settings = settings_of(args, set), space = space_of(losses, function(loss) return bounds[loss] end),
-    run = function(trial) return train(set, { loss = trial.loss, bound = trial.bound, number = 1, rate = rate, cap = cap }) end,
+    run = function(trial)
+      return train(set, { loss = trial.loss, bound = trial.bound, number = 1, rate = rate, cap = cap })
+    end,
   })
 end
 
@@ -114,7 +118,8 @@ end
 local function rates_of(args, set)
   local chosen, rates, parts, without = M.chosen[set.name], {}, {}, { of_loss = {}, middle = {} }
   if not chosen and not args.smoke then
-    error(("rates.lua has no %s: moonrank %slearning_rates.lua --sets %s finds its rates"):format(set.name, here, set.name), 0)
+    error(("rates.lua has no %s: moonrank %slearning_rates.lua --sets %s finds its rates"):format(
+      set.name, here, set.name), 0)
   end
   for i, name in ipairs(protocol.rate_names(M.losses(args))) do
     local of_loss = not args.smoke and chosen[protocol.tuned(name)]
@@ -136,7 +141,8 @@ function M.prepare(args)
       said[1] = (" %d have the middle rate of the setting, %g (%s)."):format(#without.middle, set.rates[2], middle)
     end
     if #without.of_loss > 0 then
-      said[#said + 1] = (" %d have the rate of their loss (%s)."):format(#without.of_loss, table.concat(without.of_loss, ", "))
+      said[#said + 1] = (" %d have the rate of their loss (%s)."):format(
+        #without.of_loss, table.concat(without.of_loss, ", "))
     end
     if #said > 0 then print(("Without a chosen rate in %s:%s"):format(set.title, table.concat(said))) end
   end
@@ -147,7 +153,8 @@ end
 ---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
-  local space, settings, rates, text = space_of(M.losses(args), protocol.bounds), settings_of(args, set), rates_of(args, set)
+  local space, settings, rates, text = space_of(M.losses(args), protocol.bounds), settings_of(args, set),
+    rates_of(args, set)
   space.split, settings.rates = mr.range(1, set.folds), text
   local study = { name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
     run = function(trial)

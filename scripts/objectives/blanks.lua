@@ -6,7 +6,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
+local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
+  dofile(here .. "published.lua")
 local intervals = dofile(here .. "../intervals.lua")
 local view_of = dofile(here .. "table_paper.lua").view
 
@@ -42,7 +43,8 @@ end
 local function timed()
   local was, rows, found = core.threads(), {}, {}
   core.threads(args.threads)
-  local train = mr.data.synthetic{ kind = "queries", queries = args.queries, features = 136, mean_size = documents, seed = args.seed }
+  local train = mr.data.synthetic{ kind = "queries", queries = args.queries, features = 136, mean_size = documents,
+    seed = args.seed }
   found.features, found.pairs = train.features:numel() * 4, pairs_of(train.lists)
   for i, name in ipairs(blanks) do
     local seconds, processor, bytes = epoch_of(name, train)
@@ -50,8 +52,9 @@ local function timed()
     found[name], found.bytes = processor, math.max(bytes, found.bytes or 0)
   end
   core.threads(was)
-  return found, mr.table{ rows = rows, columns = { "algorithm", "made-up queries", "documents", "seconds", "processor seconds",
-    "GB at most" }, formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
+  return found, mr.table{ rows = rows,
+    columns = { "algorithm", "made-up queries", "documents", "seconds", "processor seconds", "GB at most" },
+    formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
 -- The test metrics of RankNet and NeuralNDCG query by query, which are missing in the paper, and of random orders, as a
@@ -84,7 +87,8 @@ end
 
 local metrics, about = cells()
 local found, times = timed()
-local few = args.set == "mslr" and not args.smoke and " (102 queries, too few to stand beside the others of the paper's table)" or ""
+local few = args.set == "mslr" and not args.smoke
+  and " (102 queries, too few to stand beside the others of the paper's table)" or ""
 return figure.finish(args, nil, ([[
 The first table has an epoch query by query over %d made-up queries of 136 features, of %d documents each on average, on %s.
 The pairs of RankNet, %.1f million in both orders, would take %.1f GB as the authors keep them, two feature vectors and a target each;
@@ -93,7 +97,8 @@ memory at most, of which the features are %.2f GB.
 
 The second table has the metrics on %s%s. The networks are trained on its official %s as in Table 1, at the learning rate of the
 text and at the one that is best on validation.]]):format(args.queries, documents,
-    args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6, found.pairs * (2 * 136 + 1) * 4 / 1e9,
+    args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6,
+    found.pairs * (2 * 136 + 1) * 4 / 1e9,
     found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, figure.said(set.title), few,
     #set.folds == 1 and "fold" or "folds"),
   figure.named("An epoch over made-up queries", times, intervals.cells(nil, 1)),

@@ -38,7 +38,8 @@ function M.open(name, folder, smoke)
     set.title, set.least = ("made-up, %d features"):format(set.features), 1
     set.folds = made_up(set.features)
   else
-    set.folds = mr.data.letor_folds(folder ~= "" and folder .. "/" .. set.folder or set.folder, { features = set.features })
+    set.folds = mr.data.letor_folds(folder ~= "" and folder .. "/" .. set.folder or set.folder,
+      { features = set.features })
   end
   return set
 end

@@ -17,8 +17,10 @@ local args = runs.args{
 }
 
 local number_of = {
-  mq2008 = { MseNetBatched = "1a", RankNet = "1b", ApproxNDCGBatched = "2", ApproxNDCGQbQ = "3", NeuralNDCGBatched = "4" },
-  web10k = { MseNetBatched = "5", MseNetQbQ = "6", ApproxNDCGBatched = "7", ApproxNDCGQbQ = "8", NeuralNDCGBatched = "9" },
+  mq2008 = { MseNetBatched = "1a", RankNet = "1b", ApproxNDCGBatched = "2", ApproxNDCGQbQ = "3",
+    NeuralNDCGBatched = "4" },
+  web10k = { MseNetBatched = "5", MseNetQbQ = "6", ApproxNDCGBatched = "7", ApproxNDCGQbQ = "8",
+    NeuralNDCGBatched = "9" },
 }
 number_of.mslr = number_of.web10k
 
@@ -51,7 +53,8 @@ local cells = intervals.cells(by, function(row) return counted[row[2] .. row[3]]
 local function note(r, results, trials, at)
   local values = { {}, {}, {}, {}, {} }
   for t, trial in ipairs(trials) do
-    local a, b = core.numbers(results:per_list(trial.number, "training")), core.numbers(results:per_list(trial.number, "held_out"))
+    local a, b = core.numbers(results:per_list(trial.number, "training")),
+      core.numbers(results:per_list(trial.number, "held_out"))
     for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
   end
   for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
@@ -88,7 +91,8 @@ local function gaps_text()
     for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
       local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
       if batched and single then
-        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, figure.said(runs.set(args, name).title), batched, single)
+        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, figure.said(runs.set(args, name).title),
+          batched, single)
       end
     end
   end
@@ -110,12 +114,16 @@ minimised. Two pairs of curves are not on one scale: RankNet trains on drawn pai
 loss counts each pair once; NeuralNDCG query by query counts queries without relevant documents as 0 in training only]],
 }
 local formats = {}
-for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do formats[name] = "%#.4g" end
+for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
+  formats[name] = "%#.4g"
+end
 
 return figure.finish(args, mr.plot.facets(panels), ([[
 The figure shows the loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch,
 while the network changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query
 by query: %s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
-    args.smoke and "" or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
-  figure.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm", "training, first", "training, last",
-    "held out, first", "lowest", "at epoch", "held out, last" } }, cells))
+    args.smoke and ""
+    or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
+  figure.named("", mr.table{ rows = rows, formats = formats,
+    columns = { "figure", "data", "algorithm", "training, first", "training, last", "held out, first", "lowest",
+      "at epoch", "held out, last" } }, cells))

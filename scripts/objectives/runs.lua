@@ -48,7 +48,8 @@ end
 local function with_curves(per_list, run)
   local training, held_out = {}, {}
   for i, entry in ipairs(run.history) do training[i], held_out[i] = entry.loss, entry.valid_loss end
-  per_list.training, per_list.held_out = mr.tensor(training, { dtype = "float64" }), mr.tensor(held_out, { dtype = "float64" })
+  per_list.training, per_list.held_out = mr.tensor(training, { dtype = "float64" }),
+    mr.tensor(held_out, { dtype = "float64" })
   return per_list
 end
 
@@ -112,11 +113,14 @@ local function study(args, name, o)
   local set = M.set(args, name)
   o.space.algorithm = mr.choice(M.algorithms_of(args, set))
   local run = o.run
-  local results = kept.study(args, { name = ("%s, recipe %s%s, seed %d"):format(name, args.recipe, o.what or "", args.seed),
+  local results = kept.study(args, {
+    name = ("%s, recipe %s%s, seed %d"):format(name, args.recipe, o.what or "", args.seed),
     settings = { recipe = args.recipe, filter = set.least }, metric = o.metric, space = o.space,
     run = function(trial) return run(args, set, trial) end })
   local failed = results:counts().failed or 0
-  if failed > 0 then error(("%d runs of '%s' failed: moonrank results %s says why"):format(failed, results.name, results.path), 0) end
+  if failed > 0 then
+    error(("%d runs of '%s' failed: moonrank results %s says why"):format(failed, results.name, results.path), 0)
+  end
   return results
 end
 
@@ -126,7 +130,9 @@ local function seeds_of(args) return { seeds = mr.choice(protocol.seeds(args.see
 ---@param name "mq2008"|"mslr"|"web10k"
 ---@return mr.Results
 function M.of(args, name)
-  if args.recipe == "code" then return study(args, name, { run = as_they_did, metric = "ndcg+1", space = seeds_of(args) }) end
+  if args.recipe == "code" then
+    return study(args, name, { run = as_they_did, metric = "ndcg+1", space = seeds_of(args) })
+  end
   return study(args, name, { run = honest, metric = "valid",
     space = { rate = mr.choice(protocol.rates), split = mr.range(1, #M.set(args, name).folds) } })
 end

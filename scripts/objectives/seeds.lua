@@ -9,7 +9,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, kept, figure = dofile(here .. "runs.lua"), dofile(here .. "../kept_runs.lua"), dofile(here .. "../thesis/figure.lua")
+local runs, kept, figure = dofile(here .. "runs.lua"), dofile(here .. "../kept_runs.lua"),
+  dofile(here .. "../thesis/figure.lua")
 local trainings, intervals = dofile(here .. "seeds_runs.lua"), dofile(here .. "../intervals.lua")
 local protocol = runs.protocol
 
@@ -20,7 +21,8 @@ local args = runs.args({
   last_bit = { default = { "ApproxNDCGBatched" }, choices = protocol.names, distinct = true,
     help = "networks that are trained a second time, from weights that differ in one last bit" },
   seeds = { default = 20, least = 2, most = 1000, help = "how many seeds, from --seed on" },
-  versions = { default = "", help = "which numerics versions are shown, e.g. '2026-11c@c074a2c3 2026-11d' with a commit behind @; "
+  versions = { default = "",
+    help = "which numerics versions are shown, e.g. '2026-11c@c074a2c3 2026-11d' with a commit behind @; "
     .. "runs are made under this program's alone (default: that one)" },
 }, { smoke = { seeds = 2 }, without = { "recipe" } })
 args.recipe = "paper"
@@ -50,15 +52,16 @@ end
 -- Makes or completes a study under this program's numerics version. Studies of other numerics versions, and with --kept
 -- all studies, are only read.
 local function study(version, algorithm, start, seed)
-  local o = trainings.study(set, { algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
+  local o = trainings.study(set, {
+    algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
     short = args.smoke })
   if version == core.numerics() and not args.kept then return kept.study(args, o) end
   return kept.there(args, o)
 end
 
 local function group(version, title, algorithm, start)
-  local own = { version = version, title = title, algorithm = algorithm, start = start, seeds = {}, cells = {}, values = {},
-    trials = {} }
+  local own = { version = version, title = title, algorithm = algorithm, start = start, seeds = {}, cells = {},
+    values = {}, trials = {} }
   for seed = args.seed, args.seed + args.seeds - 1 do
     local results = study(version, algorithm, start, seed)
     if results and kept.progress(results) == #protocol.rates * #set.folds then
@@ -155,8 +158,8 @@ local function rows_of_pair(one, other)
       figure.median(at.apart), m.rms, m.of_seeds, m.most }
   end
   local m = trainings.moved(chosen)
-  found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms, m.of_seeds, m.most,
-    with_ends(m.change) }
+  found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms,
+    m.of_seeds, m.most, with_ends(m.change) }
   return found
 end
 
@@ -172,7 +175,8 @@ end
 -- Intervals of the first table, and how many training runs a cell is from: all folds and seeds of a group. A change
 -- against the base network is from twice as many.
 local of_groups = intervals.cells("Student's t over seeds", function(row, column)
-  return row[4] * #set.folds * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
+  return row[4] * #set.folds
+    * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
 end)
 
 local wanted, groups, rows, pairs_of, base = versions(), {}, {}, {}, nil
@@ -206,15 +210,18 @@ for i, one in ipairs(groups) do
 end
 
 local four = "%.4f"
-local cells = mr.table{ rows = rows, columns = { "numerics version", "algorithm", "start", "seeds", "nDCG", "sd", "least", "largest",
-  "change", "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
-  formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f", ["largest change"] = "%+.4f",
-    ["p, mean of seeds"] = "%.2g" } }
-local twins = #pairs_of > 0 and figure.named(set.title .. ": two trainings of equal seed, and how far nDCG moves", mr.table{
-  rows = pairs_of,
-  columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart", "root mean square",
-    "of two seeds", "largest", "mean change" },
-  formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four, ["of two seeds"] = four } },
+local cells = mr.table{ rows = rows,
+  columns = { "numerics version", "algorithm", "start", "seeds", "nDCG", "sd", "least", "largest", "change",
+    "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
+  formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f",
+    ["largest change"] = "%+.4f", ["p, mean of seeds"] = "%.2g" } }
+local twins = #pairs_of > 0 and figure.named(
+  set.title .. ": two trainings of equal seed, and how far nDCG moves",
+  mr.table{ rows = pairs_of,
+    columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart",
+      "root mean square", "of two seeds", "largest", "mean change" },
+    formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four,
+      ["of two seeds"] = four } },
   intervals.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end))
 
 return figure.finish(args, nil, ([[
@@ -222,7 +229,8 @@ The first table has, on %s, the mean nDCG of the test queries under every seed: 
 seeds. "change" is the difference from %s at equal seed with a 95 %% interval over seeds, by Student's t, which takes the folds
 and queries as given. p-values are paired by query: in how many seeds p is below 0.05, in how many six times p is (Holm's factor for the
 smallest p of six comparisons), and p of the mean over seeds.
-"last bit": one starting weight differs in its last bit.%s]]):format(figure.said(set.title), protocol.base, not twins and "" or [[
+"last bit": one starting weight differs in its last bit.%s]]):format(
+  figure.said(set.title), protocol.base, not twins and "" or [[
 
 The second table compares trainings of equal seed, fold and rate: how many differ in any bit of the held-out loss, in how many nDCG on
 validation comes apart by 0.001, the median epoch of that, and the change of test nDCG: root mean square, beside the one between two

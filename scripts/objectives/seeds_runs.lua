@@ -67,7 +67,8 @@ function M.moved(numbers)
     end
     between = between + mr.stats.summary(one).sd ^ 2 / #numbers
   end
-  return { change = M.distribution(changes), most = most, rms = math.sqrt(squares / #changes), of_seeds = math.sqrt(2 * between) }
+  return { change = M.distribution(changes), most = most, rms = math.sqrt(squares / #changes),
+    of_seeds = math.sqrt(2 * between) }
 end
 
 return M

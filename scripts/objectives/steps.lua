@@ -11,7 +11,8 @@ Batches.__index = Batches
 
 -- Training data for mr.fit made from a dataset: `make(i)` returns batch number i.
 local function of(set, count, make)
-  return setmetatable({ lists = set.lists, features = set.features, fingerprint = set.fingerprint, count = count, _make = make }, Batches)
+  return setmetatable({ lists = set.lists, features = set.features, fingerprint = set.fingerprint, count = count,
+    _make = make }, Batches)
 end
 
 ---Iterates over the batches, in the same order every time.

@@ -9,7 +9,8 @@
 -- --recipe code: what the authors' code does, under three seeds. protocol.lua defines both recipes.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua")
+local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
+  dofile(here .. "published.lua")
 
 local intervals = dofile(here .. "../intervals.lua")
 
@@ -56,8 +57,8 @@ local function rows_of(name, view)
     rows[#rows + 1] = printed_row(published.table_1, name, algorithm, "printed")
     if name ~= "mq2008" then rows[#rows + 1] = printed_row(published.files, name, algorithm, "their file") end
   end
-  rows[#rows + 1] = row_of("random order", "mean over all orders", function(metric) return ("%.4f"):format(view.random(metric)) end,
-    noted, view.random_ends)
+  rows[#rows + 1] = row_of("random order", "mean over all orders",
+    function(metric) return ("%.4f"):format(view.random(metric)) end, noted, view.random_ends)
   return rows, cells
 end
 
@@ -88,13 +89,15 @@ for _, name in ipairs(args.sets) do
   found[#found + 1] = not args.smoke and view.finding and view.finding:format(figure.said(title)) or nil
 end
 
-local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol, table.unpack(tables))
+local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol,
+  table.unpack(tables))
 section.agreement = agreement
 if #found > 0 then
-  section.finding = ("Trained and evaluated alike, networks of all objectives have a mean nDCG %s."):format(table.concat(found, " and "))
+  section.finding = ("Trained and evaluated alike, networks of all objectives have a mean nDCG %s."):format(
+    table.concat(found, " and "))
 elseif agreement then
   section.finding = ([[
-As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]):format(agreement.within,
-    agreement.of)
+As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]):format(
+    agreement.within, agreement.of)
 end
 return section

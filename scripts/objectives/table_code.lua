@@ -54,13 +54,13 @@ local function counts_table(names, trials)
   local rows = {}
   for i, name in ipairs(names) do
     local mine = trials[name]
-    rows[i] = { name, (spread(mine, "trained_on")), (spread(mine, "counted")), (spread(mine, "skipped")), (spread(mine, "random ndcg+1")),
-      (spread(mine, "random precision@2")), (spread(mine, "random ap")) }
+    rows[i] = { name, (spread(mine, "trained_on")), (spread(mine, "counted")), (spread(mine, "skipped")),
+      (spread(mine, "random ndcg+1")), (spread(mine, "random precision@2")), (spread(mine, "random ap")) }
   end
   local columns = { "algorithm", "trained on", "evaluated", "skipped", "random nDCG+1", "random P@2", "random MAP" }
   return mr.table{ rows = rows, columns = columns,
-    formats = { ["trained on"] = "%.1f", evaluated = "%.1f", skipped = "%.1f", ["random nDCG+1"] = "%.4f", ["random P@2"] = "%.4f",
-      ["random MAP"] = "%.4f" } }
+    formats = { ["trained on"] = "%.1f", evaluated = "%.1f", skipped = "%.1f", ["random nDCG+1"] = "%.4f",
+      ["random P@2"] = "%.4f", ["random MAP"] = "%.4f" } }
 end
 
 -- A sentence on how much nDCG varies between algorithms, and between seeds of one algorithm.
@@ -83,7 +83,8 @@ function M.view(args, runs, name)
   local names = runs.algorithms_of(args, set)
   for _, algorithm in ipairs(names) do trials[algorithm] = runs.trials(results, algorithm) end
   local function line(algorithm, title, before)
-    return { title = title, runs = #trials[algorithm], cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
+    return { title = title, runs = #trials[algorithm],
+      cell = function(metric) return text_of(trials[algorithm], before .. metric) end }
   end
   return {
     lines = function(algorithm)

@@ -79,12 +79,14 @@ local function second_table(results, chosen, found)
     local own = pooled(results, folds, "ndcg")
     cells:note(i, "nDCG", intervals.over_lists(own))
     cells:note(i, "change", not first and intervals.over_lists{ own, base } or nil)
-    rows[i] = { each.name, listed(column(folds, "rate")), listed(column(folds, "epoch")), listed(column(folds, "trained_on")), each.mean,
+    rows[i] = { each.name, listed(column(folds, "rate")), listed(column(folds, "epoch")),
+      listed(column(folds, "trained_on")), each.mean,
       #folds > 1 and mr.stats.summary(column(folds, "ndcg")).sd or nil, at(2), at(4), at(6), each.p_random,
       not first and each.change or nil, not first and each.p or nil, each.n, each.skipped }
   end
-  return mr.table{ rows = rows, columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds",
-    "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
+  return mr.table{ rows = rows,
+    columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds", "nDCG@2",
+      "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" },
     mark = { nDCG = "max", ["nDCG@2"] = "max", ["nDCG@4"] = "max", ["nDCG@6"] = "max", p = 0.05, ["p, random"] = 0.05 },
     formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", ["nDCG@2"] = "%.4f", ["nDCG@4"] = "%.4f", ["nDCG@6"] = "%.4f",
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }, cells
@@ -124,7 +126,8 @@ local function words(found, random, edge)
 with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
-    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, figure.count(surely), by_query(found), edge), ([[
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, figure.count(surely),
+    by_query(found), edge), ([[
 from %.4f to %.4f on %%s (of %d differences from MseNetBatched %s significant)]]):format(
       worst.mean, best.mean, #found - 1, figure.count(surely))
 end
@@ -147,7 +150,9 @@ function M.view(args, runs, name)
   local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(chosen))
   local second, cells = second_table(results, chosen, found)
   return {
-    lines = function(algorithm) return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) } end,
+    lines = function(algorithm)
+      return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) }
+    end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
     random_ends = function(metric) return intervals.over_lists(random[metric]) end, by = "bootstrap over queries",
     table = second, cells = cells, about = "what was chosen, nDCG, and its change against MseNetBatched",

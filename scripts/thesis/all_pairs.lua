@@ -10,12 +10,15 @@ local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives 
 local set, results = runs.set(args, "movielens"), runs.of(args, "movielens", args.seed)
 
 local rows, wins, cells = {}, 0, 0
-local about = intervals.cells("bootstrap over users", function(_, column) return set.folds * (column:find ", change$" and 2 or 1) end)
+local about = intervals.cells("bootstrap over users",
+  function(_, column) return set.folds * (column:find ", change$" and 2 or 1) end)
 local column_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP(0.95)" }
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(runs.bounds) do
     local own = {}
-    local function by_list(loss, metric) return scores.by_list({ results }, { nsr = nsr, loss = loss, bound = bound }, metric) end
+    local function by_list(loss, metric)
+      return scores.by_list({ results }, { nsr = nsr, loss = loss, bound = bound }, metric)
+    end
     local function mean(loss, metric)
       return mr.stats.mean(scores.lists(results, { nsr = nsr, loss = loss, bound = bound }, metric))
     end
@@ -24,7 +27,8 @@ for _, nsr in ipairs(set.values) do
       local row = { nsr, bound, runs.title_of[loss] }
       for _, measured in ipairs(runs.losses) do
         local found = mean(loss, runs.metric_of[measured])
-        row[#row + 1] = loss == measured and ("%.4f"):format(found) or ("%.4f (%+.4f)"):format(found, found - own[measured])
+        row[#row + 1] = loss == measured and ("%.4f"):format(found)
+          or ("%.4f (%+.4f)"):format(found, found - own[measured])
         local metric = runs.metric_of[measured]
         about:note(#rows + 1, column_of[measured], intervals.over_lists(by_list(loss, metric)))
         if loss ~= measured then

@@ -25,8 +25,8 @@ function M.studies(args)
   local function add(name, value)
     local set, rates = runs.set(args, name), runs.rates[name]
     found[#found + 1] = { set = set, value = value, results = runs.sweep(args, name, {
-      name = ("better reference, %s %s, seed %d"):format(name, runs.setting_text(set, value), args.seed), seed = args.seed,
-      values = { value }, bounds = bounds, settings = { rates = runs.rates_text(name) },
+      name = ("better reference, %s %s, seed %d"):format(name, runs.setting_text(set, value), args.seed),
+      seed = args.seed, values = { value }, bounds = bounds, settings = { rates = runs.rates_text(name) },
       rate = function(trial) return rates[trial.loss][form_of[trial.bound]] end,
     }) }
   end

@@ -8,7 +8,8 @@ local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.
 local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local better = dofile(here .. "better.lua")
 
-local args = runs.args(figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
+local args = runs.args(
+  figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
   { without = { "samples" } })
 
 -- Each panel of the figure has, for one metric, the distribution functions under all reference rankers (beta), for
@@ -20,26 +21,28 @@ for _, base in ipairs(figure.losses) do
   local x = figure.range(stats.min, stats.max, args.smoke and 40 or 200)
   for i, beta in ipairs(better.betas) do
     local d = mr.bounds.distribution(base.metric, { n = shape.n, p = shape.p, beta = beta })
-    series[i] = { name = ("beta %g"):format(beta), x = x, y = d:smooth(mr.tensor(x, { dtype = "float64" })):totable(), color = i }
+    series[i] = { name = ("beta %g"):format(beta), x = x, y = d:smooth(mr.tensor(x, { dtype = "float64" })):totable(),
+      color = i }
   end
-  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = base.metric, ylabel = "smoothed distribution function",
-    legend = "legend" }
+  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = base.metric,
+    ylabel = "smoothed distribution function", legend = "legend" }
 end
 local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
 
 -- Columns of the table. A row for each setting, loss, form of bound and beta has the change against beta = 0 and the
 -- change against no bound.
 local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
-local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" }, { mean = "max" }
+local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" },
+  { mean = "max" }
 for _, names in ipairs(changes) do
   table.move(names, 1, 2, #columns + 1, columns)
   formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
 local sets = {}  -- data sets by title
-local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
-  return sets[row[1]].folds * (column == "mean" and 1 or 2)
-end)
+local cells = intervals.cells(
+  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row, column) return sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 for _, study in ipairs(better.studies(args)) do
   for _, loss in ipairs(runs.losses) do
     for _, form in ipairs(better.forms) do
@@ -49,11 +52,13 @@ for _, study in ipairs(better.studies(args)) do
         local mean = mr.stats.mean(values)
         sets[study.set.title] = study.set
         cells:note(#rows + 1, "mean", intervals.over_lists(values))
-        local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean, "", "", "", "" }
+        local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean,
+          "", "", "", "" }
         for i, other in ipairs{ better.bound(form, 0), "none" } do
           if other ~= bound then
             table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) })
-            cells:note(#rows + 1, changes[i][1], intervals.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
+            cells:note(#rows + 1, changes[i][1],
+              intervals.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
           end
         end
         rows[#rows + 1] = row
@@ -74,11 +79,13 @@ for i, each in ipairs(tests) do
     local side = protocol.side(change, p)
     up, down = up + (side > 0 and 1 or 0), down + (side < 0 and 1 or 0)
   end
-  words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(changes[i][1], up, #each, down)
+  words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(
+    changes[i][1], up, #each, down)
 end
 return figure.finish(args, fig, ([[
 The table has the test metric of the matching loss by the beta of the ranker that is the reference of the bound; the figure has its
 smoothed distribution functions. Changes are paired by user or query, with p-values of permutation tests after Holm's correction over each
 column. Of the changes %s; of those %s. All models have seed %d.]]):format(
-  words[1], words[2], args.seed), figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
+  words[1], words[2], args.seed),
+  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
     within = { "data", "setting", "loss" } }, cells))

@@ -47,11 +47,13 @@ local function comparisons(set, all)
       local where = { [set.setting] = value, loss = loss }
       for _, other in ipairs(runs.published) do
         local each = scores.compare(all, where, args.bound, other)
-        local a, b = scores.by_list(all, scores.with(where, args.bound), "own"), scores.by_list(all, scores.with(where, other), "own")
+        local a, b = scores.by_list(all, scores.with(where, args.bound), "own"),
+          scores.by_list(all, scores.with(where, other), "own")
         ps[#ps + 1] = each.p
         found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
           found = each, runs = runs_better(all, where, other), count = set.folds * #all,
-          ends = { mean = intervals.over_lists(a), ["its mean"] = intervals.over_lists(b), change = intervals.over_lists{ a, b } } }
+          ends = { mean = intervals.over_lists(a), ["its mean"] = intervals.over_lists(b),
+            change = intervals.over_lists{ a, b } } }
       end
     end
   end
@@ -73,7 +75,8 @@ local function verdicts(found)
     end
     local verdict = protocol.verdict(count)
     local head = found[first].head
-    lines[#lines + 1] = { head[1], head[2], head[3], count.better, count.surely_better, count.worse, count.surely_worse, verdict }
+    lines[#lines + 1] = { head[1], head[2], head[3], count.better, count.surely_better, count.worse,
+      count.surely_worse, verdict }
   end
   return lines
 end
@@ -83,7 +86,9 @@ end
 local function twins(set, all)
   local most = 0
   for _, value in ipairs(set.values) do
-    local function of(bound) return scores.by_list(all, { [set.setting] = value, loss = "nrbp", bound = bound }, "own") end
+    local function of(bound)
+      return scores.by_list(all, { [set.setting] = value, loss = "nrbp", bound = bound }, "own")
+    end
     local a, b = of "expectation", of "expectation_max"
     for i = 1, #a do
       if a[i] == a[i] then most = math.max(most, math.abs(a[i] - b[i])) end
@@ -96,9 +101,9 @@ local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
 -- How many training runs a verdict is from: one per fold and seed, for the claimed bound and each bound that it is
 -- compared with.
 local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
-local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
-  return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2)
-end)
+local cells = intervals.cells(
+  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row, column) return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2) end)
 for _, name in ipairs(args.sets) do
   local set, all = runs.set(args, name), {}
   sets[set.title] = set
@@ -106,8 +111,8 @@ for _, name in ipairs(args.sets) do
   local found = comparisons(set, all)
   for _, each in ipairs(found) do
     local a = each.found
-    rows[#rows + 1] = { each.head[1], each.head[2], each.head[3], each.other, a.mean, a.other_mean, a.change, a.p, each.p, a.d, a.wins,
-      each.runs, a.n }
+    rows[#rows + 1] = { each.head[1], each.head[2], each.head[3], each.other, a.mean, a.other_mean, a.change, a.p,
+      each.p, a.d, a.wins, each.runs, a.n }
     for column, ends in pairs(each.ends) do cells:note(#rows, column, ends) end
     counted[each.head[1]] = each.count
   end
@@ -124,19 +129,23 @@ holds in %d, which are those where it is significantly better than all five, by 
 five in the mean only in %d, not so in %d, and contradicted (significantly worse than one of them) in %d. Changes are of the loss's own
 metric, paired by user or query (means over folds and seeds). The p-values are by permutation of signs, which takes the trained models as
 given; the column "runs" counts folds and seeds where the bound is better. Expectation and expectation-max bounding of nRBP have the same
-gradient; the largest differences between their scores are: %s.]]):format(args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
-  #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0, table.concat(same, ", "))
+gradient; the largest differences between their scores are: %s.]]):format(
+  args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
+  #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0,
+  table.concat(same, ", "))
 local section = figure.finish(args, nil, text,
   figure.named("The claim", mr.table{ rows = lines,
-    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse", "the claim" } },
+    columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse",
+      "the claim" } },
     verdict_cells),
   figure.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
-    rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g", d = "%+.2f",
-      wins = "%.3f" },
+    rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g",
+      d = "%+.2f", wins = "%.3f" },
     mark = { ["p, Holm"] = protocol.level } }, cells))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
-significantly worse than one of them in %s.]]):format(args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil
+significantly worse than one of them in %s.]]):format(
+  args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil
 return section

@@ -9,8 +9,8 @@ local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 
 local M = { runs = runs }
 
-local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f", change = "%+.4f", p = "%.2g",
-  ["p, Holm"] = "%.2g", d = "%+.2f" }
+local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", difference = "%+.4f",
+  change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g", d = "%+.2f" }
 
 local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
@@ -27,8 +27,8 @@ local function row_of(results, o, set, value, loss, bound)
   local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
     ends = { mean = intervals.over_lists(users) },
-    ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd, difference = printed and all.mean - printed,
-    lists = all.n, skipped = counted(own, "skip").skipped }
+    ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd,
+    difference = printed and all.mean - printed, lists = all.n, skipped = counted(own, "skip").skipped }
   if bound ~= "none" then
     local against = scores.compare({ results }, at, bound, "none")
     row.change, row.p, row.d, row.n = against.change, against.p, against.d, against.n
@@ -46,7 +46,9 @@ local function correct(rows)
   for i, row in ipairs(rows) do row["p, Holm"] = row.p and corrected[i] end
 end
 
-local function name_of(set, row) return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound) end
+local function name_of(set, row)
+  return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound)
+end
 
 -- A sentence with the mean difference between our numbers and the printed ones, for each setting and loss; "" if no
 -- numbers are printed.
@@ -59,7 +61,8 @@ local function from_printed(set, rows)
       i = i + 1
     end
     if #differences > 0 then
-      parts[#parts + 1] = ("%+.4f for %s at %s"):format(mr.stats.mean(differences), first.loss, runs.setting_text(set, first.value))
+      parts[#parts + 1] = ("%+.4f for %s at %s"):format(mr.stats.mean(differences), first.loss,
+        runs.setting_text(set, first.value))
     end
   end
   return #parts > 0 and ("\n\nOur numbers less the printed ones are, in the mean over the bounds, %s."):format(
@@ -94,12 +97,13 @@ On %s, of %d bounded losses %s significantly better than without a bound and %s 
     figure.said(set.title), count, figure.count(better), figure.count(worse))
   return first, ([[
 %s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
-gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, unit_of(set), name_of(set, most), most.change, name_of(set, least),
-    least.change) .. from_printed(set, rows)
+gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(
+    first, unit_of(set), name_of(set, most), most.change, name_of(set, least), least.change) .. from_printed(set, rows)
 end
 
 local function as_table(set, rows, with_printed)
-  local keys = { "value", "loss", "bound", "mean", "sd of folds", "change", "p", "p, Holm", "d", "n", "lists", "skipped" }
+  local keys = { "value", "loss", "bound", "mean", "sd of folds", "change", "p", "p, Holm", "d", "n",
+    "lists", "skipped" }
   if with_printed then
     table.insert(keys, 6, "published")
     table.insert(keys, 7, "difference")

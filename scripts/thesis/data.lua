@@ -47,17 +47,21 @@ end
 ---@type table<string, thesis.Source>
 local sources = {
   -- MovieLens: 412 users with enough relevant items.
-  movielens = { title = "MovieLens", read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
+  movielens = { title = "MovieLens",
+    read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
   -- CiteULike-a: 2465 users with enough relevant items.
   citeulike = { title = "CiteULike-a", unary = true,
     read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
-  mq2008 = { title = "MQ2008", features = 46, read = function(folder) return mr.data.letor_folds(place(folder, "mq2008")) end },
+  mq2008 = { title = "MQ2008", features = 46,
+    read = function(folder) return mr.data.letor_folds(place(folder, "mq2008")) end },
   -- A slice of MSLR-WEB30K: 102 queries, in the parts of its first fold, with a median of 93 documents.
   mslr = { title = "MSLR slice", features = 136,
     read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
   -- ClueWeb09: 61 queries in five published folds; each query has 230 to 728 documents.
   clueweb = { title = "ClueWeb09", features = 42,
-    read = function(folder) return mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = protocol.valid_share }) end },
+    read = function(folder)
+      return mr.data.letor_folds(place(folder, "clueweb09-ltr"), { valid = protocol.valid_share })
+    end },
 }
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 
@@ -81,7 +85,8 @@ function M.open(name, folder, smoke)
   local data = protocol.sets[name](made_up or source.read(folder), source.features)
   data.title, data.features = M.title(name, smoke), source.features
   if smoke then
-    data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2, { data.sizes[1], data.size }
+    data.values, data.folds, data.tuning, data.epochs, data.sizes = { data.values[1] }, 1, 1, 2,
+      { data.sizes[1], data.size }
   end
   return data
 end

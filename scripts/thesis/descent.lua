@@ -12,8 +12,10 @@ local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, pat
 
 local function train(args, set, trial, exponent)
   local fold, own = set.fold(protocol.beside.value, trial.split, args.seed), runs.metric_of[trial.loss]
-  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
-    optimizer = trial.optimiser, rate = protocol.rate(exponent), epochs = args.epochs, patience = args.patience, metrics = { own } })
+  local fitted = protocol.train(set, fold, {
+    seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    optimizer = trial.optimiser, rate = protocol.rate(exponent), epochs = args.epochs, patience = args.patience,
+    metrics = { own } })
   return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
@@ -23,8 +25,8 @@ local function study(args, name, o)
   local settings = { epochs = args.epochs, patience = args.patience, samples = args.samples }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   return runs.study(args, {
-    name = runs.study_name(args, ("%s, %s, seed %d"):format(o.name, name, args.seed), { samples = true }), settings = settings,
-    space = o.space,
+    name = runs.study_name(args, ("%s, %s, seed %d"):format(o.name, name, args.seed), { samples = true }),
+    settings = settings, space = o.space,
     run = function(trial) return train(args, set, trial, o.exponent(trial)) end,
   })
 end
@@ -62,7 +64,8 @@ function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
   for i, optimiser in ipairs(M.optimisers) do
     local grid = protocol.grids[optimiser]
-    coarse_space[i] = mr.when("optimiser", optimiser, { exponent = mr.choice(args.smoke and { grid[1], grid[3] } or grid) })
+    coarse_space[i] = mr.when("optimiser", optimiser, {
+      exponent = mr.choice(args.smoke and { grid[1], grid[3] } or grid) })
   end
   local coarse = study(args, name, { name = "rates of optimisers", space = coarse_space,
     exponent = function(trial) return trial.exponent end })

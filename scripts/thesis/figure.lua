@@ -139,8 +139,8 @@ function M.panels(rows, options, curve)
     for l, base in ipairs(M.losses) do
       local found = by_loss[l]
       panels[#panels + 1] = mr.plot.lines{ series = found.series[r], title = ("%s, %s"):format(base.title, row.title),
-        xlabel = options.x or base.title, ylabel = options.y, xrange = found.xrange, yrange = found.yrange, legend = "legend",
-        vlines = options.mark and { options.mark(base) } }
+        xlabel = options.x or base.title, ylabel = options.y, xrange = found.xrange, yrange = found.yrange,
+        legend = "legend", vlines = options.mark and { options.mark(base) } }
     end
   end
   return panels
@@ -149,17 +149,19 @@ end
 ---Draws the bounded against the unbounded loss, from the worst to the best ranking: panels by row of instances and by
 ---loss.
 function M.bounded_losses(rows, bound, options)
-  local panels = M.panels(rows, { x = "unbounded loss", y = "bounded loss", mark = options.mark }, function(base, instance)
-    local best, worst = M.ends(base, instance)
-    local x = M.range(best, worst, options.points or 2)
-    return x, M.bounded(bound, base, instance, x)
-  end)
+  local panels = M.panels(rows, { x = "unbounded loss", y = "bounded loss", mark = options.mark },
+    function(base, instance)
+      local best, worst = M.ends(base, instance)
+      local x = M.range(best, worst, options.points or 2)
+      return x, M.bounded(bound, base, instance, x)
+    end)
   return M.facets(panels, options.title)
 end
 
 ---Arranges panels in three columns, one for each loss.
 function M.facets(panels, title)
-  return mr.plot.facets{ columns = 3, title = title, width = 1000, height = #panels > 3 and 660 or 340, table.unpack(panels) }
+  return mr.plot.facets{ columns = 3, title = title, width = 1000, height = #panels > 3 and 660 or 340,
+    table.unpack(panels) }
 end
 
 ---Calls `visit(base, instance)` for every loss `base` and every instance. An instance that is in several rows is
@@ -209,8 +211,8 @@ function M.table_of_ends(rows, bound)
     local slope = M.slope(bound, base, instance)
     lines[#lines + 1] = { base.title, instance.name, best, worst, bounded[1], bounded[2], slope }
   end)
-  return mr.table{ columns = { "loss", "instance", "best", "worst", "bounded best", "bounded worst", "slope" }, rows = lines,
-    formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
+  return mr.table{ columns = { "loss", "instance", "best", "worst", "bounded best", "bounded worst", "slope" },
+    rows = lines, formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
 ---Marks a title if the data are made up.

@@ -21,8 +21,8 @@ local function panel(title, metric)
     local x, y = lower_bounds(metric, n)
     series[i] = { name = ("N = %d"):format(n), x = x, y = y, color = i }
   end
-  return mr.plot.lines{ series = series, title = title, xlabel = "fraction of relevant items", ylabel = "lower bound of " .. title,
-    xrange = { 0, 1 }, yrange = { 0, 1 }, legend = "legend" }
+  return mr.plot.lines{ series = series, title = title, xlabel = "fraction of relevant items",
+    ylabel = "lower bound of " .. title, xrange = { 0, 1 }, yrange = { 0, 1 }, legend = "legend" }
 end
 
 local fig = mr.plot.facets{ columns = 2, width = 800, height = 380, panel("nDCG", "ndcg"), panel("AP", "ap") }
@@ -45,14 +45,17 @@ local bounds = mr.table{ columns = { "metric", "N", "at 0.2", "at 0.5", "at 0.8"
 -- relevant items of 6.
 local second = mr.metrics.ndcg(mr.tensor{ 1, 2, 0 }, mr.lists{ { 1, 0, 0 } }):item()
 local worst = mr.bounds.of("ndcg", { n = 6, p = 5 }).min
-local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" }, formats = { nDCG = "%.4f", printed = "%.2f" }, rows = {
-  { "A: only relevant item on rank 2", second, 0.63 },
-  { "B: all 5 relevant items of 6 at the bottom", worst, 0.78 },
-} }
+local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" },
+  formats = { nDCG = "%.4f", printed = "%.2f" },
+  rows = {
+    { "A: only relevant item on rank 2", second, 0.63 },
+    { "B: all 5 relevant items of 6 at the bottom", worst, 0.78 },
+  } }
 
 return figure.finish(args, fig, [[
 The figure shows the lower bounds of nDCG and AP. Both rise with the fraction of relevant items, from near zero to 1: the worst ranking
 of an easy instance beats a fair ranking of a hard one (Table 1.1). The bound of nDCG depends on the size of the instance too:
 the larger it is, the higher the bound, since the logarithmic discount flattens; that of AP hardly does.
 Eq. 3.2 as the thesis prints it lacks the division by the ideal DCG, without which it exceeds 1. The bounds
-here have it, and so has Table 1.1, whose numbers agree; its B does not say its size, and N = 6, P = 5 gives its 0.78.]], bounds, table_1_1)
+here have it, and so has Table 1.1, whose numbers agree; its B does not say its size, and N = 6, P = 5 gives its 0.78.]],
+  bounds, table_1_1)

@@ -5,7 +5,8 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_1", {
-  relevant = { default = { 5, 10, 20 }, least = 1, help = "relevant items in the instances on top; those below have the last" },
+  relevant = { default = { 5, 10, 20 }, least = 1,
+    help = "relevant items in the instances on top; those below have the last" },
 })
 local rows = figure.rows(args.relevant)
 
@@ -24,8 +25,8 @@ for _, row in ipairs(rows) do
       figure.smooth_loss(figure.losses[1], "minmax", instance, scores) }
   end
 end
-local tied = mr.table{ columns = { "smooth nDCG, tied at the bottom", "instance", "loss", "bounded loss" }, rows = lines,
-  formats = { loss = "%.4f", ["bounded loss"] = "%+.4f" } }
+local tied = mr.table{ columns = { "smooth nDCG, tied at the bottom", "instance", "loss", "bounded loss" },
+  rows = lines, formats = { loss = "%.4f", ["bounded loss"] = "%+.4f" } }
 
 local ratios = figure.slope_ratios(rows[1], "minmax")
 return figure.finish(args, fig, ([[

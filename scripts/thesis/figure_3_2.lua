@@ -25,8 +25,8 @@ for _, base in ipairs(figure.losses) do
     series[i] = { name = ("NSR %d"):format(nsr), x = x, y = y, color = i }
     lines[#lines + 1] = { base.title, nsr, y[1], y[5], y[args.most], hardest }
   end
-  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = "relevant items P", ylabel = "expected loss",
-    xrange = { 0, args.most }, legend = "legend" }
+  panels[#panels + 1] = mr.plot.lines{ series = series, title = base.title, xlabel = "relevant items P",
+    ylabel = "expected loss", xrange = { 0, args.most }, legend = "legend" }
 end
 
 local most = ("P = %d"):format(args.most)

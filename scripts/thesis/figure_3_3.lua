@@ -4,7 +4,8 @@
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_3", {
-  relevant = { default = { 5, 10, 20 }, least = 1, help = "relevant items in the instances on top; those below have the last" },
+  relevant = { default = { 5, 10, 20 }, least = 1,
+    help = "relevant items in the instances on top; those below have the last" },
 })
 local rows = figure.rows(args.relevant)
 

@@ -5,7 +5,8 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_4", {
-  relevant = { default = { 5, 10, 20 }, least = 1, help = "relevant items in the instances on top; those below have the last" },
+  relevant = { default = { 5, 10, 20 }, least = 1,
+    help = "relevant items in the instances on top; those below have the last" },
 })
 local rows = figure.rows(args.relevant)
 
@@ -14,8 +15,8 @@ local fig = figure.bounded_losses(rows, "expectation_max", { title = "Expectatio
 -- Table of the slopes of the three affine bounds. Training depends on an affine bound only through its slope.
 local lines = {}
 figure.each(rows, function(base, instance)
-  lines[#lines + 1] = { base.title, instance.name, figure.slope("minmax", base, instance), figure.slope("expectation", base, instance),
-    figure.slope("expectation_max", base, instance) }
+  lines[#lines + 1] = { base.title, instance.name, figure.slope("minmax", base, instance),
+    figure.slope("expectation", base, instance), figure.slope("expectation_max", base, instance) }
 end)
 local slopes = mr.table{ columns = { "slopes", "instance", "minmax", "expectation", "expectation_max" }, rows = lines }
 
@@ -25,4 +26,5 @@ lands above 0, the higher the lower the NSR; that of nRBP on 1.
 At a constant NSR the thesis sees "a similar impact as expectation based bounding". For nRBP the two are the
 same but for a constant (equal slopes, twice those of min-max). For nDCG and AP they weigh instances in opposite ways (second table):
 as instances grow, the slope of nDCG falls under the one bound and rises under the other, and that of AP the other way round.
-The thesis' text does not name its three instances; these are ours (--relevant).]], figure.table_of_ends(rows, "expectation_max"), slopes)
+The thesis' text does not name its three instances; these are ours (--relevant).]],
+  figure.table_of_ends(rows, "expectation_max"), slopes)

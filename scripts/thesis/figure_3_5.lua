@@ -45,14 +45,15 @@ for _, instance in ipairs(instances) do
     local fringe = 0.1 * (high - low)
     local wide, inside = figure.range(low - fringe, high + fringe, args.points), figure.range(low, high, args.points)
     local steps_x, steps_y = staircase(distribution, low - fringe, high + fringe)
-    local series, row = { { name = "exact", x = steps_x, y = steps_y, color = 7 } }, { base.title, instance.name, #distribution }
+    local series, row = { { name = "exact", x = steps_x, y = steps_y, color = 7 } },
+      { base.title, instance.name, #distribution }
     for i, steepness in ipairs(args.gains) do
       local y = smoothed(distribution, steepness, wide)
       series[#series + 1] = { name = ("a = %g"):format(steepness), x = wide, y = y, color = i }
       row[#row + 1] = distance(distribution, steepness, inside)
     end
-    panels[#panels + 1] = mr.plot.lines{ series = series, title = ("%s, %s"):format(base.title, instance.name), xlabel = base.title,
-      ylabel = "cumulative probability", yrange = { 0, 1 }, legend = "legend" }
+    panels[#panels + 1] = mr.plot.lines{ series = series, title = ("%s, %s"):format(base.title, instance.name),
+      xlabel = base.title, ylabel = "cumulative probability", yrange = { 0, 1 }, legend = "legend" }
     lines[#lines + 1] = row
   end
 end

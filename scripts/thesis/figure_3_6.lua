@@ -6,7 +6,8 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_6", {
-  relevant = { default = { 5, 10, 20 }, least = 1, help = "relevant items in the instances on top; those below have the last" },
+  relevant = { default = { 5, 10, 20 }, least = 1,
+    help = "relevant items in the instances on top; those below have the last" },
   samples = { default = 300000, least = 1, help = "random rankings of an instance" },
   points = { default = 400, least = 2, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
@@ -39,8 +40,8 @@ figure.each(rows, function(base, instance)
   local steepness = #distribution / (distribution:max() - distribution:min())
   lines[#lines + 1] = { base.title, instance.name, #distribution, steepness, steepness * distribution:sd(), distance }
 end)
-local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" }, rows = lines,
-  formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
+local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" },
+  rows = lines, formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
 
 -- Table of the smooth distribution function at the worst and best value of small lists. It should be 0 and 1, and is
 -- farthest off for small lists.

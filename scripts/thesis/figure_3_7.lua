@@ -6,8 +6,10 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_7", {
-  relevant = { default = { 5, 10, 20 }, least = 1, help = "relevant items in the instances on top; those below have the last" },
-  start = { default = { 5, 20, 50, 100 }, least = 1, help = "relevant items in the instances of the second table, at NSR 1" },
+  relevant = { default = { 5, 10, 20 }, least = 1,
+    help = "relevant items in the instances on top; those below have the last" },
+  start = { default = { 5, 20, 50, 100 }, least = 1,
+    help = "relevant items in the instances of the second table, at NSR 1" },
   samples = { default = 300000, least = 1, help = "random rankings of an instance" },
   points = { default = 200, least = 2, help = "points of a curve" },
   seed = { default = 1, help = "seed of the random rankings" },
@@ -18,9 +20,10 @@ local bound = mr.bounds.distribution_bound{ method = "sampled", steepness = "sam
 
 -- A vertical line marks the loss of the largest list in the top row before training, when all scores are equal.
 local largest = rows[1].instances[#rows[1].instances]
-local fig = figure.bounded_losses(rows, bound, { title = "Distribution based bounding", points = args.points, mark = function(base)
-  return { figure.smooth_loss(base, "none", largest), largest.name .. ", untrained" }
-end })
+local fig = figure.bounded_losses(rows, bound, { title = "Distribution based bounding", points = args.points,
+  mark = function(base)
+    return { figure.smooth_loss(base, "none", largest), largest.name .. ", untrained" }
+  end })
 
 -- Table of the loss of the best, a random (in expectation) and the worst ranking of each list, unbounded and bounded.
 local lines = {}
@@ -41,12 +44,12 @@ lines = {}
 for _, base in ipairs(figure.losses) do
   for _, instance in ipairs(figure.instances(args.start, 1)) do
     local loss, stats = figure.smooth_loss(base, "none", instance), mr.bounds.of(base.metric, instance.shape)
-    lines[#lines + 1] = { base.title, instance.name, loss, base.sign * stats.expectation, (loss - base.sign * stats.expectation) / stats.sd,
-      figure.smooth_loss(base, bound, instance) }
+    lines[#lines + 1] = { base.title, instance.name, loss, base.sign * stats.expectation,
+      (loss - base.sign * stats.expectation) / stats.sd, figure.smooth_loss(base, bound, instance) }
   end
 end
-local starts = mr.table{ columns = { "all scores equal", "instance", "loss", "random", "in sd above it", "bounded" }, rows = lines,
-  formats = { loss = "%.4f", random = "%.4f", ["in sd above it"] = "%.2f", bounded = "%.4g" } }
+local starts = mr.table{ columns = { "all scores equal", "instance", "loss", "random", "in sd above it", "bounded" },
+  rows = lines, formats = { loss = "%.4f", random = "%.4f", ["in sd above it"] = "%.2f", bounded = "%.4g" } }
 
 return figure.finish(args, fig, [[
 Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share its range.

@@ -23,8 +23,8 @@ end
 local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
-    columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr", value = nsr,
-      set = movielens }
+    columns[#columns + 1] = { title = ("%s, NSR %d"):format(movielens.title, nsr), results = ratings, setting = "nsr",
+      value = nsr, set = movielens }
   end
   columns[#columns + 1] = { title = ("%s, label %d"):format(runs.set(args, "mq2008").title, args.label),
     results = runs.of(args, "mq2008", 1), setting = "label", value = args.label, set = runs.set(args, "mq2008") }
@@ -33,7 +33,9 @@ end
 
 local function where(column, loss, bound) return { [column.setting] = column.value, loss = loss, bound = bound } end
 
-local function lists(column, loss, bound, metric) return scores.lists(column.results, where(column, loss, bound), metric or "own") end
+local function lists(column, loss, bound, metric)
+  return scores.lists(column.results, where(column, loss, bound), metric or "own")
+end
 
 -- A metric's mean for each user or query. These means are independent of each other, unlike the lists that one user has
 -- in several folds.
@@ -112,22 +114,28 @@ function M.curves(number)
       local series, lo, hi = {}, math.huge, -math.huge
       for i, bound in ipairs(runs.bounds) do
         local x, y = {}, {}
-        for k = 1, runs.deepest do x[k], y[k] = k, mean(scores.folds(column.results, where(column, loss, bound), "ndcg@" .. k)) end
+        for k = 1, runs.deepest do
+          x[k], y[k] = k, mean(scores.folds(column.results, where(column, loss, bound), "ndcg@" .. k))
+        end
         series[i] = { name = bound, x = x, y = y, color = i == 1 and 7 or i - 1 }
         lines[#lines + 1] = { column.title, runs.title_of[loss], bound, y[1], y[5], y[10], y[50] }
         for _, k in ipairs{ 1, 5, 10, 50 } do
           local name = "ndcg@" .. k
-          cells:note(#lines, "nDCG@" .. k, intervals.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
+          cells:note(#lines, "nDCG@" .. k,
+            intervals.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
         end
         if bound ~= "distribution" then lo, hi = math.min(lo, table.unpack(y)), math.max(hi, table.unpack(y)) end
       end
-      panels[#panels + 1] = mr.plot.lines{ series = series, title = loss == "ndcg" and column.title or nil, xlabel = "k", xlog = true,
-        ylabel = ("nDCG@k, %s loss"):format(runs.title_of[loss]), yrange = { lo - 0.06 * (hi - lo), hi + 0.06 * (hi - lo) } }
+      panels[#panels + 1] = mr.plot.lines{ series = series, title = loss == "ndcg" and column.title or nil,
+        xlabel = "k", xlog = true, ylabel = ("nDCG@k, %s loss"):format(runs.title_of[loss]),
+        yrange = { lo - 0.06 * (hi - lo), hi + 0.06 * (hi - lo) } }
     end
   end
   local ends = {}
   for _, line in ipairs(lines) do
-    if line[2] == "nDCG" and line[3] == "none" then ends[#ends + 1] = ("%s %.3f to %.3f"):format(line[1], line[4], line[6]) end
+    if line[2] == "nDCG" and line[3] == "none" then
+      ends[#ends + 1] = ("%s %.3f to %.3f"):format(line[1], line[4], line[6])
+    end
   end
   return finish(args, panels, ([[
 The figure shows the test nDCG@k, the mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie
@@ -152,15 +160,18 @@ end
 function M.distributions(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
-  local cells = cells_of("bootstrap over %s", columns, function(head) return head:find "10 %%" or head:find "^median" end)
+  local cells = cells_of("bootstrap over %s", columns,
+    function(head) return head:find "10 %%" or head:find "^median" end)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = lists(column, loss, "none"), lists(column, loss, bound)
     local a, b, found = sorted(bounded), sorted(free), mr.stats.ecdf_compare(bounded, free)
     lines[#lines + 1] = { column.title, bound, quantile(b, 0.1), quantile(a, 0.1), quantile(b, 0.5), quantile(a, 0.5),
       mean(bounded) - mean(free), found.ks, #a, found.skipped[1] }
     cells:note(#lines, "change of mean", change_ends(column, loss, bound))
-    return mr.plot.ecdf{ series = { { name = "unbounded", values = b, color = 7 }, { name = "bounded", values = a, color = 1 } },
-      shade = shaded(bounded, free), title = title, xlabel = name, ylabel = bound, xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
+    return mr.plot.ecdf{
+      series = { { name = "unbounded", values = b, color = 7 }, { name = "bounded", values = a, color = 1 } },
+      shade = shaded(bounded, free), title = title, xlabel = name, ylabel = bound,
+      xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
   end)
   return finish(args, panels, ([[
 The figure shows the distribution of %s over all test lists, trained on %s without a bound and under one: the share of lists with at most
@@ -168,9 +179,10 @@ this score. It is grey where the bounded loss leaves fewer lists with so low a s
 percentile of the unbounded loss. The lowest tenth is higher than without a bound in %d of %d panels, the mean in %d; the largest
 change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
       count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
-    { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists", "skipped" }, lines,
-    { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f", ["change of mean"] = "%+.4f",
-      ["largest distance"] = "%.3f" }, cells)
+    { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists",
+      "skipped" }, lines,
+    { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f",
+      ["change of mean"] = "%+.4f", ["largest distance"] = "%.3f" }, cells)
 end
 
 -- The smallest and the largest value of column `c`, and a text with the standard deviations of the score changes under
@@ -190,7 +202,9 @@ local function correlation(x, y)
   local mx, my = mean(x), mean(y)
   for i = 1, #x do
     local a, b = x[i] - mx, y[i] - my
-    if a == a and b == b then n, sx, sy, sxx, syy, sxy = n + 1, sx + a, sy + b, sxx + a * a, syy + b * b, sxy + a * b end
+    if a == a and b == b then
+      n, sx, sy, sxx, syy, sxy = n + 1, sx + a, sy + b, sxx + a * a, syy + b * b, sxy + a * b
+    end
   end
   return (sxy - sx * sy / n) / math.sqrt((sxx - sx * sx / n) * (syy - sy * sy / n))
 end
@@ -209,10 +223,11 @@ function M.instances(number, loss)
   local panels = grid(columns, function(column, bound, title)
     local free, bounded = by_list(column, loss, "none"), by_list(column, loss, bound)
     local spread, effect = mr.stats.summary(differences(bounded, free)), mr.stats.effect_size(bounded, free)
-    lines[#lines + 1] = { column.title, bound, correlation(free, bounded), spread.mean, spread.sd, effect.wins, effect.losses, spread.n }
+    lines[#lines + 1] = { column.title, bound, correlation(free, bounded), spread.mean, spread.sd, effect.wins,
+      effect.losses, spread.n }
     cells:note(#lines, "change", change_ends(column, loss, bound))
-    return mr.plot.scatter{ x = free, y = bounded, size = 0.25, diagonal = true, title = title, xlabel = name .. ", unbounded",
-      ylabel = bound }
+    return mr.plot.scatter{ x = free, y = bounded, size = 0.25, diagonal = true, title = title,
+      xlabel = name .. ", unbounded", ylabel = bound }
   end)
   panels.legend = "none"
   local low, high, spreads = least_and_most(lines, 3)
@@ -248,14 +263,15 @@ function M.gains(number, loss)
     for i, change in ipairs(differences(by_list(column, loss, bound), by_list(column, loss, "none"))) do
       if change == change then x[#x + 1], y[#y + 1] = math.log(relevant[i], 2), change end
     end
-    local fit, ordered = mr.stats.kernel_regression(x, y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = 0.1 }), sorted(x)
+    local fit, ordered = mr.stats.kernel_regression(x, y,
+      { degree = 1, bandwidth = "aicc", least = "silverman", nearest = 0.1 }), sorted(x)
     local few, many, inner = quantile(ordered, 0.1), quantile(ordered, 0.9), sorted(y)
-    lines[#lines + 1] = { column.title, bound, ("%.0f"):format(2 ^ few), fit_text(fit, few, sure[1]), ("%.0f"):format(2 ^ many),
-      fit_text(fit, many, sure[2]), #y }
+    lines[#lines + 1] = { column.title, bound, ("%.0f"):format(2 ^ few), fit_text(fit, few, sure[1]),
+      ("%.0f"):format(2 ^ many), fit_text(fit, many, sure[2]), #y }
     for i = 1, #x do x[i] = 2 ^ x[i] end
     return mr.plot.lines{ series = { { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high } },
-      points = { x = x, y = y }, hlines = { 0 }, xlog = true, title = title, xlabel = "relevant items", ylabel = bound, legend = "none",
-      yrange = { math.min(-0.01, quantile(inner, 0.02)), math.max(0.01, quantile(inner, 0.98)) } }
+      points = { x = x, y = y }, hlines = { 0 }, xlog = true, title = title, xlabel = "relevant items", ylabel = bound,
+      legend = "none", yrange = { math.min(-0.01, quantile(inner, 0.02)), math.max(0.01, quantile(inner, 0.98)) } }
   end)
   return finish(args, panels, ([[
 The figure shows the change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means

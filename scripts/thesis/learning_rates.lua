@@ -24,7 +24,8 @@ for _, name in ipairs(args.sets) do
       for c = 3, #row do valid[tonumber(means.columns[c])] = row[c] end
       parts[#parts + 1] = ("%s = %g"):format(row[2], runs.protocol.choose(valid))
     end
-    print(("  %s = {\n    %s,\n    %s,\n  },"):format(means.rows[first][1], table.concat(parts, ", ", 1, 3), table.concat(parts, ", ", 4)))
+    print(("  %s = {\n    %s,\n    %s,\n  },"):format(means.rows[first][1], table.concat(parts, ", ", 1, 3),
+      table.concat(parts, ", ", 4)))
   end
   print("}")
 end

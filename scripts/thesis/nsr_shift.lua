@@ -8,7 +8,8 @@ local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.
 local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
-local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } }, { without = { "recipe", "samples" } })
+local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } },
+  { without = { "recipe", "samples" } })
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 
@@ -16,7 +17,8 @@ local most = levels[#levels]
 -- training at the test's NSR to training at the largest NSR.
 local rows, better, worse, ps = {}, 0, 0, {}
 local folds = runs.set(args, "movielens").folds
-local cells = intervals.cells("bootstrap over users", function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)
+local cells = intervals.cells("bootstrap over users",
+  function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)
 for _, loss in ipairs(runs.losses) do
   for _, bound in ipairs(thinning.bounds) do
     for _, tested in ipairs(levels) do
@@ -50,7 +52,7 @@ end
 table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
 The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
-the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(most, better,
-    worse, compared),
-  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } },
-    cells))
+the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(
+    most, better, worse, compared),
+  figure.named("",
+    mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))

@@ -12,7 +12,8 @@ local descent = dofile(here .. "descent.lua")
 
 local args = runs.args(figure.options("optimisers", {
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true, help = "which data sets" },
+  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true,
+    help = "which data sets" },
   epochs = { default = descent.epochs, least = 1, help = "at most; the best by validation counts" },
   patience = { default = descent.patience, least = 1, help = "epochs without a better one after which training ends" },
 }), { without = { "recipe" }, smoke = { epochs = 2 } })
@@ -48,8 +49,8 @@ local function cells_of(name)
   local results, best, tuned = descent.study(args, name)
   for _, loss in ipairs(runs.losses) do
     for _, bound in ipairs(runs.published) do
-      local cell = { loss = loss, bound = bound, mean = {}, change = {}, p = {}, rate = {}, epoch = {}, near = {}, tried = {}, edge = {},
-        ends = {} }
+      local cell = { loss = loss, bound = bound, mean = {}, change = {}, p = {}, rate = {}, epoch = {}, near = {},
+        tried = {}, edge = {}, ends = {} }
       local values = {}
       for _, optimiser in ipairs(descent.optimisers) do
         local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
@@ -91,20 +92,21 @@ end
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
 local sets = {}  -- data sets by title
-local about = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
-  return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2)
-end)
+local about = intervals.cells(
+  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row, column) return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2) end)
 
 local function note(set, cell)
   sets[set.title] = set
   for column, ends in pairs(cell.ends) do about:note(#rows + 1, column, ends) end
-  rows[#rows + 1] = { set.title, runs.title_of[cell.loss], cell.bound, cell.mean.adam, cell.mean.sgd, cell.difference, cell.between,
-    cell.change.adam, cell.change.sgd, cell.p.adam, cell.p.sgd }
+  rows[#rows + 1] = { set.title, runs.title_of[cell.loss], cell.bound, cell.mean.adam, cell.mean.sgd, cell.difference,
+    cell.between, cell.change.adam, cell.change.sgd, cell.p.adam, cell.p.sgd }
   local line = { set.title, runs.title_of[cell.loss], cell.bound }
   for _, optimiser in ipairs(descent.optimisers) do
     local mark = cell.edge[optimiser] and " (edge)" or ""
     local share = ("%d of %d"):format(cell.near[optimiser], cell.tried[optimiser])
-    table.move({ rate_text(cell.rate[optimiser]) .. mark, share, ("%.0f"):format(cell.epoch[optimiser]) }, 1, 3, #line + 1, line)
+    table.move({ rate_text(cell.rate[optimiser]) .. mark, share, ("%.0f"):format(cell.epoch[optimiser]) }, 1, 3,
+      #line + 1, line)
   end
   tuning[#tuning + 1] = line
 end
@@ -120,10 +122,12 @@ local function sentence(set, cells)
     sure, behind = sure + (side > 0 and 1 or 0), behind + (side < 0 and 1 or 0)
     if cell.bound ~= "none" then
       bounded, signs = bounded + 1, signs + (cell.change.adam * cell.change.sgd > 0 and 1 or 0)
-      apart = apart + (protocol.side(cell.change.adam, cell.p.adam) * protocol.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
+      apart = apart
+        + (protocol.side(cell.change.adam, cell.p.adam) * protocol.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
     end
     for _, optimiser in ipairs(descent.optimisers) do
-      near[optimiser], tried[optimiser] = near[optimiser] + cell.near[optimiser], tried[optimiser] + cell.tried[optimiser]
+      near[optimiser], tried[optimiser] = near[optimiser] + cell.near[optimiser],
+        tried[optimiser] + cell.tried[optimiser]
       least[optimiser] = math.min(least[optimiser], cell.rate[optimiser])
       most[optimiser] = math.max(most[optimiser], cell.rate[optimiser])
     end
@@ -133,8 +137,8 @@ On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s 
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
 %s to %s for Adam and from %s to %s for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
 0.01 of the best.]]):format(set.title, ahead, #cells, figure.count(sure), figure.count(behind), signs, bounded, apart,
-    rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd), 100 * near.adam / tried.adam,
-    100 * near.sgd / tried.sgd)
+    rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd),
+    100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
 for i, name in ipairs(args.sets) do
@@ -159,11 +163,15 @@ end
 local formats = { Adam = "%.4f", SGD = "%.4f", ["SGD - Adam"] = "%+.4f", p = "%.2g", ["change, Adam"] = "%+.4f",
   ["change, SGD"] = "%+.4f", ["p, Adam"] = "%.2g", ["p, SGD"] = "%.2g" }
 local level = protocol.level
-local results_table = mr.table{ rows = rows, formats = formats, mark = { p = level, ["p, Adam"] = level, ["p, SGD"] = level },
-  columns = { "data", "loss", "bound", "Adam", "SGD", "SGD - Adam", "p", "change, Adam", "change, SGD", "p, Adam", "p, SGD" } }
+local results_table = mr.table{ rows = rows, formats = formats,
+  mark = { p = level, ["p, Adam"] = level, ["p, SGD"] = level },
+  columns = { "data", "loss", "bound", "Adam", "SGD", "SGD - Adam", "p", "change, Adam", "change, SGD", "p, Adam",
+    "p, SGD" } }
 local tuning_heads = { "data", "loss", "bound" }
 for _, optimiser in ipairs(descent.optimisers) do
-  for _, name in ipairs{ "rate", "near the best", "epoch" } do tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser] end
+  for _, name in ipairs{ "rate", "near the best", "epoch" } do
+    tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser]
+  end
 end
 local text = [[
 The first table has the test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and

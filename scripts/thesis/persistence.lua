@@ -11,7 +11,8 @@ local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
 -- score of every test list.
 local function run(args, set, rates, trial)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
-  local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+  local fitted = protocol.train(set, fold, {
+    seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
     rate = rates[trial.loss][trial.bound], metrics = M.metrics, select = M.metrics, recipe = args.recipe })
   local result = { valid = fitted.best.metrics[M.metrics[1]], per_list = {} }
   for i, name in ipairs(M.metrics) do

@@ -34,8 +34,10 @@ local usual = { samples = protocol.samples, recipe = protocol.recipes[1] }
 function M.args(own, more)
   local smoke, without = { samples = 1000 }, more and more.without or {}
   for name, value in pairs(more and more.smoke or {}) do smoke[name] = value end
-  own.recipe = { default = usual.recipe, choices = protocol.recipes, help = "choose the epoch on validation, or on test" }
-  own.samples = { default = usual.samples, least = 1, help = "random orders per list shape for the thesis' distribution bound" }
+  own.recipe = { default = usual.recipe, choices = protocol.recipes,
+    help = "choose the epoch on validation, or on test" }
+  own.samples = { default = usual.samples, least = 1,
+    help = "random orders per list shape for the thesis' distribution bound" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
   return kept.args(own, { document = "thesis", smoke = smoke })
 end
@@ -84,7 +86,8 @@ local function train(args, o)
   local metrics = { table.unpack(every_metric) }
   for k = 1, o.curve and deepest or 0 do metrics[#metrics + 1] = "ndcg@" .. k end
   local fold = o.set.fold(o.value, o.fold, o.seed)
-  local run = protocol.train(o.set, fold, { size = o.size, seed = o.seed, loss = mr.losses[o.loss]{ bound = bound_of(args, o.bound) },
+  local run = protocol.train(o.set, fold, {
+    size = o.size, seed = o.seed, loss = mr.losses[o.loss]{ bound = bound_of(args, o.bound) },
     rate = o.rate, metrics = metrics, select = own, recipe = args.recipe })
   return result_of(run, fold.test, o.fold, own)
 end
@@ -117,7 +120,9 @@ M.study, M.cache = kept.study, kept.cache
 ---@return string
 function M.study_name(args, name, of)
   if of.recipe and args.recipe ~= usual.recipe then name = ("%s, %s"):format(name, args.recipe) end
-  if of.samples and not args.smoke and args.samples ~= usual.samples then name = ("%s, %d samples"):format(name, args.samples) end
+  if of.samples and not args.smoke and args.samples ~= usual.samples then
+    name = ("%s, %d samples"):format(name, args.samples)
+  end
   return name
 end
 
@@ -126,8 +131,8 @@ end
 ---sampled distributions can be reused for the next fold.
 function M.sweep(args, name, o)
   local set = M.set(args, name)
-  local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds), split = mr.range(1, o.folds or set.folds),
-    [set.setting] = mr.choice(o.values or set.values) }
+  local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds),
+    split = mr.range(1, o.folds or set.folds), [set.setting] = mr.choice(o.values or set.values) }
   for key, part in pairs(o.space or {}) do space[key] = part end
   local sampled = false  -- true if the thesis' distribution bound, which is sampled, is among the bounds
   for _, bound in ipairs(o.bounds or M.bounds) do sampled = sampled or bound == "distribution" end
@@ -138,7 +143,8 @@ function M.sweep(args, name, o)
   return M.study(args, {
     name = M.study_name(args, o.name, { recipe = true, samples = sampled }), settings = settings, space = space,
     run = function(trial)
-      return train(args, { set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
+      return train(args, {
+        set = set, value = trial[set.setting], loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = seed, rate = rate(trial), size = size and size(trial), curve = curve })
     end,
   })
@@ -156,7 +162,8 @@ end
 ---@return mr.Results
 function M.sizes(args, name)
   local set = M.set(args, name)
-  return M.sweep(args, name, { name = "sizes of " .. name, folds = set.tuning, values = name == "mq2008" and { 2 } or nil,
+  return M.sweep(args, name, {
+    name = "sizes of " .. name, folds = set.tuning, values = name == "mq2008" and { 2 } or nil,
     bounds = { "none", "minmax", "expectation_max", "distribution_logit" }, settings = { rates = M.rates_text(name) },
     space = { size = mr.choice(set.sizes) }, size = function(trial) return trial.size end,
     rate = function(trial) return rates[name][trial.loss][trial.bound] end })

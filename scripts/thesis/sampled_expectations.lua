@@ -12,7 +12,8 @@ local drawn = dofile(here .. "drawn.lua")
 
 local args = runs.args({
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true, help = "which data sets" },
+  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true,
+    help = "which data sets" },
 }, { without = { "recipe", "samples" } })
 
 -- The distinct shapes (number of rows and of relevant rows) of the training lists in the first fold. Shapes with no or
@@ -45,16 +46,18 @@ end
 
 local rows, ps = {}, {}
 local sets = {}  -- data sets by title
-local cells = intervals.cells(function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end, function(row, column)
-  return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2)
-end)
+local cells = intervals.cells(
+  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row, column) return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 local largest = {}
 for _, name in ipairs(args.sets) do
   local set, study = runs.set(args, name), drawn.study(args, name)
   local shapes = shapes_of(set)
   for _, loss in ipairs(runs.losses) do
     for _, bound in ipairs(drawn.bounds) do
-      local function lists(samples) return scores.by_list({ study }, { loss = loss, bound = bound, samples = samples }, "own") end
+      local function lists(samples)
+        return scores.by_list({ study }, { loss = loss, bound = bound, samples = samples }, "own")
+      end
       local exact = lists(0)
       for _, samples in ipairs(drawn.samples(args)) do
         local row = { set.title, runs.title_of[loss], bound, samples == 0 and "exact" or samples }
@@ -84,8 +87,9 @@ local parts, compared = {}, 0
 for _, samples in ipairs(drawn.samples(args)) do
   if samples > 0 then
     local most = largest[samples]
-    parts[#parts + 1] = ("With %d rankings the mean is off by %.2g %% at most, and the test metric changes by %.4f at most."):format(
-      samples, 100 * most.off, most.change)
+    parts[#parts + 1] =
+      ("With %d rankings the mean is off by %.2g %% at most, and the test metric changes by %.4f at most."):format(
+        samples, 100 * most.off, most.change)
   end
 end
 for _ in pairs(ps) do compared = compared + 1 end
@@ -96,8 +100,10 @@ training lists of the first fold. Changes are against the exact expectation, pai
 95 %% and the p-value of a permutation test, corrected by Holm over the table.
 
 %s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, figure.count(significant))
-local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f", high = "%+.4f",
-  p = "%.2g", ["p, Holm"] = "%.2g" }
-local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high", "p", "p, Holm" }
+local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f",
+  high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
+local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high",
+  "p", "p, Holm" }
 return figure.finish(args, nil, text,
-  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))
+  figure.named("",
+    mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))

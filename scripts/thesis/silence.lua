@@ -31,7 +31,8 @@ local function starts(lists, metric, smooth)
   for l, s in ipairs(value) do
     if p[l] > 0 and p[l] < n[l] then
       local shape = n[l] .. " " .. p[l]
-      known[shape] = known[shape] or mr.bounds.distribution(metric, { n = math.tointeger(n[l]), p = math.tointeger(p[l]) }):cdf(s)
+      known[shape] = known[shape] or mr.bounds.distribution(metric, {
+        n = math.tointeger(n[l]), p = math.tointeger(p[l]) }):cdf(s)
       below[#below + 1] = known[shape]
     end
   end
@@ -60,7 +61,9 @@ local function run(args, set, trial)
   local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
   local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses.ndcg{ bound = bound },
     rate = rates[trial.bound] or rates.distribution, metrics = { protocol.metric_of.ndcg },
-    each_epoch = function(epoch, model) trial:report(epoch, { silent = share_without_gradient(bound, model, batch) }) end })
+    each_epoch = function(epoch, model)
+      trial:report(epoch, { silent = share_without_gradient(bound, model, batch) })
+    end })
   local result = protocol.outcome(fitted, fold.test, trial.split, protocol.metric_of.ndcg)
   if trial.bound == "none" then
     result.per_list.start_ndcg = starts(batch.lists, "ndcg", mr.smooth.ndcg)

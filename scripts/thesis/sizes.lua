@@ -7,14 +7,16 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 local intervals = dofile(here .. "../intervals.lua")
 
-local args = runs.args({ set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
+local args = runs.args(
+  { set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
   { without = { "samples" } })
 local set, study = runs.set(args, args.set), runs.sizes(args, args.set)
 
 local pivot = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }
 local marks = {}
 for c = 3, #pivot.columns do marks[pivot.columns[c]] = "max" end
-local means = mr.table{ columns = pivot.columns, rows = pivot.rows, formats = pivot.formats, mark = marks, within = { "loss" } }
+local means = mr.table{ columns = pivot.columns, rows = pivot.rows, formats = pivot.formats, mark = marks,
+  within = { "loss" } }
 
 -- One sentence per loss: the best model size without a bound, its gain over the thesis' own size, and the best bound at
 -- every size.
@@ -38,7 +40,8 @@ for _, loss in ipairs(runs.losses) do
       size, gain = means.columns[at], row[at] - row[usual]
     end
   end
-  said[#said + 1] = ("The %s loss without a bound is best %s. The best of the four bounds is %s."):format(runs.title_of[loss],
+  said[#said + 1] = ("The %s loss without a bound is best %s. The best of the four bounds is %s."):format(
+    runs.title_of[loss],
     gain == 0 and ("at the thesis' own size, %d"):format(set.size)
       or ("at size %s, by %.4f over the thesis' %d"):format(size, gain, set.size), table.concat(best_bound, ", "))
 end

@@ -6,7 +6,8 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 local protocol = runs.protocol
 
-local M = { names = { "linear", "46", "92-46-23", "self-attention" }, bounds = { "none", "minmax", "expectation", "distribution_logit" } }
+local M = { names = { "linear", "46", "92-46-23", "self-attention" },
+  bounds = { "none", "minmax", "expectation", "distribution_logit" } }
 
 local models = {
   linear = function(seed) return mr.models.linear{ inputs = 46, seed = seed } end,
@@ -18,7 +19,9 @@ local models = {
 }
 
 ---Returns the number of epochs and the number of folds; both are small with --smoke.
-function M.extent(args) return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds end
+function M.extent(args)
+  return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds
+end
 
 local function study(args, name, space, rate_of)
   local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
@@ -27,8 +30,10 @@ local function study(args, name, space, rate_of)
     name = runs.study_name(args, ("%s, seed %d"):format(name, args.seed), { recipe = true }),
     settings = { epochs = epochs, recipe = args.recipe }, space = space,
     run = function(trial)
-      local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end }, { __index = data })
-      return runs.train(args, { set = set, value = protocol.beside.value, loss = trial.loss, bound = trial.bound, fold = trial.split,
+      local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end },
+        { __index = data })
+      return runs.train(args, {
+        set = set, value = protocol.beside.value, loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = args.seed, rate = rate_of(trial) })
     end,
   })

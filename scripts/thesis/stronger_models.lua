@@ -8,7 +8,8 @@ local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.
 local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
-local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } }, { without = { "samples" } })
+local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } },
+  { without = { "samples" } })
 local results, best = stronger.study(args)
 local names, bounds = stronger.names, stronger.bounds
 
@@ -16,7 +17,8 @@ local names, bounds = stronger.names, stronger.bounds
 -- (46 hidden units), and the change by each bound.
 local rows, ps = {}, {}
 local epochs, folds = stronger.extent(args)
-local cells = intervals.cells("bootstrap over queries", function(_, column) return folds * (column == "no bound" and 1 or 2) end)
+local cells = intervals.cells("bootstrap over queries",
+  function(_, column) return folds * (column == "no bound" and 1 or 2) end)
 local function note(row, test)
   row[#row + 1] = test.change
   row[#row + 1] = test.p
@@ -34,7 +36,8 @@ for _, loss in ipairs(runs.losses) do
     cells:note(#rows + 1, "against 46", name ~= "46" and intervals.over_lists{ plain, of_46 } or nil)
     for i = 2, #bounds do
       note(row, scores.compare({ results }, where, bounds[i], "none"))
-      cells:note(#rows + 1, bounds[i], intervals.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
+      cells:note(#rows + 1, bounds[i],
+        intervals.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
     end
     rows[#rows + 1] = row
   end
@@ -56,5 +59,6 @@ local text = ([[
 The table has the test metric of the matching loss without a bound, and the change by each bound, paired by query; p-values are of
 permutation tests after Holm's correction over the table. A bound is significantly better than none in %d of %d cases, and worse in %d.
 Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
-return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds", epochs),
+return figure.finish(args, nil,
+  text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds", epochs),
   figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))

@@ -12,7 +12,8 @@ local compared, published = dofile(here .. "compared.lua"), dofile(here .. "publ
 
 local args = compared.runs.args{
   seed = { default = 1, help = "seed of models and of the order of queries" },
-  empty = { default = "skip", choices = { "skip", "one", "zero" }, help = "what a query without relevant documents counts as" },
+  empty = { default = "skip", choices = { "skip", "one", "zero" },
+    help = "what a query without relevant documents counts as" },
 }
 return compared.table(args, { set = "mq2008", seed = args.seed, empty = args.empty,
   published = function(loss, bound) return published[loss][bound] end })

@@ -10,7 +10,8 @@ local persistence = dofile(here .. "persistence.lua")
 
 local args = runs.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
-  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true, help = "which data sets" },
+  sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true,
+    help = "which data sets" },
 }
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
@@ -59,7 +60,8 @@ local function table_of(set, cells)
   for i, cell in ipairs(cells) do
     lines[i] = { cell.value == "top_of_list" and "highest" or cell.value, runs.title_of[cell.loss], cell.bound }
     for m, metric in ipairs(metrics) do
-      lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change, cell[metric].p
+      lines[i][3 * m + 1], lines[i][3 * m + 2], lines[i][3 * m + 3] = cell[metric].mean, cell[metric].change,
+        cell[metric].p
       about:note(i, title[metric], cell[metric].ends)
       about:note(i, "change, " .. title[metric], cell[metric].change_ends)
     end
@@ -126,7 +128,8 @@ for i, name in ipairs(args.sets) do
   counted[set.title] = set.folds * #set.values * #runs.bounds
   for _, loss in ipairs(runs.losses) do
     for _, metric in ipairs(metrics) do
-      lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric], table.unpack(agreement(cells, loss, metric)) }
+      lines[#lines + 1] = { set.title, runs.title_of[loss], title[metric],
+        table.unpack(agreement(cells, loss, metric)) }
     end
   end
   local of_loss, parted, changes = {}, 0, 0
@@ -143,8 +146,8 @@ the runs all three persistences choose the same epoch.]]):format(
     changes, 100 * same_epoch(results))
 end
 tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
-  columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse", "significant as at 0.95",
-    "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end))
+  columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
+    "significant as at 0.95", "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end))
 local text = [[
 The first tables have the test nRBP at three persistences, by loss, bound and setting; changes are against no bound, paired by user or
 query, p-values of permutation tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at

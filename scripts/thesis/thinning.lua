@@ -27,7 +27,8 @@ local function thinned(part, nsr, seed)
     for i, row in ipairs(rows) do lists[l][i], kept[#kept + 1] = grades[row], items[row] end
     at = at + n
   end
-  return mr.data.dataset{ lists = mr.lists(lists), users = part.users, items = mr.tensor(kept, { dtype = "int64" }), name = part.name }
+  return mr.data.dataset{ lists = mr.lists(lists), users = part.users, items = mr.tensor(kept, { dtype = "int64" }),
+    name = part.name }
 end
 
 -- Trains one model at the trial's NSR, and tests it on the test lists thinned to each NSR in `levels`.
@@ -36,7 +37,8 @@ local function run(args, set, levels, trial)
   local model = set.model(set.size, args.seed)
   local lists = { train = thinned(fold.train, trial.nsr, args.seed), valid = thinned(fold.valid, trial.nsr, args.seed) }
   local fitted = protocol.train(set, lists, { seed = args.seed, model = model, metrics = { own },
-    loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) }, rate = runs.rates.movielens[trial.loss][trial.bound] })
+    loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    rate = runs.rates.movielens[trial.loss][trial.bound] })
   local result = { valid = fitted.best.metrics[own], per_list = { list = protocol.list_names(fold.test, trial.split) } }
   for _, nsr in ipairs(levels) do
     local batch = thinned(fold.test, nsr, args.seed):batches{ size = fold.test.count }()
@@ -56,8 +58,10 @@ function M.levels(args) return args.smoke and { 1, 2 } or runs.set(args, "moviel
 function M.study(args)
   local set, levels = runs.set(args, "movielens"), M.levels(args)
   return runs.study(args, {
-    name = ("NSR shift, seed %d"):format(args.seed), settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
-    space = { nsr = mr.choice(levels), loss = mr.choice(runs.losses), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
+    name = ("NSR shift, seed %d"):format(args.seed),
+    settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
+    space = { nsr = mr.choice(levels), loss = mr.choice(runs.losses), bound = mr.choice(M.bounds),
+      split = mr.range(1, set.folds) },
     run = function(trial) return run(args, set, levels, trial) end,
   })
 end

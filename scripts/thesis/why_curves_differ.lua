@@ -67,7 +67,8 @@ local function random_curve(m)
     local sum = 0
     for l, n in ipairs(m.rows) do
       local key = ("%d %d %d"):format(k, n, m.relevant[l])
-      known[key] = known[key] or mr.bounds.of("ndcg@" .. k, { n = math.tointeger(n), p = math.tointeger(m.relevant[l]) }).expectation
+      known[key] = known[key] or mr.bounds.of("ndcg@" .. k, {
+        n = math.tointeger(n), p = math.tointeger(m.relevant[l]) }).expectation
       sum = sum + known[key]
     end
     y[k] = sum / #m.rows
@@ -101,7 +102,8 @@ local function made_curve(m, auc)
     for _ = 1, args.draws do lists[#lists + 1] = grades end
   end
   lists = mr.lists(lists)
-  local noise = mr.uniform({ lists.rows }, { low = 1e-12, high = 1, seed = args.seed, stream = "made ranker", dtype = "float64" })
+  local noise = mr.uniform({ lists.rows },
+    { low = 1e-12, high = 1, seed = args.seed, stream = "made ranker", dtype = "float64" })
   local names, y = {}, {}
   for k = 1, deepest do names[k] = "ndcg@" .. k end
   local found = mr.evaluate(lists.relevance:double() * beta - (-noise:log()):log(), lists, names)
@@ -122,14 +124,18 @@ end
 local formats = { ["rows (median)"] = "%.0f", ["relevant (median)"] = "%.0f", ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f",
   ["nDCG@10"] = "%.4f", AUC = "%.4f" }
 for _, name in ipairs{ "change", "by lists with k", "by lists with fewer" } do formats[name] = "%+.4f" end
-for _, name in ipairs{ "fewer than 2", "fewer than 5", "fewer than 10", "random @1", "random @10" } do formats[name] = "%.3f" end
+for _, name in ipairs{ "fewer than 2", "fewer than 5", "fewer than 10", "random @1", "random @10" } do
+  formats[name] = "%.3f"
+end
 local function table_of(columns, lines)
   local own = {}
   for _, name in ipairs(columns) do own[name] = formats[name] end
   return mr.table{ columns = columns, rows = lines, formats = own }
 end
-local shapes = table_of({ "data", "lists", "rows (median)", "relevant (median)", "fewer than 2", "fewer than 5", "fewer than 10",
-  "nDCG@1", "nDCG@5", "nDCG@10", "change", "by lists with k", "by lists with fewer", "random @1", "random @10" }, rows)
+local shapes = table_of({
+  "data", "lists", "rows (median)", "relevant (median)", "fewer than 2", "fewer than 5", "fewer than 10",
+  "nDCG@1", "nDCG@5", "nDCG@10", "change", "by lists with k", "by lists with fewer", "random @1", "random @10"
+}, rows)
 
 -- The second table groups lists by their number of relevant rows: 1, 2 to 4, 5 to 9, or at least 10.
 local strata = { { 1, 1 }, { 2, 4 }, { 5, 9 }, { 10, math.huge } }
@@ -163,7 +169,9 @@ local strata_table = table_of({ "data", "relevant rows", "lists", "nDCG@1", "nDC
 -- AUC must lie strictly between 0 and 1.
 local function clamped(auc) return math.min(math.max(auc, 0.01), 0.99) end
 local exchanged, swapped, made = {}, mean_curve(first.thinned), {}
-local function add(ranker, shape, auc, y) exchanged[#exchanged + 1] = { ranker, shape, auc, y[1], y[5], y[10], y[10] - y[1] } end
+local function add(ranker, shape, auc, y)
+  exchanged[#exchanged + 1] = { ranker, shape, auc, y[1], y[5], y[10], y[10] - y[1] }
+end
 add("trained", first.title, first.auc, apart[first].y)
 add("trained on " .. first.title, other.title, first.thinned.auc, swapped)
 add("trained", other.title, other.auc, apart[other].y)
@@ -174,7 +182,8 @@ for _, ranker in ipairs{ first, other } do
     add("made, as good as " .. ranker.title, shape.title, clamped(ranker.auc), y)
   end
 end
-local exchange = table_of({ "ranker", "lists of the shapes of", "AUC", "nDCG@1", "nDCG@5", "nDCG@10", "change" }, exchanged)
+local exchange = table_of({ "ranker", "lists of the shapes of", "AUC", "nDCG@1", "nDCG@5", "nDCG@10", "change" },
+  exchanged)
 
 local function line(name, y, color, style) return { name = name, y = y, color = color, style = style } end
 local function panel(title, series, ylabel)
@@ -191,7 +200,8 @@ end
 local panels = { columns = 3, width = 1120, height = 620, title = figure.title(args),
   panel("a. trained and random", { line(first.title, apart[first].y, 1), line(other.title, apart[other].y, 2),
     line("random", apart[first].chance, 1, "dashed"), line("random", apart[other].chance, 2, "dashed") }),
-  panel("b. lists with fewer than k relevant rows", { line(first.title, apart[first].fewer, 1), line(other.title, apart[other].fewer, 2) },
+  panel("b. lists with fewer than k relevant rows",
+    { line(first.title, apart[first].fewer, 1), line(other.title, apart[other].fewer, 2) },
     "share of lists"),
   panel("c. one ranker, two shapes of lists", { line("as they are", apart[first].y, 1), line("thinned", swapped, 2) }),
   panel("d. " .. first.title, strata_lines(first)), panel("e. " .. other.title, strata_lines(other)) }
@@ -222,15 +232,17 @@ shapes of %s, go from %.4f at k = 1 to %.4f at k = 10 (panel c). Made rankers pu
 probability, the AUC of the trained ranker (panel f). Random rankings (dashed in panel a, in closed form) stay level while all
 lists have k relevant rows, and rise then. Lists without relevant rows, or with nothing else, are left out; tied rows count as
 the mean over their orders.]]):format(first.title, 100 * a.fewer[10], a.y[10] - a.y[1], a.with,
-  a.without, other.title, 100 * b.fewer[10], b.y[10] - b.y[1], b.with, b.without, first.title, other.title, swapped[1], swapped[10])
+  a.without, other.title, 100 * b.fewer[10], b.y[10] - b.y[1], b.with, b.without, first.title, other.title, swapped[1],
+  swapped[10])
 local answer = ([[
 
 So both have a part. The shapes of the lists decide where nDCG@k can fall at all: on those of %s, every ranker rises. That it
 does fall on %s, is the trained ranker's doing: it is surer at its top ranks than further down. Its first row is relevant in %.1f
-%% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(other.title,
-  first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
+%% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(
+  other.title, first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
 return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
   figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1)),
   figure.named("Lists by their number of relevant rows", strata_table, cells_of(1)),
   figure.named("Rankers and shapes exchanged", exchange,
-    intervals.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$" or row[2]] end)))
+    intervals.cells(nil,
+      function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$" or row[2]] end)))

@@ -10,7 +10,8 @@ local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.
 local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
 local silence = dofile(here .. "silence.lua")
 
-local args = runs.args(figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
+local args = runs.args(
+  figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
   { without = { "recipe" } })
 local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
@@ -60,9 +61,12 @@ for _, nsr in ipairs(set.values) do
 end
 for i, p in pairs(protocol.correct(ps)) do rows[i][6] = p end
 local learning = mr.table{
-  columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1", "at the end", "users" },
-  rows = rows, formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g", ["silent at start"] = "%.3f",
-    ["after 1"] = "%.3f", ["at the end"] = "%.3f" }, mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
+  columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1",
+    "at the end", "users" },
+  rows = rows,
+  formats = { nDCG = "%.4f", ["sd of folds"] = "%.4f", change = "%+.4f", ["p, Holm"] = "%.2g",
+    ["silent at start"] = "%.3f", ["after 1"] = "%.3f", ["at the end"] = "%.3f" },
+  mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
 }
 
 -- The second table has, for each NSR and metric, the value of the distribution function of random rankings at which
@@ -72,7 +76,8 @@ for _, nsr in ipairs(set.values) do
   for _, loss in ipairs(runs.losses) do
     local found = scores.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss)
     local d = mr.bounds.distribution_of(mr.tensor(found, { dtype = "float64" }))
-    starting[#starting + 1] = { nsr, runs.title_of[loss], d:quantile(0.1), d:quantile(0.5), d:quantile(0.9), d:cdf(1e-6) }
+    starting[#starting + 1] = { nsr, runs.title_of[loss], d:quantile(0.1), d:quantile(0.5), d:quantile(0.9),
+      d:cdf(1e-6) }
   end
 end
 local places = mr.table{ columns = { "NSR", "metric", "10 %", "median", "90 %", "share below 1e-6" }, rows = starting,
@@ -80,11 +85,13 @@ local places = mr.table{ columns = { "NSR", "metric", "10 %", "median", "90 %", 
 
 -- The figure shows at which value of their distribution function lists start (upper panels), and the share of lists
 -- without a gradient by epoch (lower panels).
-local panels = { columns = #set.values, title = figure.title(args), width = math.max(500, 330 * #set.values), height = 560 }
+local panels = { columns = #set.values, title = figure.title(args), width = math.max(500, 330 * #set.values),
+  height = 560 }
 for _, nsr in ipairs(set.values) do
   local series = {}
   for i, loss in ipairs(runs.losses) do
-    series[i] = { name = runs.title_of[loss], values = scores.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss) }
+    series[i] = { name = runs.title_of[loss],
+      values = scores.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss) }
   end
   panels[#panels + 1] = mr.plot.ecdf{ series = series, title = ("NSR %d"):format(nsr), xlabel = "F at equal scores",
     ylabel = "share of lists", xrange = { 0, 1 }, legend = "legend" }
@@ -96,8 +103,8 @@ for _, nsr in ipairs(set.values) do
     series[i] = { name = title_of(bound), x = mr.arange(0, #share - 1), y = share, color = i }
   end
   table.remove(series, 1)
-  panels[#panels + 1] = mr.plot.lines{ series = series, xlabel = "epoch", ylabel = "share without gradient", yrange = { 0, 1 },
-    legend = "legend" }
+  panels[#panels + 1] = mr.plot.lines{ series = series, xlabel = "epoch", ylabel = "share without gradient",
+    yrange = { 0, 1 }, legend = "legend" }
 end
 
 return figure.finish(args, mr.plot.facets(panels), [[
