@@ -1,4 +1,5 @@
--- The class of models: named parameters, buffers, and the forward pass of a definition.
+-- The class mr.Model: a model has named parameters, buffers, and a forward pass, a function that computes the scores of
+-- a batch.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local gradcheck = require "moonrank.gradcheck"
@@ -18,8 +19,8 @@ local function described(x)
   return check.is_tensor(x) and ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype) or type(x)
 end
 
--- Returns the object that `forward` gets as self: parameters and buffers by name, and `options`. Only buffers may be
--- assigned.
+-- Returns the object that a model's function `forward` gets as self. Its fields are the parameters and buffers by name,
+-- and `options`. Only fields that are buffers may be assigned.
 local function view_of(model)
   local fixed, buffers = { options = model.config }, model._buffers
   for i, name in ipairs(model._names) do fixed[name] = model._parameters[i] end
@@ -34,7 +35,8 @@ local function view_of(model)
       check.fail("model %s: '%s' is not a buffer, and forward may assign only buffers", model.kind, tostring(name))
     end
     if described(value) ~= described(buffer) then
-      check.fail("model %s: buffer '%s' was set to %s, expected %s", model.kind, name, described(value), described(buffer))
+      check.fail("model %s: buffer '%s' was set to %s, expected %s", model.kind, name, described(value),
+        described(buffer))
     end
     buffers[name] = value:detach()
   end
@@ -42,15 +44,16 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
--- Returns the names of the fields of a batch that a model needs. For a model defined in a script, only the option
--- `inputs` tells that it needs features.
+-- Returns the names of the fields of a batch that a model needs. A model that a script defined needs features if it has
+-- an option `inputs`; its other needs are not known.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
 end
 
----Makes a model from a definition.
----@param definition table  checked
+---Makes a model from its definition (functions such as forward), its options, parameters and
+---buffers.
+---@param definition table  an mr.models.Definition that was checked
 ---@param config table      options of the model
 ---@param names string[]    names of the parameters, in order
 ---@param parameters mr.Tensor[]
@@ -60,16 +63,22 @@ function M.new(definition, config, names, parameters, buffers)
   for i, parameter in ipairs(parameters) do parameters[i] = parameter:requires_grad() end
   local repeats = definition.repeats
   local model = setmetatable({
-    kind = definition.name, config = config, repeats = type(repeats) == "function" and repeats(config) or repeats == true,
-    _definition = definition, _names = names, _parameters = parameters, _buffers = buffers, _view = false,
+    kind = definition.name,
+    config = config,
+    repeats = type(repeats) == "function" and repeats(config) or repeats == true,
+    _definition = definition,
+    _names = names,
+    _parameters = parameters,
+    _buffers = buffers,
+    _view = false,
     _reads = reads(definition, config),
   }, Model)
   model._view = view_of(model)
   return model
 end
 
----Returns true if `penalty` or `constrain` of a model of the library does nothing, because its
----definition has none.
+---Returns true if the method `penalty` or `constrain` of an mr.Model does nothing, because the
+---model has no penalty or no constraint.
 ---@param model any
 ---@param method "penalty"|"constrain"
 ---@return boolean
@@ -78,12 +87,14 @@ function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
----Raises an error if a batch lacks something that a model reads.
+---Raises an error if a batch lacks a field that the model needs, such as `features`.
 ---@param kind string        kind of the model, for messages
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 function M.check_batch(kind, batch, needed)
-  if type(batch) ~= "table" then check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch)) end
+  if type(batch) ~= "table" then
+    check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch))
+  end
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
     if not is_there(rawget(batch, name)) and not is_there(check.field(batch, name)) then
@@ -92,7 +103,8 @@ function M.check_batch(kind, batch, needed)
   end
 end
 
--- Raises an error unless a script's forward pass returned one score per row, with the parameters' dtype.
+-- Raises an error unless the function `forward` of a model that a script defined returned one score per row, with the
+-- parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
   if not check.is_tensor(scores) then
@@ -100,8 +112,8 @@ local function check_scores(self, scores, batch)
   end
   local found, first = scores:shape(), self._parameters[1]
   if #found ~= 1 or found[1] ~= rows then
-    check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "), rows,
-      scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
+    check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "),
+      rows, scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
   if scores.dtype ~= first.dtype then
     check.fail("%s: forward returned scores of type %s, expected %s", where, scores.dtype, first.dtype)
@@ -111,8 +123,8 @@ local function check_scores(self, scores, batch)
   end
 end
 
----Returns one score per row of the batch, differentiable in the parameters. The result of a
----script's forward pass is checked.
+---Returns one score per row of the batch, differentiable in the parameters. If a script defined the
+---model, the number and type of the scores are checked.
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
@@ -123,11 +135,12 @@ function Model:__call(batch)
   return scores
 end
 
----Returns true if the model is one of mr.models, which a script may have defined.
+---Returns true if `model` is an mr.Model: made by a function of mr.models, also one that a script
+---defined with mr.models.define.
 function M.is(model) return getmetatable(model) == Model end
 
----Returns a function that scores batches without checking them. A model that a script defined is returned as it is,
----because its result must be checked.
+---Returns a function that scores batches like the model, but does not check the batch, to save
+---time. A model that a script defined is returned unchanged, because its scores must be checked.
 ---@param model mr.Model
 ---@return fun(batch: mr.Batch): mr.Tensor
 function M.unchecked(model)
@@ -136,14 +149,15 @@ function M.unchecked(model)
   return function(batch) return definition.forward(model._view, batch) end
 end
 
----Returns the tensors that training updates.
+---Returns the model's parameters: a table of the tensors that training updates.
 ---@return mr.Tensor[]
 ---Example: `#mr.models.mlp{inputs = 3, hidden = {2}}:parameters()   --> 4`
 function Model:parameters() return { table.unpack(self._parameters) } end
 
----Applies the model's constraint to its parameters, such as the ball of mr.models.cml. mr.fit calls
----it after every step. A model without a constraint does not change.
----@return mr.Model  itself
+---Applies the model's constraint to its parameters; mr.models.cml moves points back into a ball,
+---for example. mr.fit calls this method after every step. A model without a constraint does not
+---change.
+---@return mr.Model  the model
 ---Example: `mr.models.cml{users = 1, items = 1}:constrain().kind   --> cml`
 function Model:constrain()
   local constrain = self._definition.constrain
@@ -155,8 +169,8 @@ function Model:constrain()
   return self
 end
 
----Returns the penalty that mr.fit adds to the loss of a batch, such as that of
----mr.models.cml{covariance = 0.1}; nil for a model without a penalty.
+---Returns the penalty that mr.fit adds to the loss of a batch, such as the covariance penalty of
+---mr.models.cml; nil for a model without a penalty.
 ---@param batch mr.Batch
 ---@return mr.Tensor?
 ---Example: `mr.models.linear{inputs = 2}:penalty{}   --> nil`
@@ -167,7 +181,8 @@ function Model:penalty(batch)
   return penalty(self._view, batch) or nil
 end
 
----Returns the buffers by name: tensors that forward keeps from batch to batch.
+---Returns the model's buffers by name: tensors that are not trained, but that forward changes from
+---batch to batch, such as running means.
 ---@return table<string, mr.Tensor>
 ---Example: `next(mr.models.linear{inputs = 2}:buffers())   --> nil`
 function Model:buffers()
@@ -176,12 +191,12 @@ function Model:buffers()
   return copy
 end
 
--- Replaces buffers by tensors of the same names and sizes, such as those that :buffers returned.
+-- Replaces the model's buffers by tensors with the same names and sizes, such as model:buffers() returned before.
 function Model:_put_buffers(buffers)
   for name, buffer in pairs(buffers) do self._buffers[name] = buffer end
 end
 
----Returns parameters and buffers by name, as a saved file has them.
+---Returns the names and the tensors of all parameters and buffers, in the order of a saved file.
 ---@return string[] names
 ---@return mr.Tensor[] values
 ---Example:
@@ -197,8 +212,8 @@ function Model:state()
   return names, values
 end
 
----Returns copies of the current parameters and buffers, for :restore. If an optimizer updates a
----tensor row by row, a row is copied when it changes.
+---Returns copies of the current parameters and buffers, which model:restore accepts. If an
+---optimizer updates only some rows of a tensor per step, a row is copied only when it changes.
 ---@param into? table  an earlier snapshot, which is overwritten
 ---@return table
 function Model:snapshot(into)
@@ -208,14 +223,14 @@ function Model:snapshot(into)
   return copies
 end
 
----Restores the values of a snapshot.
+---Sets the parameters and buffers to the values that model:snapshot copied.
 ---@param snapshot table
 function Model:restore(snapshot)
   for i, parameter in ipairs(self._parameters) do core.restore(parameter, snapshot[i]) end
   self:_put_buffers(snapshot.buffers)
 end
 
--- Replaces every parameter and buffer by the result of `change` for it.
+-- Replaces every parameter and every buffer of the model by the tensor that `change` returns for it.
 local function converted(self, change)
   for i, parameter in ipairs(self._parameters) do self._parameters[i] = change(parameter:detach()):requires_grad() end
   for name, buffer in pairs(self._buffers) do self._buffers[name] = change(buffer) end
@@ -224,9 +239,10 @@ local function converted(self, change)
   return self
 end
 
----Replaces parameters and buffers by other tensors of the same sizes, on the device where they are.
----@param by_name table<string, mr.Tensor>  all parameters and buffers
----@return mr.Model  itself
+---Replaces all parameters and buffers of the model by copies of other tensors of the same sizes.
+---The model stays on its device.
+---@param by_name table<string, mr.Tensor>  a tensor for each parameter and buffer
+---@return mr.Model  the model
 function Model:put(by_name)
   for i, name in ipairs(self._names) do
     self._parameters[i] = by_name[name]:to(self._parameters[i].device):requires_grad()
@@ -236,23 +252,30 @@ function Model:put(by_name)
   return self
 end
 
----Moves the model to a device. Optimizers that were made before keep the old parameters.
+---Moves the model's parameters and buffers to a device. An optimizer that was made before this call
+---still updates the old parameters.
 ---@param device string  "cpu" or "cuda"
----@return mr.Model  itself
+---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:to("cpu"):size()   --> 3`
 function Model:to(device) return converted(self, function(x) return x:to(device) end) end
 
----Converts parameters and buffers to float64. Optimizers that were made before keep the old
----parameters.
----@return mr.Model  itself
+---Converts the model's parameters and buffers to float64. An optimizer that was made before this
+---call still updates the old parameters.
+---@return mr.Model  the model
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
 
----Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in float64.
+---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in
+---float64. Returns the largest error.
 ---@param batch mr.Batch
 ---@param options? mr.GradcheckOptions
 ---@return number  the largest error of a parameter
----Example: `mr.models.linear{inputs = 2, dtype = "float64"}:gradcheck{lists = mr.lists{{1, 0}}, features = mr.normal({2, 2}, {dtype = "float64"})} < 1e-6   --> true`
+---Example:
+---```lua
+---local model = mr.models.linear{inputs = 2, dtype = "float64"}
+---local features = mr.normal({2, 2}, {dtype = "float64"})
+---model:gradcheck{lists = mr.lists{{1, 0}}, features = features} < 1e-6   --> true
+---```
 function Model:gradcheck(batch, options)
   M.check_batch(self.kind, batch, self._reads)
   local worst = 0
@@ -271,17 +294,17 @@ function Model:gradcheck(batch, options)
   return worst
 end
 
----Returns the k items with the highest scores for a user, or for all users. The model must be one
----of users and items. Ties go to the lower item number. `seen` holds what users had before:
----ratings, a part of a fold, a fold (its training part), or several of these. `known` says which of
----these items are left out: "rated" (default) all rated items, "relevant" only relevant items,
----"none" no items. `names` are printed beside the items.
+---Returns the k items with the highest scores for a user, or for all users. The model must score
+---users and items. With equal scores, the item with the lower number comes first. `seen` has the
+---items that users already know: ratings, a part of a fold, a fold (its training part), or a table
+---of these. `known` says which items of `seen` are left out: "rated" (default) all rated items,
+---"relevant" only relevant items, "none" no items. `names` are printed beside the items.
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example: `#mr.models.mf{users = 2, items = 30, factors = 4}:recommend{user = 1, k = 3}:of(1)   --> 3`
 function Model:recommend(options) return recommend.recommend(self, options) end
 
----Returns the number of entries of all parameters.
+---Returns the total number of entries (numbers) in all parameters of the model.
 ---Example: `mr.models.mlp{inputs = 3, hidden = {2}}:size()   --> 11`
 function Model:size()
   local n = 0
@@ -289,7 +312,8 @@ function Model:size()
   return n
 end
 
----Returns the shortest text of an option that is read back as the same value.
+---Returns the text of an option's value in a saved file. A number is written with as few digits as
+---reading it back exactly requires.
 ---@param value any
 ---@return string
 function M.written(value)
@@ -303,12 +327,14 @@ local function options_text(config)
   local parts = {}
   for _, name in ipairs(check.names(config)) do
     local value = config[name]
-    parts[#parts + 1] = ("%s = %s"):format(name, type(value) == "table" and "{" .. table.concat(value, ", ") .. "}" or tostring(value))
+    parts[#parts + 1] = ("%s = %s"):format(name,
+      type(value) == "table" and "{" .. table.concat(value, ", ") .. "}" or tostring(value))
   end
   return core.safe_text(table.concat(parts, ", "))
 end
 
--- Returns the options, and a line for each parameter and buffer: name, sizes, number of entries.
+-- Returns the model as text: its options, and one line for each parameter and buffer with name, sizes and number of
+-- entries.
 function Model:__tostring()
   local lines = { ("%s{%s}, %d parameters"):format(self.kind, options_text(self.config), self:size()) }
   local names, values = self:state()
@@ -319,19 +345,23 @@ function Model:__tostring()
   end
   for i, row in ipairs(rows) do
     local mark = i > #self._names and "  buffer" or ""
-    lines[#lines + 1] = ("  %-" .. widths[1] .. "s  %-" .. widths[2] .. "s  %" .. widths[3] .. "s%s"):format(row[1], row[2], row[3], mark)
+    lines[#lines + 1] = ("  %-" .. widths[1] .. "s  %-" .. widths[2] .. "s  %" .. widths[3] .. "s%s"):format(row[1],
+      row[2], row[3], mark)
   end
   return table.concat(lines, "\n")
 end
 
----Writes the parameters and the configuration to a safetensors file, whole or not at all. Its
----folder is made. An existing file is replaced if it is also a model; any other file is an error
----and is not changed. If `path` is a link, this applies to the file that it leads to.
+---Saves the model's parameters, buffers and options to a safetensors file, completely or not at
+---all. The folder of the file is created if necessary. An existing file is replaced if it is a
+---saved model; any other existing file is an error and is not changed. If `path` is a symbolic
+---link, the file that the link leads to is replaced.
 ---@param path string
 function Model:save(path)
   local names, values = self:state()
   local keys, texts = { "kind" }, { self.kind }
-  for _, name in ipairs(check.names(self.config)) do keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name]) end
+  for _, name in ipairs(check.names(self.config)) do
+    keys[#keys + 1], texts[#texts + 1] = name, M.written(self.config[name])
+  end
   core.make_folder(path)
   core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
 end

@@ -1,5 +1,5 @@
--- Options of models: shared options, options of models that scripts define, and the text of an option in a model's
--- file.
+-- Options of models: declarations that several models share, options of models that scripts define, and conversion of
+-- option values from the text in a saved file.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"
@@ -11,10 +11,10 @@ local dtype = { "dtype", "string", default = "float32", choices = { "float32", "
   help = "type of the parameters" }
 local common = { seed = seed, dtype = dtype }
 
----Options of every model.
+---Declares the options that every model has: `seed` and `dtype`.
 M.common = options.unlisted("models", { seed, dtype })
 
----Options of models of users and items.
+---Declares the options of models that score users and items: `users`, `items` and `factors`.
 M.of_pairs = options.unlisted("models of users and items", {
   { "users", "integer", required = true, least = 1, also = { "n_users", "num_users" }, help = "number of users" },
   { "items", "integer", required = true, least = 1, also = { "n_items", "num_items" }, help = "number of items" },
@@ -43,10 +43,11 @@ function M.activation(default, help)
     help = help or "activation of the hidden layers" }
 end
 
----Types of options that `required` of a script's definition may name.
+---Types that a script can give to the required options of a model that it defines
+---(mr.models.define).
 M.types = { "integer", "number", "string", "boolean", "integers" }
 
----Returns true if the value is a list of integers without gaps or named fields.
+---Returns true if the value is a table of integers with the keys 1, 2, ... and no other keys.
 ---@param value any
 ---@return boolean
 ---Example: `require("moonrank.models.options").are_integers{1, 0.5}   --> false`
@@ -58,7 +59,8 @@ function M.are_integers(value)
   return true
 end
 
----Raises an error if the file of a model could not hold the value of an option.
+---Raises an error if the value of a model's option cannot be saved in a model file. Numbers, texts,
+---booleans and lists of integers can be saved.
 ---@param where string
 ---@param name string
 ---@param value any
@@ -71,10 +73,11 @@ function M.check_storable(where, name, value)
     kind == "number" and tostring(value) or kind == "string" and ("'%s'"):format(core.safe_text(value)) or "a " .. kind)
 end
 
--- Returns the type of an option that has this default value: "number" also for an integer default.
+-- Returns the type of an option whose default value is `default`. A default that is an integer gives the type "number".
 local function type_of_default(default) return type(default) == "table" and "integer[]" or type(default) end
 
--- Returns the declaration row of an option of a script's definition. An option with a default is not required.
+-- Returns the declaration of an option of a model that a script defines. The option is required unless it has a
+-- default.
 local function row_of(name, required, default)
   local row = { help = "" }
   if common[name] then
@@ -89,7 +92,8 @@ local function row_of(name, required, default)
   return row
 end
 
----Returns the options of a model that a script defines, including the common ones.
+---Returns the declaration of all options of a model that a script defines, including `seed` and
+---`dtype`, which every model has.
 ---@param where string
 ---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
 ---@return mr.options.Declaration
@@ -113,8 +117,8 @@ function M.of_definition(where, definition)
   return options.unlisted(where, rows)
 end
 
----Returns the value of an option from its text in a file; the text itself if it has no value of the
----option's type.
+---Converts the text of an option in a saved file to a value of the option's type. A text that is
+---not a number, for an option that is one, is returned unchanged.
 ---@param text string
 ---@param row? mr.options.Row
 ---@return any

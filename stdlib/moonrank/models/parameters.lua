@@ -1,9 +1,11 @@
--- Checks and orders the named parameters that a model's definition returns.
+-- Checks the named tensors that the function `parameters` or `buffers` of a model's definition returned, and puts them
+-- in order.
 local check = require "moonrank.check"
 
 local M = {}
 
--- Returns the names of `tensors` in the given order, which must contain each name once. Without `order`, sorts them.
+-- Returns the names of `tensors` in the order `order`, which must contain each name once. Without `order`, the names
+-- are sorted.
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
@@ -27,7 +29,8 @@ local function ordered(where, tensors, order)
   return names
 end
 
----Returns names and tensors in order. Wrong names or values raise an error.
+---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
+---for a name that is not a text, a value that is not a tensor, or a tensor with two names.
 ---@param where string
 ---@param tensors any      tensors by name
 ---@param order? string[]
@@ -48,7 +51,7 @@ function M.listed(where, tensors, order)
   return names, values
 end
 
----Raises an error unless all parameters have the same floating point type and the same device.
+---Raises an error unless all tensors have the same floating point type and are on the same device.
 ---@param where string
 ---@param names string[]
 ---@param values mr.Tensor[]

@@ -1,4 +1,4 @@
--- Recommendations: the k items of the full catalogue with the highest scores for a user.
+-- Recommendations: for each user, the k items with the highest scores of a model, among all items of the catalogue.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -15,7 +15,7 @@ local M = {}
 ---@field candidates string description of the ranked items and of those that were left out
 local Recommendations = check.class("mr.Recommendations")
 
----Returns the items of one user, best first.
+---Returns the items that are recommended to one user, best first, and their scores.
 ---@param user integer
 ---@return integer[] items
 ---@return number[] scores
@@ -35,7 +35,7 @@ function Recommendations:of(user)
   check.fail("there are no recommendations for user %s", tostring(user))
 end
 
--- Returns a table with a row per item of the first `count` users.
+-- Returns a table with one row for each item that is recommended to one of the first `count` users.
 local function table_of(self, count)
   local users, sizes, at, rows = core.integers(self.users), core.integers(self.sizes), 0, {}
   local shown = 0
@@ -52,7 +52,8 @@ local function table_of(self, count)
   return tables.new{ columns = columns, formats = { score = "%.4f" }, rows = rows }
 end
 
----Returns a table with a row per item: user, rank, item, score, and the item's name if it has one.
+---Returns a table with one row for each recommended item of each user: user, rank, item, score, and
+---the item's name if names were given.
 ---@return mr.Table
 ---Example:
 ---```lua
@@ -63,8 +64,8 @@ function Recommendations:table() return table_of(self, self.users:numel()) end
 
 tables.add_exports(Recommendations)
 
----Plots to how many users each item is recommended, the most often recommended items first. A steep
----fall means that all users get the same few items.
+---Plots the number of users to whom each item is recommended, with the most often recommended items
+---first. A steep fall means that all users get the same few items.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 function Recommendations:plot(options)
@@ -77,7 +78,7 @@ function Recommendations:plot(options)
   return require("moonrank.plot").lines(o)
 end
 
-local most_shown = 10  -- number of users that are printed
+local most_shown = 10  -- largest number of users whose recommendations are printed by tostring
 
 function Recommendations:__tostring()
   local count = self.users:numel()
@@ -86,7 +87,8 @@ function Recommendations:__tostring()
   return text .. "\n" .. self.candidates
 end
 
--- Returns the number of users or items, from the options or from the model.
+-- Returns the number of users or items: the option `name` ("users" or "items") of recommend, or else the number of the
+-- model.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
   if math.type(value) ~= "integer" or value < 1 then
@@ -96,7 +98,8 @@ local function number_of(model, o, name)
   return value
 end
 
--- Returns `given` if it is a dataset or ratings, and the training part of a fold.
+-- Returns the ratings or the dataset whose items a user already knows: `given` itself, or its training part if `given`
+-- is a fold.
 local function part_of(given, what)
   if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
@@ -106,14 +109,15 @@ local function part_of(given, what)
     .. "table of these", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- Returns the parts in the option `seen`, which is one part or a list of parts.
+-- Returns the option `seen` as a table of ratings and datasets. A script may pass one of them, a fold, or a table of
+-- several.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
   for key in pairs(seen) do
     if math.type(key) ~= "integer" or key < 1 or key > #seen then
-      check.fail("recommend: seen has the field '%s', expected a fold, a part, ratings or a list of them, as {fold.train, fold.valid}",
-        tostring(key))
+      check.fail("recommend: seen has the field '%s', expected a fold, a part, ratings or a list of them, as "
+        .. "{fold.train, fold.valid}", tostring(key))
     end
   end
   local parts = {}
@@ -121,13 +125,14 @@ local function parts_of(seen)
   return parts
 end
 
--- Returns the names of the users and items of a dataset or of ratings, or nil.
+-- Returns the names that users and items of a dataset or of ratings have in the file; nil if there are no names.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
 end
 
--- Returns the number of the user whose name in the file is `o.user`. The names are those of the first part in `seen`.
+-- Returns the number of the user whose name in the file is `o.user`. The names are taken from the first dataset or
+-- ratings in the option `seen`.
 local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)
@@ -157,7 +162,8 @@ local function check_options(o, users, items)
   end
 end
 
--- Counts, in words, the user-item pairs that were left out for the users who got recommendations.
+-- Returns a sentence with the number of user-item pairs that were not recommended because the user already knows the
+-- item. Only users who got recommendations are counted.
 local function left_out_words(o, known, chosen, items)
   if o.seen == nil then return ("candidates: all %d items; without seen no item is left out"):format(items) end
   return ("candidates: all %d items; known = %s leaves out %d user-item pairs that are in seen"):format(items, o.known,
@@ -176,27 +182,31 @@ local recommend_options = declare("mr.RecommendOptions", {
   { "names", "string[]", help = "names of the items, for printing" },
 })
 
----Returns the k items with the highest scores for a user, or for all users. Ties go to the lower
----item number. `seen` holds what users had before: ratings, a part of a fold, or several of these.
----A fold stands for its training part. `known` says which of these items are left out: "rated"
----(default) all rated items, also below the threshold; "relevant" only relevant items; "none" no
----items. A part of a fold includes ratings that are in none of its lists, like fold:evaluate.
----`user` is a number or, with `seen`, the name in the file.
----@param model mr.Model  a model of users and items
+---Returns the k items with the highest scores for a user, or for all users. With equal scores, the
+---item with the lower number comes first. `seen` has the items that users already know: ratings, a
+---part of a fold, a fold (its training part), or a table of these. `known` says which items of
+---`seen` are left out: "rated" (default) all rated items, also with ratings below the threshold of
+---relevance; "relevant" only relevant items; "none" no items. A part of a fold includes ratings
+---that are in none of its lists, like in fold:evaluate. `user` is a number or, with `seen`, the
+---user's name in the file.
+---@param model mr.Model  a model that scores users and items
 ---@param options? mr.RecommendOptions
 ---@return mr.Recommendations
 ---Example:
 ---```lua
 ---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4)
 ---local model = mr.models.popularity{fold = ratings:folds{k = 3}[1]}
----#model:recommend{user = 2, k = 90, seen = ratings}:of(2) < #model:recommend{user = 2, k = 90, seen = ratings, known = "relevant"}:of(2)   --> true
+---local unrated = model:recommend{user = 2, k = 90, seen = ratings}
+---local not_relevant = model:recommend{user = 2, k = 90, seen = ratings, known = "relevant"}
+---#unrated:of(2) < #not_relevant:of(2)   --> true
 ---```
 function M.recommend(model, options)
   local candidates = require "moonrank.data.candidates"
   local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)
-  local seen, nothing = known_items.of("recommend", parts_of(o.seen), o.known, users, items), known_items.nothing(users, items)
+  local seen, nothing =
+    known_items.of("recommend", parts_of(o.seen), o.known, users, items), known_items.nothing(users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
   candidates.blocks(chosen, items, device, function(block)

@@ -1,4 +1,4 @@
--- Definitions of models by name: those of the library and those of scripts.
+-- The registry of model definitions by name: models of Moonrank, and models that scripts define.
 local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -11,10 +11,10 @@ local room = require "moonrank.system.room"
 
 local M = {}
 
-local known = {}  -- definitions of models by name
+local known = {}  -- all definitions of models by name, such as "mf"; those of Moonrank and of scripts
 
--- Declared options of each definition. They are kept outside the definition, because studies compare definitions as the
--- script wrote them.
+-- For each definition of a model, the declaration of its options. It is not a field of the definition, because studies
+-- compare definitions exactly as the script wrote them.
 local options_by_definition = setmetatable({}, { __mode = "k" })
 
 local definition_options = declare("mr.models.Definition", {
@@ -40,10 +40,12 @@ local definition_options = declare("mr.models.Definition", {
     help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch; not with buffers" },
 })
 
--- Raises an error if a script passes an option to a definition that declares no options, a frequent mistake in new
--- definitions.
+-- Raises an error if a script passes an option to a model that it defined without any options. The error shows how to
+-- declare the option, because forgetting this is a frequent mistake.
 local function check_declared(where, definition, given)
-  if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then return end
+  if definition.built_in or next(definition.required) or next(definition.options) or type(given) ~= "table" then
+    return
+  end
   for name in pairs(given) do
     if name ~= "seed" and name ~= "dtype" then
       check.fail("%s: option %s is not declared. Pass `required = {%s = \"integer\"}` to mr.models.define, or "
@@ -52,7 +54,8 @@ local function check_declared(where, definition, given)
   end
 end
 
--- Checks the options of a model and fills in defaults. Lists among them are copied for the model.
+-- Checks the options of a model and fills in defaults. An option that is a list is copied, so that a later change of
+-- the script's table does not change the model.
 local function options_of(definition, given)
   local where = "mr.models." .. definition.name
   check_declared(where, definition, given)
@@ -106,13 +109,14 @@ local function checked(name, given)
   return definition
 end
 
--- Registers a definition, and returns the function that makes its models.
+-- Registers a definition of a model under a name. Returns the constructor: a function from options to a model.
 local function maker(name, definition, declared)
   known[name], options_by_definition[definition] = definition, declared
   return function(options) return make(definition, options) end
 end
 
----Adds a script's definition and returns the function that makes its models.
+---Checks and registers a model definition of a script. Returns the constructor: a function from
+---options to a model.
 ---@param name string
 ---@param given mr.models.Definition
 ---@return fun(options?: table): mr.Model
@@ -124,8 +128,8 @@ function M.define(name, given)
   return maker(name, definition, declared)
 end
 
----Adds a model of the library and returns the function that makes its models. Its scores are not
----checked, and scripts cannot use its name.
+---Registers a model definition of Moonrank. Returns the constructor: a function from options to a
+---model. Scores of the model are not checked, and scripts cannot define a model with the same name.
 ---@param name string
 ---@param definition table  like mr.models.Definition, but `options` is the declaration of all options
 ---@return fun(options?: table): mr.Model
@@ -134,10 +138,11 @@ function M.built_in(name, definition)
   return maker(name, definition, definition.options)
 end
 
----Returns true if a script defined a model of this name.
+---Returns true if a script defined a model with the name `name`.
 function M.of_script(name) return known[name] ~= nil and not known[name].built_in end
 
--- Replaces the tensors of a new model by those of a file.
+-- Replaces the parameters and buffers of a new model by tensors from a file. Missing tensors, and other sizes or types,
+-- are errors.
 local function fill(made, by_name)
   local names, values = made:state()
   for i, name in ipairs(names) do
@@ -152,8 +157,9 @@ local function fill(made, by_name)
   return made
 end
 
----Restores a model from the contents of its file. The size of the file limits the size of the
----tensors that are allocated before they are replaced.
+---Makes a model from the contents of its saved file: first with initial parameters, which tensors
+---of the file then replace. The size of the file limits how much memory the initial parameters can
+---take.
 ---@param texts table<string, string>     kind and options of the model
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Model

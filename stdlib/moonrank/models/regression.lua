@@ -1,5 +1,5 @@
 -- Linear models that are solved without mr.fit: least squares with penalties, and logistic regression of rows and of
--- pairs. Each function computes the solution in float64 and returns it as an mr.models.linear.
+-- pairs. Each function computes the weights in float64 and returns an mr.models.linear with these weights.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -10,8 +10,8 @@ local M = {}
 
 local function columns_of(_, p) return p end
 
--- Raises an error if memory is too small: the solvers keep a few copies of the features, and square matrices with
--- side(rows, columns) rows.
+-- Raises an error if memory is too small for the solver, which needs a few copies of the features and several square
+-- matrices with side(rows, columns) rows.
 local function check_memory(where, features, side)
   local n, p = #features, features:size(2)
   local bytes = 8 * (4 * n * p + 8 * side(n, p) ^ 2)
@@ -30,7 +30,8 @@ local intercept = { "intercept", "boolean", default = true, also = { "fit_interc
 local dtype = { "dtype", "string", default = "float32", choices = { "float32", "float64" },
   help = "type of the model; the solution is computed in float64" }
 
--- Checks the options, and returns them with the features and grades of the training part in float64.
+-- Checks the options of a regression. Returns the options, and the features and the grades of the dataset `train` in
+-- float64.
 local function begun(where, options, declared, side)
   local o = declared:read(where, options)
   local lists, features = o.train.lists, check.field(o.train, "features")
@@ -45,7 +46,7 @@ local function begun(where, options, declared, side)
   return o, features:to("cpu"):double(), lists.relevance:to("cpu"):double()
 end
 
--- Makes the linear model of these weights, a list of numbers.
+-- Makes an mr.models.linear with the given weights (a table of numbers) and bias.
 local function linear(o, weights, bias)
   local model = require("moonrank.models").linear{ inputs = #weights, dtype = o.dtype }
   return model:put{
@@ -54,7 +55,8 @@ local function linear(o, weights, bias)
   }
 end
 
--- Subtracts the means from features and grades, so that no intercept has to be solved for. Also returns the means.
+-- Returns features and grades minus their means, so that the regression needs no intercept, and also the means. With
+-- `intercept = false`, nothing is subtracted.
 local function centred(o, x, y)
   if not o.intercept then return x, y, core.full({ x:size(2) }, 0, "float64", "cpu"), 0 end
   local mean_x, mean_y = x:mean(1), y:mean():item()
@@ -68,13 +70,17 @@ end
 
 local ridge_options = declare("mr.models.RidgeOptions", { train, alpha, intercept, dtype })
 
----Fits ridge regression (Hoerl & Kennard 1970) of grades on features. It minimises |y - X w - b|^2
----+ alpha |w|^2 over all rows, in closed form. Its matrices have as many rows as the smaller of the
----numbers of rows and features. `alpha = 0` is ordinary least squares; linearly dependent features
----are then an error.
+---Fits ridge regression (Hoerl & Kennard 1970) of grades on features, and returns a linear model.
+---The weights minimise |y - X w - b|^2 + alpha |w|^2 over all rows, in closed form. The largest
+---matrix to be solved has as many rows as there are rows or features, whichever is fewer. `alpha =
+---0` is ordinary least squares; linearly dependent features are then an error.
 ---@param options mr.models.RidgeOptions
 ---@return mr.Model  an mr.models.linear
----Example: `mr.models.ridge{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 2}:parameters()[1]:item()   --> 1.0`
+---Example:
+---```lua
+---local train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}
+---mr.models.ridge{train = train, alpha = 2}:parameters()[1]:item()   --> 1.0
+---```
 function M.ridge(options)
   local where = "mr.models.ridge"
   local o, x, y = begun(where, options, ridge_options, math.min)
@@ -82,7 +88,8 @@ function M.ridge(options)
   local weights
   if o.alpha == 0 then
     if #y < x:size(2) then
-      check.fail("%s: %d rows do not determine the weights of %d features, expected alpha above 0", where, #y, x:size(2))
+      check.fail("%s: %d rows do not determine the weights of %d features, expected alpha above 0", where, #y,
+        x:size(2))
     end
     local found, _, _, rank = core.least_squares(centred_x, centred_y)
     if rank < x:size(2) then
@@ -104,14 +111,18 @@ local lasso_options = declare("mr.models.LassoOptions", {
     help = "largest number of passes over the features of a working set" },
 })
 
----Fits the lasso (Tibshirani 1996) of grades on features. It minimises |y - X w - b|^2 / (2 rows) +
----alpha |w|_1 by coordinate descent (Friedman, Hastie & Tibshirani 2010) until the duality gap is
----below `tolerance`. Coefficients that the penalty removes are exactly 0. It descends over working
----sets of features, so X'X of all features is never formed. If `passes` are not enough, a warning
----reports the remaining gap.
+---Fits the lasso (Tibshirani 1996) of grades on features, and returns a linear model. The weights
+---minimise |y - X w - b|^2 / (2 rows) + alpha |w|_1 by coordinate descent (Friedman, Hastie &
+---Tibshirani 2010) until the duality gap is below `tolerance`. Weights that the penalty removes are
+---exactly 0. Coordinate descent runs on working sets of features, so X'X of all features is never
+---formed. If `passes` are not enough, a warning reports the remaining duality gap.
 ---@param options mr.models.LassoOptions
 ---@return mr.Model  an mr.models.linear
----Example: `mr.models.lasso{train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}, alpha = 0.5}:parameters()[1]:item()   --> 1.25`
+---Example:
+---```lua
+---local train = mr.data.dataset{lists = mr.lists{{0, 2, 4}}, features = mr.tensor{{0}, {1}, {2}}}
+---mr.models.lasso{train = train, alpha = 0.5}:parameters()[1]:item()   --> 1.25
+---```
 function M.lasso(options)
   local where = "mr.models.lasso"
   local o, x, y = begun(where, options, lasso_options, math.min)
@@ -130,12 +141,17 @@ local logistic_options = declare("mr.models.LogisticOptions", {
   dtype,
 })
 
----Fits logistic regression of rows (Cox 1958): whether a row is relevant, from its features. It
----minimises the sum over rows of the cross entropy plus alpha / 2 |w|^2 by Newton's method. The
----score is the log odds. It is an error if all rows are relevant, or none.
+---Fits logistic regression of rows (Cox 1958), which predicts from features whether a row is
+---relevant. Returns a linear model, whose score is the log odds. The weights minimise the sum over
+---rows of the cross entropy plus alpha / 2 |w|^2, by Newton's method. If all rows are relevant, or
+---no row is, raises an error.
 ---@param options mr.models.LogisticOptions
 ---@return mr.Model  an mr.models.linear
----Example: `mr.models.logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}}:parameters()[1]:item()   --> 0.67483`
+---Example:
+---```lua
+---local train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{-1}, {1}}}
+---mr.models.logistic_regression{train = train}:parameters()[1]:item()   --> 0.67483
+---```
 function M.logistic_regression(options)
   local where = "mr.models.logistic_regression"
   local o, x, y = begun(where, options, logistic_options, columns_of)
@@ -153,13 +169,18 @@ end
 
 local rank_logistic_options = declare("mr.models.RankLogisticOptions", { train, alpha_above_0, dtype })
 
----Fits logistic regression of pairs (Rank LR; the linear RankNet): which of two rows of a list with
----unequal grades is better, from the difference of their features. It minimises the sum over pairs
----of log(1 + exp(-(s_i - s_j))) plus alpha / 2 |w|^2 by Newton's method. Only the pairs of one list
----are stored at a time. The score has no intercept. It is an error if there is no pair.
+---Fits logistic regression of pairs (Rank LR; the linear RankNet), which predicts from the
+---difference of features which of two rows of a list has the higher grade. Returns a linear model
+---without intercept. The weights minimise the sum over pairs of log(1 + exp(-(s_i - s_j))) plus
+---alpha / 2 |w|^2, by Newton's method. Only the pairs of one list are stored at a time. If no list
+---has rows of different grades, raises an error.
 ---@param options mr.models.RankLogisticOptions
 ---@return mr.Model  an mr.models.linear
----Example: `mr.models.rank_logistic_regression{train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}}:parameters()[1]:item()   --> 0.40106`
+---Example:
+---```lua
+---local train = mr.data.dataset{lists = mr.lists{{0, 1}}, features = mr.tensor{{0}, {1}}}
+---mr.models.rank_logistic_regression{train = train}:parameters()[1]:item()   --> 0.40106
+---```
 function M.rank_logistic_regression(options)
   local where = "mr.models.rank_logistic_regression"
   local o, x, y = begun(where, options, rank_logistic_options, columns_of)

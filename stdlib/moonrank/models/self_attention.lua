@@ -1,4 +1,5 @@
--- The definition of mr.models.self_attention.
+-- Defines the options, parameters and scores of mr.models.self_attention, in which the rows of a list attend to each
+-- other.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local layers = require "moonrank.models.layers"
@@ -48,11 +49,13 @@ local function parameters(o)
   return made, order
 end
 
-local function linear(self, x, name, activation) return x:linear(self[name .. ".weight"], self[name .. ".bias"], activation) end
+local function linear(self, x, name, activation)
+  return x:linear(self[name .. ".weight"], self[name .. ".bias"], activation)
+end
 local function norm(self, x, name) return x:layer_norm(self[name .. ".gain"], self[name .. ".bias"]) end
 
--- Adds the outputs of a block to x: attention, then a network with one hidden layer. `dropped` applies dropout to these
--- outputs.
+-- Computes one block of the network: adds to x the output of attention, and then the output of a network with one
+-- hidden layer. `dropped` applies dropout to both outputs before they are added.
 local function run_block(self, x, block, lists, dropped)
   local function layer(of, name, activation) return linear(self, of, block .. name, activation) end
   local seen = norm(self, x, block .. "norm1")

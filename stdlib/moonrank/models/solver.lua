@@ -1,5 +1,5 @@
--- Solvers for the linear models of models/regression: linear systems with a ridge, coordinate
--- descent, Newton's method.
+-- Solvers for the linear models of models/regression.lua: ridge regression in closed form, coordinate descent for the
+-- lasso, and Newton's method for logistic regression.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 
@@ -10,7 +10,7 @@ local function identity_of(width)
   return numbers:reshape(width, 1):eq(numbers:reshape(1, width)):double()
 end
 
--- Solves A x = b. Raises an error if A is numerically singular.
+-- Solves the linear system A x = b. Raises an error if A is numerically singular.
 local function solution(a, b)
   local found, _, _, rank = core.least_squares(a, b:reshape(#a))
   if rank < #a then
@@ -20,8 +20,9 @@ local function solution(a, b)
   return found
 end
 
----Minimises |y - X w|^2 + alpha |w|^2 for alpha above 0. With fewer rows than columns the solution
----is X' (X X' + alpha I)^-1 y. No square matrix has more rows than the smaller of both numbers.
+---Returns the weights w that minimise |y - X w|^2 + alpha |w|^2, for alpha above 0. If X has fewer
+---rows than columns, w = X' (X X' + alpha I)^-1 y is computed, so that the matrix to be solved is
+---small.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows]
 ---@param alpha number
@@ -33,14 +34,15 @@ function M.ridge(x, y, alpha)
   return x:t():matmul(solved(x:matmul(x:t()), y):reshape(rows, 1)):reshape(width)
 end
 
--- Upper bound on how far |y - X w|^2 / 2 + penalty |w|_1 is above its minimum, as a share of |y|^2.
--- `steepest` is the largest absolute entry of X'(y - X w), `norm` is |w|_1.
+-- Returns the duality gap of the lasso as a share of |y|^2: an upper bound on how far |y - X w|^2 / 2 + penalty |w|_1
+-- is above its minimum. `steepest` is the largest absolute entry of X'(y - X w), `norm` is |w|_1.
 local function duality_gap(o, steepest, norm, squared_rest, y_rest)
   local scale = steepest > o.penalty and o.penalty / steepest or 1
   return (0.5 * squared_rest * (1 + scale * scale) + o.penalty * norm - scale * y_rest) / o.square
 end
 
--- Duality gap of the problem restricted to a working set. `w` are its weights, `fits` is X'X w.
+-- Returns the duality gap of the lasso on a working set, as if X had only the columns in the set. `w` are the weights
+-- of these columns, `fits` is X'X w.
 local function gap_of_set(o, set, w, fits)
   local norm, by_fits, by_products, steepest = 0, 0, 0, 0
   for k, each in ipairs(w) do
@@ -50,7 +52,8 @@ local function gap_of_set(o, set, w, fits)
   return duality_gap(o, steepest, norm, o.square - 2 * by_products + by_fits, o.square - by_products)
 end
 
--- Makes one pass of coordinate descent over the weights of a working set. Returns true if a weight changed.
+-- Makes one pass of coordinate descent over the weights `w` of a working set of columns. Returns true if a weight
+-- changed.
 local function descend(o, set, w, fits)
   local changed, width = false, #w
   for k = 1, width do
@@ -67,8 +70,9 @@ local function descend(o, set, w, fits)
   return changed
 end
 
--- Returns the working set: all columns with a nonzero weight, and other columns whose slope exceeds the penalty, the
--- steepest first. The others are at most 64, or at most as many as the columns with a weight if these are more.
+-- Returns the numbers of the columns to descend over (the working set): all columns with a nonzero weight, and the
+-- columns of weight 0 with the largest slopes above the penalty. The latter are at most 64, or at most as many as the
+-- former if the former are more than 64.
 local function working_set(o, w, slopes)
   local numbers, others = {}, {}
   for k, slope in ipairs(slopes) do
@@ -83,8 +87,8 @@ local function working_set(o, w, slopes)
   return numbers
 end
 
--- Runs coordinate descent on a working set, for at least one pass, until its duality gap is at most `enough`. Returns
--- whether a weight changed, and the number of passes.
+-- Runs coordinate descent on the columns of a working set, for at least one pass, until the duality gap on these
+-- columns is at most `enough`. Returns true if a weight changed, and the number of passes.
 local function descend_in(o, columns, numbers, w, enough, passes)
   if #numbers == 0 then return false, 0 end
   local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}
@@ -102,7 +106,7 @@ local function descend_in(o, columns, numbers, w, enough, passes)
   return any, used
 end
 
--- Returns the duality gap over all columns, and the slopes X'(y - X w).
+-- Returns the duality gap of the lasso over all columns, and the slope of each column, X'(y - X w).
 local function measured(o, columns, w)
   local weights = core.tensor(w, "float64", "cpu")
   local rest = o.y - o.x:matmul(weights:reshape(#w, 1)):reshape(#o.y)
@@ -112,12 +116,12 @@ local function measured(o, columns, w)
   return gap, slopes:totable()
 end
 
----Minimises |y - X w|^2 / 2 + penalty |w|_1, from 0, by coordinate descent over working sets of
----columns. The matrix X'X of all columns is never formed. x is [rows, width] and y is [rows],
----float64.
+---Returns the weights w that minimise |y - X w|^2 / 2 + penalty |w|_1 (the lasso), found by
+---coordinate descent on working sets of columns, starting at 0. The matrix X'X of all columns is
+---never formed. x is [rows, width] and y is [rows], float64.
 ---@param o { x: mr.Tensor, y: mr.Tensor, penalty: number, tolerance: number, passes: integer }
 ---@return number[] weights
----@return number? gap  duality gap, if it is still above the tolerance
+---@return number? gap  duality gap; nil if it is at most the tolerance
 function M.lasso(o)
   local columns, w, passes = o.x:t(), {}, o.passes
   for k = 1, o.x:size(2) do w[k] = 0.0 end
@@ -134,8 +138,9 @@ function M.lasso(o)
   end
 end
 
----Returns a function of the weights: the cross entropy of rows that are relevant (1) or not (0),
----with its gradient and curvature.
+---Returns the objective of logistic regression of rows: a function from weights to the cross
+---entropy of rows that are relevant (1) or not (0), its gradient and its matrix of second
+---derivatives.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param relevant mr.Tensor  [rows]
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
@@ -150,8 +155,8 @@ function M.rows(x, relevant)
   end
 end
 
--- Cross entropy of the pairs of rows of one list, at weights w: value, gradient, curvature.
--- `better` is 1 where the row's grade is above the column's.
+-- Returns the cross entropy of the pairs of rows of one list at weights w, its gradient and its matrix of second
+-- derivatives. The matrix `better` has 1 at [i, j] if row i of the list has a higher grade than row j.
 local function of_list(x, better, w, curved)
   local n = #x
   local scores = x:matmul(w):reshape(n)
@@ -165,8 +170,9 @@ local function of_list(x, better, w, curved)
   return value, gradient, x:t():matmul(x * curves:sum(2):reshape(n, 1)) - x:t():matmul(curves:matmul(x))
 end
 
----Returns a function like that of M.rows, and the number of pairs. It sums log(1 + exp(-(s_i -
----s_j))) over pairs of rows of a list with grades y_i > y_j.
+---Returns the objective of logistic regression of pairs, and the number of pairs. The objective is
+---a function from weights to the sum of log(1 + exp(-(s_i - s_j))) over pairs of rows of a list
+---with grades y_i > y_j, its gradient and its matrix of second derivatives.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows] float64
 ---@param sizes integer[]
@@ -191,7 +197,9 @@ function M.pairs_of(x, y, sizes)
       local better = grades:reshape(n, 1):gt(grades:reshape(1, n)):double()
       local value, slope, curve = of_list(x:narrow(1, from, n), better, w, curved)
       total = total + value
-      if curved then gradient, curvature = gradient and gradient + slope or slope, curvature and curvature + curve or curve end
+      if curved then
+        gradient, curvature = gradient and gradient + slope or slope, curvature and curvature + curve or curve
+      end
     end
     return total, gradient, curvature
   end, math.tointeger(count)
@@ -199,7 +207,8 @@ end
 
 local most_steps = 100
 
----Minimises f + alpha / 2 |w|^2 by Newton's method with step halving, from 0.
+---Returns the weights w that minimise f(w) + alpha / 2 |w|^2, found by Newton's method with step
+---halving, starting at 0.
 ---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
 ---@param width integer
 ---@param alpha number

@@ -1,5 +1,5 @@
--- Options of mr.models.trees, the XGBoost parameters that they set, and the grades and the shown loss of each
--- objective.
+-- Options of mr.models.trees and the XGBoost parameters that these options set. Also, for each objective of XGBoost:
+-- the grades that it accepts, and the loss that the history of mr.fit shows.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -38,7 +38,9 @@ local function whole(x)
   end
   return true
 end
-local function within(x, low, high) return x:ge(low):sum():item() == x:numel() and x:le(high):sum():item() == x:numel() end
+local function within(x, low, high)
+  return x:ge(low):sum():item() == x:numel() and x:le(high):sum():item() == x:numel()
+end
 local function loss_named(name) return function() return require("moonrank.losses")[name]{} end end
 local function any() return true end
 
@@ -46,7 +48,8 @@ local function any() return true end
 M.objectives = {
   ["rank:ndcg"] = { grades = "whole grades from 0 to 31", shown = missed "ndcg",
     fits = function(grades) return whole(grades) and within(grades, 0, 31) end },
-  ["rank:map"] = { grades = "grades of 0 or more", shown = missed "ap", fits = function(grades) return within(grades, 0, math.huge) end },
+  ["rank:map"] = { grades = "grades of 0 or more", shown = missed "ap",
+    fits = function(grades) return within(grades, 0, math.huge) end },
   ["rank:pairwise"] = { grades = "any grades", shown = loss_named "ranknet", fits = any },
   ["reg:squarederror"] = { grades = "any grades", shown = loss_named "mse", fits = any },
   ["binary:logistic"] = { grades = "grades from 0 to 1 (dataset:binarize)", shown = loss_named "bce",
@@ -96,13 +99,19 @@ local tree_options = declare("mr.models.TreeOptions", {
     help = "number of threads; 1 gives the same bits each time, more may change last digits" },
 })
 
--- XGBoost's names of those that are called otherwise here, or need no word.
-local their_names = { depth = "max_depth", method = "tree_method", bins = "max_bin", trees = "num_parallel_tree", classes = "num_class",
-  threads = "nthread" }
-local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma", "min_child_weight",
-  "method", "bins", "trees", "classes", "threads", "seed" }
+-- XGBoost's names of the options that have another name in mr.models.trees.
+local their_names = {
+  depth = "max_depth",
+  method = "tree_method",
+  bins = "max_bin",
+  trees = "num_parallel_tree",
+  classes = "num_class",
+  threads = "nthread",
+}
+local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_bynode", "lambda", "alpha", "gamma",
+  "min_child_weight", "method", "bins", "trees", "classes", "threads", "seed" }
 
----Checks the options and returns them with defaults.
+---Checks the options of mr.models.trees and returns them with defaults filled in.
 ---@param options? mr.models.TreeOptions
 ---@return table
 function M.checked(options)
@@ -117,7 +126,8 @@ function M.checked(options)
   return o
 end
 
----Returns XGBoost's parameters for the options.
+---Returns the names and values (as texts) of XGBoost's parameters for the options of
+---mr.models.trees.
 ---@param o table
 ---@return string[] names, string[] values
 function M.parameters(o)
@@ -131,14 +141,15 @@ function M.parameters(o)
   return names, values
 end
 
----Returns the shortest text of an option that is read back as the same value.
+---Returns the text of an option's value for XGBoost and for a saved file. A number is written with
+---as few digits as reading it back exactly requires.
 function M.written(value)
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.14g"):format(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
 end
 
----Returns options from the texts of a file.
+---Returns the options of trees from the texts in their saved file, after checking them.
 ---@param texts table<string, string>
 ---@return table
 function M.read(texts)
@@ -147,7 +158,8 @@ function M.read(texts)
     if name ~= "kind" then
       local row = tree_options.by_name[name]
       if not row then check.fail("'%s' is not an option of mr.models.trees", core.safe_text(name)) end
-      options[name] = row[2] == "integer" and math.tointeger(tonumber(text)) or row[2] == "number" and tonumber(text) or text
+      options[name] = row[2] == "integer" and math.tointeger(tonumber(text))
+        or row[2] == "number" and tonumber(text) or text
     end
   end
   local o = M.checked(options)

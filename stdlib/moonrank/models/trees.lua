@@ -1,4 +1,5 @@
--- Boosted trees, grown by XGBoost's library (loaded when first needed) in mr.fit.
+-- The class mr.Trees: models of boosted trees. mr.fit grows the trees with the XGBoost library, which is loaded when it
+-- is first needed.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -14,7 +15,7 @@ local M = {}
 ---@field rounds integer   number of boosting rounds so far
 local Trees = check.class("mr.Trees")
 
----Makes a model without trees.
+---Makes a model that has no trees yet; mr.fit grows them.
 ---@param options? mr.models.TreeOptions
 ---@return mr.Trees
 function M.new(options)
@@ -24,12 +25,13 @@ function M.new(options)
   return setmetatable({ kind = "trees", config = o, repeats = false, _booster = false, _rounds = 0, _kept = {} }, Trees)
 end
 
----Returns the module by which mr.fit trains trees.
+---Returns the module with which mr.fit trains trees, instead of optimizer steps.
 function Trees.get_trainer() return require "moonrank.fit.trees" end
 
 function Trees:get_rounds() return self._rounds end
 
----Returns rows of features in XGBoost's form. Rows that `_keep` made are reused.
+---Converts features [rows, columns] to XGBoost's matrix format. A matrix that `_keep` cached for
+---the same features is used again.
 function Trees:_matrix(features)
   if self._kept[features] then return self._kept[features] end
   if not check.is_tensor(features) or features.dims ~= 2 then
@@ -42,12 +44,12 @@ function Trees:_matrix(features)
   return core.tree_data(features, nil, self.config.threads)
 end
 
----Converts features to XGBoost's form once, and keeps the result until `_forget`.
+---Converts features to XGBoost's matrix format and caches the matrix until `_forget` is called.
 function Trees:_keep(features) self._kept[features] = self:_matrix(features) end
 function Trees:_forget() self._kept = {} end
 
----Returns scores of rows in XGBoost's form: margins (the log odds of "binary:logistic"), or
----expected grades for "multi:softprob".
+---Returns the score of each row of a matrix in XGBoost's format: the sum of the trees' values (log
+---odds for "binary:logistic"), or the expected grade for "multi:softprob".
 function Trees:_scores(matrix)
   local several = self.config.classes
   local scores = self._booster:scores(matrix, self._rounds, several ~= nil)
@@ -55,8 +57,8 @@ function Trees:_scores(matrix)
   return (scores:double() * core.arange(0, several - 1, 1, "float64", "cpu")):sum(2):float()
 end
 
----Returns one score per row of the batch, float32: the margin (the log odds of "binary:logistic"),
----or the expected grade for "multi:softprob".
+---Returns one float32 score per row of the batch: the sum of the trees' values (log odds for the
+---objective "binary:logistic"), or the expected grade for the objective "multi:softprob".
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Trees:__call(batch)
@@ -66,15 +68,15 @@ function Trees:__call(batch)
   return self:_scores(self:_matrix(features)):to(features.device)
 end
 
----Returns no parameters, because trees are grown, not trained by steps.
+---Returns an empty table, because trees have no parameters that optimizer steps train.
 ---@return mr.Tensor[]
 function Trees.parameters() return {} end
 
----Returns the state for :restore: the trees so far, and the number of rounds.
+---Returns the present state for trees:restore: the trees, and the number of rounds.
 ---@return table
 function Trees:snapshot(_) return { booster = self._booster, rounds = self._rounds } end
 
----Restores the rounds of a snapshot.
+---Sets the trees and the number of rounds to the state that trees:snapshot returned.
 ---@param snapshot table
 function Trees:restore(snapshot) self._booster, self._rounds = snapshot.booster, snapshot.rounds end
 
@@ -82,9 +84,9 @@ local importance_options = declare("mr.models.ImportanceOptions", {
   { "names", "string[]", default = {}, shown = "their numbers, from 1", help = "names of the features" },
 })
 
----Returns the importance of each feature that the trees split by, the highest gain first. `gain` is
----the mean decrease of the objective by its splits, `cover` the mean sum of second derivatives
----there, and `weight` the number of splits.
+---Returns a table with the importance of each feature that a split of the trees uses, the highest
+---gain first. `gain` is the mean decrease of the objective over the feature's splits, `cover` the
+---mean sum of second derivatives in these splits, and `weight` the number of splits.
 ---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:
@@ -112,20 +114,26 @@ function Trees:importances(options)
   for _, row in pairs(by_feature) do rows[#rows + 1] = row end
   table.sort(rows, function(a, b) return a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
   for _, row in ipairs(rows) do row[1] = o.names[row[1]] or row[1] end
-  return tables.new{ columns = { "feature", "gain", "cover", "weight" }, formats = { gain = "%.4f", cover = "%.2f" }, rows = rows }
+  return tables.new{
+    columns = { "feature", "gain", "cover", "weight" },
+    formats = { gain = "%.4f", cover = "%.2f" },
+    rows = rows,
+  }
 end
 
 ---Returns the options and the number of trees as text.
 function Trees:__tostring()
   local parts = {}
-  for _, name in ipairs(check.names(self.config)) do parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name])) end
+  for _, name in ipairs(check.names(self.config)) do
+    parts[#parts + 1] = ("%s = %s"):format(name, tostring(self.config[name]))
+  end
   local many = self._rounds * self.config.trees * (self.config.classes or 1)
   local grown = self._rounds == 0 and "not grown yet" or ("%d trees in %d rounds"):format(many, self._rounds)
   return ("trees{%s}, %s"):format(core.safe_text(table.concat(parts, ", ")), grown)
 end
 
----Writes the trees and the options to a safetensors file, whole or not at all. An existing file is
----replaced if it is a model.
+---Saves the trees and the options to a safetensors file, completely or not at all. An existing file
+---is replaced only if it is a saved model; any other existing file is an error.
 ---@param path string
 function Trees:save(path)
   if self._rounds == 0 then check.fail "save: these trees are not grown yet. Call mr.fit{model = ...} before" end
@@ -137,7 +145,8 @@ function Trees:save(path)
   core.save_tensors(path, "moonrank model 1", { "trees" }, { self._booster:to_tensor(self._rounds) }, keys, texts)
 end
 
--- Returns the booster in the tensors of a file. All indices are checked before XGBoost reads it.
+-- Returns XGBoost's booster (the trees) from the tensors of a saved file. All indices in the file are checked before
+-- XGBoost reads them.
 function Trees:_read(by_name)
   local o = self.config
   if not by_name.trees then check.fail "the file has no tensor 'trees'" end
@@ -145,7 +154,8 @@ function Trees:_read(by_name)
   return core.read_booster(by_name.trees, o.features, o.classes or 0, objective, o.threads)
 end
 
----Restores a model from the contents of its file, which are all checked before XGBoost reads them.
+---Makes a model of trees from the contents of its saved file. All contents are checked before
+---XGBoost reads them.
 ---@param texts table<string, string>
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Trees
