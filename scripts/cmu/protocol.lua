@@ -237,7 +237,7 @@ function M.compare(systems, sets)
   return found
 end
 
--- Faces (4.2)
+-- Section on faces (section 4.2 of the paper): how images are split, and how systems are trained and measured.
 
 ---Splits the images into 65 % train, 15 % validation and 20 % test, before pairs are drawn (section 4.2).
 ---@return mr.Images train, mr.Images valid, mr.Images test

@@ -7,7 +7,7 @@ local cache = dofile(here .. "../kept_runs.lua").cache
 
 local M = {}
 
--- Data sets, their parts and models ---------------------------------------------------------------------------------
+-- Section on data sets: how they are split into parts, and which models rank them ------------------------------------
 
 -- Caches the results of a function of one number.
 local function once(make)
@@ -80,7 +80,7 @@ function M.list_names(set, test, number)
   return test.users and test.users:double() or mr.arange(1, test.count):double() + (set.seeds and 0 or 1e6 * number)
 end
 
--- Training ----------------------------------------------------------------------------------------------------------
+-- Section on training: losses, bounds, how a model is trained, and what a run stores ---------------------------------
 
 -- Options of losses that count pairs. Their bounds are those of `nrbp_loss`, which counts pairs of a relevant and
 -- another row, even if grades have more than two levels.
@@ -227,7 +227,7 @@ function M.converged(run, set, capped)
   return run.stopped == "patience" or run.best.epoch <= 0.9 * set.epochs
 end
 
--- Statistics --------------------------------------------------------------------------------------------------------
+-- Section on statistics: comparisons with random rankings and with no bound ------------------------------------------
 
 ---The expected metric of random rankings, for each list.
 function M.chance(metric, lists) return mr.bounds.stats(metric, lists).expectation end

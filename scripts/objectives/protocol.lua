@@ -24,7 +24,7 @@ local M = { measures = measures }
 ---@field paper table<"mq2008"|"mslr", objectives.Settings>  settings of the text (4.2); the largest epoch is ours
 ---@field code table<"mq2008"|"mslr", objectives.Settings>   settings of the code (src/experiments.py, src/train*.py)
 
--- Copies settings and replaces those named in `changes`.
+-- Copies `settings` and replaces the entries that `changes` names.
 local function with(settings, changes)
   local found = {}
   for name, value in pairs(settings) do found[name] = value end
@@ -32,8 +32,7 @@ local function with(settings, changes)
   return found
 end
 
--- The settings for MQ2008 and for MSLR-WEB10K. The latter copy those for MQ2008, but have 30 epochs and the values in
--- `mslr`.
+-- Settings by data set. MSLR-WEB10K has the settings of MQ2008, but 30 epochs, and the values that `mslr` gives.
 local function both(mq2008, mslr) return { mq2008 = mq2008, mslr = with(with(mq2008, { epochs = 30 }), mslr or {}) } end
 
 local queries = { steps = "queries", rate = 1e-4, epochs = 100 }

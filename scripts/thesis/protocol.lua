@@ -5,7 +5,7 @@ local mr = require "moonrank"
 
 local M = {}
 
--- Data sets, their parts and models ---------------------------------------------------------------------------------
+-- Section on data sets: how they are split into parts, and which models rank them ------------------------------------
 
 -- Data sets made from ratings (sections 4.1.1 to 4.3): matrix factorisation on users with at least 25 relevant items,
 -- in five random folds by user. Irrelevant items are sampled at a fixed ratio to the relevant ones (NSR). Ours: number
@@ -87,7 +87,7 @@ function M.list_names(test, fold)
   return test.users and test.users:double() or mr.arange(1, test.count) + 1000 * fold
 end
 
--- Training ----------------------------------------------------------------------------------------------------------
+-- Section on training: losses, bounds, how a model is trained, and what a run stores ---------------------------------
 
 ---The metric that chooses epochs of a loss and judges it: each loss has the metric that it optimises (section 5.1).
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)" }
@@ -177,7 +177,7 @@ M.grids = { adam = { -6, -4, -2 }, sgd = { -6, -4, -2, 0, 2, 4, 6, 8 } }
 M.steps = { -1, 1 }
 function M.rate(exponent) return 10 ^ (exponent / 2) end
 
--- Statistics: all ours, as the thesis has none ----------------------------------------------------------------------
+-- Section on statistics: all decisions are ours, because the thesis has no statistical tests -------------------------
 
 ---The seeds of splits, negatives and models with which claims are tested.
 M.seeds = { 1, 2, 3 }

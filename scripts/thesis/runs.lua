@@ -113,8 +113,8 @@ end
 
 M.study, M.cache = kept.study, kept.cache
 
----The name of a study, extended by --recipe and --samples if its runs depend on them and they are not the defaults.
----Each value of these options has its own study.
+---The name of a study. It contains the values of --recipe and --samples if the runs depend on these options and the
+---options are not at their defaults, so that each value has its own study.
 ---@param name string
 ---@param of { recipe?: boolean, samples?: boolean }  which of the options the runs depend on
 ---@return string

@@ -39,8 +39,8 @@ local function starts(lists, metric, smooth)
   return mr.tensor(below, { dtype = "float64" })
 end
 
--- The share of lists whose bounded nDCG has zero derivative at the model's current scores, so that they are not trained
--- on.
+-- The share of lists whose bounded nDCG has zero derivative at the model's current scores, so that training ignores
+-- these lists.
 local function share_without_gradient(bound, model, batch)
   local found = mr.no_grad(function() return model(batch) end)
   local value = mr.smooth.ndcg(found:double(), batch.lists):requires_grad()
