@@ -6,7 +6,8 @@ local evaluate = require "moonrank.evaluate"
 
 local M = {}
 
--- Largest number of sampled items. With more, the equations of the least-squares estimates overflow double precision.
+-- Largest number of sampled items per list. With more sampled items, the equations of the least-squares estimates
+-- overflow double precision.
 local most_sampled = 1000
 
 ---@class mr.data.Correction

@@ -109,18 +109,17 @@ Fold.__tostring = Fold.summary
 ---
 ---- "catalogue" (default): all items except the items that the user knows.
 ---- "sampled": the relevant items of the part, and `negatives` other items that the user does not
----know, sampled without replacement. `by` is "uniform", or "popularity": by the number of users to
----whom an item is relevant in train and, for test, in validation.
+---  know, sampled without replacement. `by` is "uniform", or "popularity": by the number of users
+---  to whom an item is relevant in train and, for test, in validation.
 ---- "one": one list for each relevant item, with its own sampled items.
 ---
 ---`known` says which items a user knows. Relevant items of the evaluated part are always ranked.
 ---
 ---- "rated" (default): all items that the user rated before the part, also with ratings below the
----threshold of relevance. This includes ratings that are in no list of the fold. In folds by time,
----given files, cold users and cold items, the time, file, user or item of such a rating decides
----whether it is before the part. If parts are drawn at random, the rating counts as before the
----part. A fold of datasets that were not made from ratings takes "rated" only if no row of earlier
----parts has grade 0.
+---  threshold of relevance. Ratings that are in no list of the fold are included: in folds by time,
+---  given files, cold users and cold items, if their time, file, user or item is before the part; in
+---  folds whose parts are drawn at random, always. A fold of datasets that were not made from
+---  ratings takes "rated" only if no row of earlier parts has grade 0.
 ---- "relevant": items that are relevant to the user in train and, for test, in validation. Items
 ---  that the user rated below the threshold are ranked.
 ---- "none": no items.
@@ -203,7 +202,8 @@ end
 ---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
-    __made_by = make,  -- studies compare two sequences of folds by this function, because not all folds exist yet
+    -- Studies compare two sequences of folds by this function, because a fold does not exist before it is first used.
+    __made_by = make,
     __len = function() return count end,
     __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,
     __index = function(made, number)

@@ -185,8 +185,8 @@ end
 ---  summary counts these users.
 ---- "last": like "one", but with the last n items by timestamp (leave-last-out), ties by row.
 ---- "user_time": the latest share `test` of each user's items, at least `n`, is test, and the
----latest share `valid` of the remaining items is validation. Users with too few items to leave one
----for train are in train only.
+---  latest share `valid` of the remaining items is validation. Users with too few items to leave
+---  one for train are in train only.
 ---- "time": ratings at time `at` or later are test, or else the latest share `test` of all ratings.
 ---  Validation is the latest share `valid` of the remaining ratings.
 ---- "cold_user", "cold_item": users or items are assigned to k folds in rotation, with all their

@@ -140,7 +140,7 @@ local function integer_in(texts, name, most)
 end
 
 -- Returns true if a training may resume from the checkpoint with a larger option `epochs` than before. It may not if
--- its schedule depends on the number of epochs, or if an epoch was validated only because it was the last one.
+-- its schedule depends on the number of epochs, or if the last epoch was validated only because it was the last.
 local function may_grow(plan, texts)
   local was, selection = math.tointeger(tonumber(texts["setting epochs"])), plan.selection
   if not was or was > plan.epochs or plan.schedule and plan.schedule._by_total then return false end

@@ -117,8 +117,8 @@ function M.of_definition(where, definition)
   return options.unlisted(where, rows)
 end
 
----Converts the text of an option in a saved file to a value of the option's type. A text that is
----not a number, for an option that is one, is returned unchanged.
+---Converts the text of an option in a saved file to a value of the option's type. If the
+---option is a number but the text is not, the text is returned unchanged.
 ---@param text string
 ---@param row? mr.options.Row
 ---@return any

@@ -87,8 +87,8 @@ function Recommendations:__tostring()
   return text .. "\n" .. self.candidates
 end
 
--- Returns the number of users or items: the option `name` ("users" or "items") of recommend, or else the number of the
--- model.
+-- Returns the number of users or items (`name` is "users" or "items"): the option of recommend with this name, or else
+-- the number in the model's config.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
   if math.type(value) ~= "integer" or value < 1 then
@@ -109,8 +109,8 @@ local function part_of(given, what)
     .. "table of these", what, meta and rawget(meta, "__name") or type(given))
 end
 
--- Returns the option `seen` as a table of ratings and datasets. A script may pass one of them, a fold, or a table of
--- several.
+-- Returns the option `seen` as a table of ratings and datasets. A script may pass one dataset, ratings or fold, or a
+-- table with several.
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end

@@ -13,8 +13,8 @@ local M = {}
 
 local known = {}  -- all definitions of models by name, such as "mf"; those of Moonrank and of scripts
 
--- For each definition of a model, the declaration of its options. It is not a field of the definition, because studies
--- compare definitions exactly as the script wrote them.
+-- For each definition of a model, the declaration of its options. The declaration is not stored in the definition,
+-- because studies compare definitions exactly as the script wrote them.
 local options_by_definition = setmetatable({}, { __mode = "k" })
 
 local definition_options = declare("mr.models.Definition", {
