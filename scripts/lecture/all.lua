@@ -1,6 +1,6 @@
--- The scripts of S. Seguí's lecture, for a report (../sections.lua): path, title, the options of the command
--- line that a run of it has, and which options it takes beside --smoke: "kept" those of kept_runs.lua, "data" --data alone,
--- "none" (its numbers need no data).
+-- The scripts of S. Seguí's lecture, for a report (../sections.lua). A row has the script's path, its title, the
+-- options that the report passes, and which further options the script takes beside --smoke: "kept": all options of
+-- kept_runs.lua; "data": only --data; "none": no data are needed.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

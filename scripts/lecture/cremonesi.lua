@@ -1,16 +1,20 @@
--- Cremonesi, Koren & Turrin (2010), as the slides "Rank Evaluation" tell it: does who predicts ratings well also
--- recommend well? Each 5-star rating of the test part among 100 items that the user has not rated: a hit if it ranks
--- among the first N. recall(N) is the share of hits, precision(N) = recall(N) / N; all items, and the long tail,
--- without the most rated items that hold a third of the ratings. Data: MovieLens, five folds of each user's ratings.
--- Validation of the first fold chooses settings, by RMSE for predictors of ratings and by recall(10) for the others.
+-- Cremonesi, Koren & Turrin (2010), as told in the slides "Rank Evaluation": does a method that predicts ratings
+-- well also recommend well?
+-- Each 5-star rating of the test part is ranked among 100 items that its user has not rated. It is a hit if it
+-- ranks among the first N. recall(N) is the share of hits, and precision(N) = recall(N) / N. Both are computed for
+-- all items and for the long tail, which leaves out the most rated items that hold a third of the ratings.
+-- Data: MovieLens, five folds of each user's ratings. Settings are chosen on the first fold's validation part, by
+-- RMSE for methods that predict ratings and by recall(10) for all others.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local kept_runs, data, predictors = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
+local kept_runs, data, predictors = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"),
+  dofile(here .. "predictors.lua")
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local own = figure.options("cremonesi", {
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
-  unseen = { default = protocol.unseen, least = 1, most = 1000, help = "items that the user has not rated beside each test item" },
+  unseen = { default = protocol.unseen, least = 1, most = 1000,
+    help = "items that the user has not rated beside each test item" },
   head = { default = protocol.head, least = 0, most = 0.9,
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
 })
@@ -26,7 +30,7 @@ for _, each in ipairs(predictors.all) do by_name[each.name] = each end
 local tail, in_head = protocol.long_tail(ratings, args.head)
 local function fold_of(number) return protocol.graded_fold(ratings, number, args.seed) end
 
--- The settings to choose from, for predictors that have several; fewer with --smoke.
+-- The settings to try, for each predictor that has more than one; at most two with --smoke.
 local tried, names = {}, {}
 for _, each in ipairs(predictors.all) do
   for i, setting in ipairs(#each.settings > 1 and each.settings or {}) do
@@ -38,9 +42,10 @@ for _, each in ipairs(predictors.all) do
 end
 local settings = { unseen = args.unseen, seed = args.seed }
 
--- The setting of each predictor that is best on validation of the first fold.
+-- Returns the setting of each predictor that is best on the validation part of the first fold.
 local function chosen()
-  local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed), settings = settings,
+  local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed),
+    settings = settings,
     space = { setting = mr.choice(names) },
     run = function(trial)
       local each, fold = tried[trial.setting], fold_of(protocol.tuned_on)
@@ -71,8 +76,8 @@ for i, each in ipairs(predictors.all) do
 end
 settings.head, settings.chosen = args.head, table.concat(said, "; ")
 
--- Every predictor on every fold: recall(N) of all items and of the long tail, and how many test items these are; RMSE
--- of predicted ratings.
+-- Runs every predictor on every fold. A result has recall(N) for all items and for the long tail, with the number
+-- of test items of each, and RMSE if the predictor predicts ratings.
 local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
   space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
   run = function(trial)
@@ -88,11 +93,13 @@ local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d")
     return result
   end })
 
--- A number of a predictor: the mean over folds, weighted by how many test items each has.
+-- Returns the mean of a predictor's result over folds, weighted by the number of test items of each fold.
 local columns = results:columns()
 local function pooled(name, what, weight)
   local parts, values, weights = {}, columns:column("runs", what), columns:column("runs", weight)
-  for i, row in ipairs(columns:rows("runs", { predictor = name })) do parts[i] = { mean = values[row], count = weights[row] } end
+  for i, row in ipairs(columns:rows("runs", { predictor = name })) do
+    parts[i] = { mean = values[row], count = weights[row] }
+  end
   return protocol.pooled(parts)
 end
 
@@ -116,10 +123,16 @@ for g, group in ipairs(groups) do
     recall[i], precision[i] = { name = name, x = x, y = y, color = i }, { name = name, x = y, y = over, color = i }
   end
   panels[g] = mr.plot.lines{ series = recall, title = group[2], xlabel = "N", ylabel = "recall(N)", yrange = { 0, 1 } }
-  panels[g + 2] = mr.plot.lines{ series = precision, title = group[2], xlabel = "recall(N)", ylabel = "precision(N)", xrange = { 0, 1 } }
+  panels[g + 2] = mr.plot.lines{
+    series = precision,
+    title = group[2],
+    xlabel = "recall(N)",
+    ylabel = "precision(N)",
+    xrange = { 0, 1 } }
 end
 for i, each in ipairs(predictors.all) do
-  rows[i] = { each.name, predictors.text(setting_of(each)), each.predicts and pooled(each.name, "rmse", "all_count") or "" }
+  rows[i] = { each.name, predictors.text(setting_of(each)),
+    each.predicts and pooled(each.name, "rmse", "all_count") or "" }
   cells:note(i, "RMSE", each.predicts and spread(each.name, "rmse") or nil)
   for _, group in ipairs(groups) do
     for _, n in ipairs{ 1, 10, 20 } do
@@ -156,8 +169,8 @@ them are in the long tail, without the %d most rated items. Recall(10) is highes
 long tail. Biased matrix factorisation, which predicts ratings with an RMSE of %.4f, reaches a recall(10) of %.4f among all items and %.4f
 in the long tail, and the ranking by the number of ratings, which predicts none, %.4f and %.4f. Precision is recall over N, so that both
 order the methods alike. Settings were chosen on validation, by RMSE for those that predict ratings and by recall(10) for the
-others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head, highest(5),
-    highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
+others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head,
+    highest(5), highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
   figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))
 section.finding = not args.made_up and ([[
 Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with an RMSE of %.4f, has %.4f,

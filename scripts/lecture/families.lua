@@ -1,7 +1,8 @@
--- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")? Every loss of the
--- lecture on the same model and folds, and trees. Validation of the first fold chooses learning rate and weight decay,
--- validation of each fold the epoch. Changes against squared errors are paired by user or query, with p-values of
--- permutation tests and Holm's correction over the table.
+-- Pointwise, pairwise, listwise: which family of losses ranks best (slides "Learning to rank")? All losses of the
+-- lecture train the same model on the same folds; boosted trees are added.
+-- The first fold's validation part chooses learning rate and weight decay, and each fold's validation part chooses
+-- the epoch. Changes against squared error are paired by user or query. Their p-values come from permutation tests,
+-- with Holm's correction over all rows of the table.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local learners, figure = dofile(here .. "learners.lua"), dofile(here .. "../thesis/figure.lua")
@@ -13,12 +14,14 @@ local args = learners.args{
 local intervals = dofile(here .. "../intervals.lua")
 local protocol, reference = learners.protocol, learners.protocol.reference
 
--- A row for each learner; `measure` is the metric that is compared. Learners that are not trained have no runs.
+-- Makes a table row for each learner. `measure` is the metric whose change against the reference is tested.
+-- Learners without training have 0 runs.
 local function rows_of(set, measures, measure, heads)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
   local base, pairs_of = values(reference, measure), {}
   local _, folds = learners.describe(args, set)
-  local cells = intervals.cells("bootstrap over " .. (set == "movielens" and "users" or "queries"), function(row, column)
+  local by = "bootstrap over " .. (set == "movielens" and "users" or "queries")
+  local cells = intervals.cells(by, function(row, column)
     local own = row[1] == "untrained" and 0 or folds
     return (column == "change" or column == "p, Holm") and own + folds or own
   end)
@@ -40,7 +43,7 @@ local function rows_of(set, measures, measure, heads)
   return rows, cells
 end
 
--- The best trained learner of each family by a column, as words.
+-- Names the trained learner with the highest value in a column, for each family: "pairwise BPR (0.3000), ...".
 local function best_of(rows, column)
   local best, order, parts = {}, {}, {}
   for _, row in ipairs(rows) do
@@ -50,13 +53,17 @@ local function best_of(rows, column)
       if not best[family] or row[column] > best[family][column] then best[family] = row end
     end
   end
-  for i, family in ipairs(order) do parts[i] = ("%s %s (%.4f)"):format(family, best[family][2], best[family][column]) end
+  for i, family in ipairs(order) do
+    parts[i] = ("%s %s (%.4f)"):format(family, best[family][2], best[family][column])
+  end
   return table.concat(parts, ", ")
 end
 
--- "a, b are significantly better than squared errors", or that no trained loss is.
+-- Returns "a, b are significantly better than squared errors", or "no trained loss is significantly better ..." if
+-- `names` is empty.
 local function verdict(names, side)
-  local who = #names == 0 and "no trained loss is" or ("%s %s"):format(table.concat(names, ", "), #names == 1 and "is" or "are")
+  local who = #names == 0 and "no trained loss is"
+    or ("%s %s"):format(table.concat(names, ", "), #names == 1 and "is" or "are")
   return ("%s significantly %s than squared errors"):format(who, side)
 end
 
@@ -64,7 +71,9 @@ local function significant(rows)
   local better, worse = {}, {}
   for _, row in ipairs(rows) do
     local p, change = row[#row], row[#row - 1]
-    if row[1] ~= "untrained" and p ~= "" and protocol.significant(p) then table.insert(change > 0 and better or worse, row[2]) end
+    if row[1] ~= "untrained" and p ~= "" and protocol.significant(p) then
+      table.insert(change > 0 and better or worse, row[2])
+    end
   end
   return verdict(better, "better"), verdict(worse, "worse")
 end

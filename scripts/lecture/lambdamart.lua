@@ -1,10 +1,11 @@
 -- LambdaMART and its relatives: which trees rank best on MQ2008's own five folds?
 -- Data: MQ2008 (46 features, labels 0 to 2). A query without relevant documents counts as 0 in nDCG@10 and MAP; the
--- last column leaves it out. Beside nDCG@10, with the discount 1 / log2(1 + rank), is that of LETOR's evaluation script
--- (mr.metrics.letor_ndcg): it has the discounts 1, 1, 1 / log2(rank), and queries with fewer than 10 documents count as
--- 0. Relevant to AP: label 1 and 2. Tied documents count as the mean over their orders.
--- Models: trees of depth 5 at eta 0.1, one thread; the round is chosen on validation by AP, after at most 200. A random
--- forest has no rounds.
+-- last column leaves such queries out. nDCG@10 has the discount 1 / log2(1 + rank). The column beside it is nDCG@10
+-- of LETOR's evaluation script (mr.metrics.letor_ndcg). That script has the discounts 1, 1, 1 / log2(rank), and
+-- counts queries with fewer than 10 documents as 0. For AP, labels 1 and 2 are relevant. Tied documents get the
+-- mean over their orders.
+-- Models: trees of depth 5 at eta 0.1, one thread. Validation AP chooses the round, among at most 200 rounds. A
+-- random forest has no rounds.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
@@ -14,24 +15,34 @@ local protocol = dofile(here .. "protocol.lua")
 local args = mr.args{
   rounds = { default = 200, help = "of boosting, at most" },
   trees = { default = 300, help = "of the random forest" },
-  data = { path = "data folder", default = "", help = "folder that has mq2008 (default: where the program looks for data)" },
+  data = { path = "data folder", default = "",
+    help = "folder that has mq2008 (default: where the program looks for data)" },
   seed = { default = 1, help = "of the rows and features that are drawn" },
-  smoke = { default = false, sets = { rounds = 5, trees = 10 }, ignores = { "data" }, help = "to see that it runs, on made-up queries" },
+  smoke = { default = false, sets = { rounds = 5, trees = 10 }, ignores = { "data" },
+    help = "to see that it runs, on made-up queries" },
 }
 
 local folds, title = data.queries(args)
 local boosted, forest = protocol.tree_options(false, args), protocol.tree_options(true, args)
 
--- Rows of name, loss (the library's or an objective of XGBoost), and options.
+-- Rankers as rows {name, loss, options}. The loss is an object of this library, or the name of an objective of
+-- XGBoost.
 local rankers = {
-  { "LambdaMART, nDCG", mr.losses.lambdarank{}, boosted }, { "LambdaMART, AP", mr.losses.lambdarank{ metric = "ap" }, boosted },
-  { "LambdaMART, nDCG, minmax", mr.losses.lambdarank{ bound = "minmax" }, boosted }, { "RankNet", mr.losses.ranknet{}, boosted },
-  { "smooth nDCG", mr.losses.ndcg{}, boosted }, { "smooth AP, minmax", mr.losses.ap{ bound = "minmax" }, boosted },
-  { "XGBoost rank:ndcg", "rank:ndcg", boosted }, { "XGBoost rank:map", "rank:map", boosted },
-  { "MART", "reg:squarederror", boosted }, { "McRank", "multi:softprob", boosted }, { "random forest", "reg:squarederror", forest },
+  { "LambdaMART, nDCG", mr.losses.lambdarank{}, boosted },
+  { "LambdaMART, AP", mr.losses.lambdarank{ metric = "ap" }, boosted },
+  { "LambdaMART, nDCG, minmax", mr.losses.lambdarank{ bound = "minmax" }, boosted },
+  { "RankNet", mr.losses.ranknet{}, boosted },
+  { "smooth nDCG", mr.losses.ndcg{}, boosted },
+  { "smooth AP, minmax", mr.losses.ap{ bound = "minmax" }, boosted },
+  { "XGBoost rank:ndcg", "rank:ndcg", boosted },
+  { "XGBoost rank:map", "rank:map", boosted },
+  { "MART", "reg:squarederror", boosted },
+  { "McRank", "multi:softprob", boosted },
+  { "random forest", "reg:squarederror", forest },
 }
 
--- Means over the folds of nDCG@10, LETOR's nDCG@10 and AP, empty queries at 0, and of nDCG@10 without them.
+-- Returns the means over folds of four metrics: nDCG@10, LETOR's nDCG@10 and AP with empty queries as 0, and
+-- nDCG@10 without empty queries. The second result has the values of each fold.
 local function measured(ranker)
   local sums, own, of_folds = { 0, 0, 0, 0 }, type(ranker[2]) ~= "string", { {}, {}, {}, {} }
   for i = 1, #folds do
@@ -62,7 +73,8 @@ args.made_up = args.smoke
 local section = figure.finish(args, nil, ([[
 The table has means over %d folds of %s. A query without relevant documents counts as 0; the last column leaves these
 out. The column "LETOR" is nDCG@10 by the rule of LETOR's evaluation script, where a query with fewer than 10 documents
-counts as 0 as well, and discounts are 1, 1, 1 / log2(rank). The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
+counts as 0 as well, and discounts are 1, 1, 1 / log2(rank). The highest nDCG@10 is that of %s.]]):format(
+    #folds, title, best[1]),
   figure.named("", mr.table{ columns = columns, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", LETOR = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
     mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells))

@@ -1,6 +1,6 @@
--- The families of the lecture's second half, as runs that are kept: every loss at every learning rate and weight decay
--- on the first fold, then on all folds with what validation chose. MovieLens by matrix factorisation, MQ2008 by a
--- network of one hidden layer, and by trees (protocol.lua).
+-- The losses of the lecture's second half, as kept runs. Every loss is trained at every learning rate and weight
+-- decay on the first fold, then on all folds at the settings that validation chose. The model is matrix
+-- factorisation for MovieLens, and a network with one hidden layer or trees for MQ2008 (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
@@ -12,12 +12,12 @@ local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
 ---@field name string
 ---@field family string
 ---@field loss? fun(): mr.Loss
----@field model? "cml"|"trees"|"popularity"|"item_knn"|"random"  default: the data set's own
----@field on? string  the only data set that it is for
+---@field model? "cml"|"trees"|"popularity"|"item_knn"|"random"  default: the model that fits the data set
+---@field on? string  the only data set on which this learner runs
 
--- WARP draws at most 20 rows for each relevant one: most draws find none once most pairs are in order, and cost the
--- most time. NeuralNDCG takes the square of a list's rows for each of its iterations, of which MovieLens' longest lists
--- have thousands.
+-- All learners. WARP draws at most 20 rows for each relevant row: once most pairs are in order, most further draws
+-- are wasted and would take most of the time. NeuralNDCG runs on MQ2008 alone, because its time grows with the
+-- square of a list's rows and MovieLens has lists of thousands of rows.
 ---@type lecture.Learner[]
 M.learners = {
   { name = "random", family = "untrained", model = "random" },
@@ -41,7 +41,8 @@ M.learners = {
 local by_name = {}
 for _, each in ipairs(M.learners) do by_name[each.name] = each end
 
----The learners of a data set that are asked for, and the reference.
+---Returns the learners for a data set: those named by --losses, the untrained ones, and the
+---reference (squared error).
 ---@return lecture.Learner[]
 function M.of(args, set)
   local of, asked = {}, { [protocol.reference] = true }
@@ -52,7 +53,8 @@ function M.of(args, set)
   return of
 end
 
--- Names of the learners that are trained; `own` limits them to the data set's own model.
+-- Returns the names of the learners that are trained. `own` leaves out learners with a model of their own, such as
+-- trees.
 local function trained(args, set, own)
   local names = {}
   for _, each in ipairs(M.of(args, set)) do
@@ -61,19 +63,22 @@ local function trained(args, set, own)
   return names
 end
 
----The options of a script that reads these runs: its own, which losses, how many folds, and those of kept runs.
+---Reads the options of a script that uses these runs: its own, --losses, --folds, and those of kept
+---runs.
 function M.args(own)
   local names = {}
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
   own.losses = { default = names, choices = names,
     help = "which losses are trained, beside squared error; another choice takes another store" }
-  own.folds = { default = protocol.folds, least = 1, most = protocol.folds, help = "how many of the five folds are run" }
+  own.folds = { default = protocol.folds, least = 1, most = protocol.folds,
+    help = "how many of the five folds are run" }
   return kept_runs.args(own, { document = "lecture", smoke = { folds = 1 } })
 end
 
 local opened = kept_runs.cache()
 
--- A data set, read once: title, number of folds, fold by number and seed, kind and sizes of the model that is trained.
+-- Opens a data set once. Returns its title, number of folds, a function that makes a fold, and the kind of model to
+-- train.
 local function open(args, set)
   if opened[set] then return opened[set] end
   local made = {}
@@ -91,7 +96,7 @@ local function open(args, set)
   return made
 end
 
----The data set's title, and how many folds are run.
+---Returns the data set's title, and how many of its folds are run.
 function M.describe(args, set)
   local of = open(args, set)
   return of.title, math.min(args.folds, of.folds)
@@ -105,8 +110,8 @@ local function model_of(args, each, set, fold, trial, seed)
     eta = kind == "trees" and trial.eta or nil, seed = seed, short = args.smoke })
 end
 
--- Values of every list of the test part, with its user or number: by metrics of these lists, and on MovieLens by
--- nDCG@10 among all items.
+-- Returns the metrics of every list of the test part, with the number of its user or query. On MovieLens, nDCG@10
+-- among all items is added.
 local function per_list(set, model, fold, number, values)
   local test, lists = fold.test, {}
   for _, name in ipairs(protocol.metrics) do lists[name] = values[name] end
@@ -115,19 +120,28 @@ local function per_list(set, model, fold, number, values)
   return lists
 end
 
--- A training; with `test` the test part is scored at the end.
+-- Trains a learner on a fold. With `test`, the test part is scored at the end.
 local function train(args, set, each, model, fold, trial, seed, test)
-  return protocol.fit(set, fold, { model = model, kind = each.model, loss = each.loss(), at = trial, seed = seed, test = test,
+  return protocol.fit(set, fold, {
+    model = model,
+    kind = each.model,
+    loss = each.loss(),
+    at = trial,
+    seed = seed,
+    test = test,
     short = args.smoke })
 end
 
----The study of rates: every trained learner on the first fold.
+---Returns the study that tries the settings of every trained learner on the first fold. Missing
+---runs are made.
 ---@return mr.Results
 function M.rates(args, set, seed)
   local rates = mr.choice(protocol.training[set].rates)
   local space = { learner = mr.choice(trained(args, set)) }
   for _, each in ipairs(M.of(args, set)) do
-    if each.model == "trees" then space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(protocol.etas) }) end
+    if each.model == "trees" then
+      space[#space + 1] = mr.when("learner", each.name, { eta = mr.choice(protocol.etas) })
+    end
     if each.model == "cml" then space[#space + 1] = mr.when("learner", each.name, { rate = rates }) end
   end
   space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(protocol.decays) })
@@ -142,7 +156,8 @@ function M.rates(args, set, seed)
   })
 end
 
----The settings that validation chose for each learner: rate, decay and eta, if it has them.
+---Returns the settings that validation chose for each learner: rate, decay and eta, as far as the
+---learner has them.
 ---@return table<string, { rate?: number, decay?: number, eta?: number, valid: number }>
 function M.chosen(args, set, seed)
   local columns, trials = M.rates(args, set, seed):columns(), {}
@@ -158,7 +173,8 @@ function M.chosen(args, set, seed)
   return protocol.choose(trials)
 end
 
--- Every trained learner on every fold, at what validation chose on the first.
+-- Returns the study with every trained learner on every fold, at the settings chosen on the first fold. Missing
+-- runs are made.
 local function runs(args, set, seed)
   local best, of, parts = M.chosen(args, set, seed), open(args, set), {}
   for _, name in ipairs(trained(args, set)) do
@@ -167,7 +183,8 @@ local function runs(args, set, seed)
   end
   return kept_runs.study(args, {
     name = ("families on %s, seed %d"):format(set, seed),
-    settings = { epochs = protocol.training[set].epochs, every = protocol.training[set].every, chosen = table.concat(parts, ", ") },
+    settings = { epochs = protocol.training[set].epochs, every = protocol.training[set].every,
+      chosen = table.concat(parts, ", ") },
     space = { learner = mr.choice(trained(args, set)), split = mr.range(1, math.min(args.folds, of.folds)) },
     run = function(trial)
       local each, fold, chosen = by_name[trial.learner], of.fold(trial.split, seed), best[trial.learner]
@@ -181,14 +198,15 @@ local function runs(args, set, seed)
   })
 end
 
--- Values of every list of all folds of a learner that is not trained, by metric.
+-- Returns, for a learner without training, the metrics of every list of all folds.
 local function untrained(args, set, seed, each)
   local all = {}
   for number = 1, math.min(args.folds, open(args, set).folds) do
     local fold = open(args, set).fold(number, seed)
     local model, test = model_of(args, each, set, fold, {}, seed), fold.test
     local scores_of = model{ lists = test.lists, users = test.users or nil, items = test.items or nil }
-    for name, values in pairs(per_list(set, model, fold, number, mr.evaluate(scores_of, test.lists, protocol.metrics))) do
+    for name, values in pairs(per_list(set, model, fold, number,
+      mr.evaluate(scores_of, test.lists, protocol.metrics))) do
       all[name] = all[name] or {}
       table.move(values:totable(), 1, #values, #all[name] + 1, all[name])
     end
@@ -196,8 +214,8 @@ local function untrained(args, set, seed, each)
   return all
 end
 
----Test values of every learner: values(name, metric) is a list with the mean of every user over their folds, or the
----value of every query.
+---Returns a function values(name, metric) of a learner's test values. For MovieLens they are the
+---mean of each user over folds, for MQ2008 the value of each query.
 ---@return fun(name: string, metric: string): number[] values
 function M.values(args, set, seed)
   local results, kept = runs(args, set, seed), {}

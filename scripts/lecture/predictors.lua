@@ -1,14 +1,14 @@
--- Predictors that cremonesi.lua ranks by: rankings that are the same for all users, neighbours,
--- PureSVD, matrix factorisation that predicts ratings, and matrix factorisation that learns to
--- rank. Each is made from a fold of ratings as grades, by one of its settings.
+-- Predictors that cremonesi.lua compares: rankings that are equal for all users, nearest neighbours, PureSVD, and
+-- matrix factorisation trained to predict ratings or to rank. Each predictor is made from a fold of ratings and one
+-- of the predictor's settings.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----The mean rating of each item in the training part (Cremonesi et al.: MovieAvg). An item without ratings has the mean
----over all ratings.
+---Scores an item by its mean rating in the training part (Cremonesi et al.: MovieAvg). An item
+---without ratings gets the mean over all ratings.
 local function movie_mean(fold)
   local train, zeros = fold.train, mr.zeros({ fold.items }, { dtype = "float64" })
   local grades = train.lists.relevance:double()
@@ -18,7 +18,8 @@ local function movie_mean(fold)
   return function(batch) return means:rows(batch.items) end
 end
 
--- Columns of unit length, each at right angles to those before it (Gram and Schmidt, twice for the rounding).
+-- Makes the columns of a matrix orthonormal (Gram-Schmidt). Each column is projected twice, to reduce rounding
+-- errors.
 local function orthonormal(matrix)
   local done
   for k = 1, matrix:size(2) do
@@ -30,8 +31,9 @@ local function orthonormal(matrix)
   return done
 end
 
----PureSVD (Cremonesi et al. 2010): ratings, 0 where there is none, projected onto their largest singular vectors, which
----are found by subspace iteration among users. Scores of all users and items.
+---Computes PureSVD (Cremonesi et al. 2010): the matrix of ratings, with 0 for a missing rating, is
+---projected onto its largest singular vectors. Subspace iteration on the users' Gram matrix finds
+---these vectors. Returns the scores of all users and items.
 ---@param ratings mr.Tensor  [users, items] float64
 ---@param factors integer
 ---@param iterations integer
@@ -49,7 +51,8 @@ local function pure_svd(fold, setting, seed)
   local function cells(user, item) return ((user:double() - 1) * items + item:double()):long() end
   local ratings = mr.zeros({ users * items }, { dtype = "float64" }):scatter_add(1,
     cells(train.lists:spread(train.users), train.items), train.lists.relevance:double())
-  local scores = M.projected(ratings:reshape(users, items), math.min(setting.factors, users), 200, seed):reshape(users * items)
+  local scores = M.projected(ratings:reshape(users, items), math.min(setting.factors, users), 200, seed)
+    :reshape(users * items)
   return function(batch) return scores:rows(cells(batch.row_users, batch.items)) end
 end
 
@@ -57,7 +60,8 @@ local function learned(loss)
   return function(fold, setting, seed) return protocol.fit_ranking(fold, setting, seed, loss()) end
 end
 
--- Every choice of these values: {rate = {a, b}, epochs = {c}}.
+-- Returns every combination of these values, such as {rate = a, epochs = c} and {rate = b, epochs = c} for {rate =
+-- {a, b}, epochs = {c}}.
 local function every(values)
   local names, found = {}, { {} }
   for name in pairs(values) do names[#names + 1] = name end
@@ -81,8 +85,8 @@ local ranking = { rate = { 0.003, 0.01 }, decay = { 1e-4, 1e-3 }, epochs = { 20,
 ---@class lecture.Predictor
 ---@field name string
 ---@field settings table<string, number>[]
----@field make fun(fold: mr.Fold, setting: table<string, number>, seed: integer): any  a function of a batch, or a model
----@field predicts? boolean  whether its scores are ratings: its setting is chosen by RMSE
+---@field make fun(fold: mr.Fold, setting: table, seed: integer): any  makes a model, or a function of a batch
+---@field predicts? boolean  whether scores are ratings; the setting is then chosen by RMSE
 
 ---@type lecture.Predictor[]
 M.all = {
@@ -92,13 +96,14 @@ M.all = {
   { name = "item kNN", settings = every{ k = { 20, 50, 100, 200 } },
     make = function(fold, setting) return mr.models.item_knn{ fold = fold, k = setting.k } end },
   { name = "PureSVD", settings = every{ factors = { 5, 10, 20, 50 } }, make = pure_svd },
-  { name = "biased MF, squared errors", settings = every{ rate = { 0.003, 0.01 }, decay = { 1e-5, 1e-4, 3e-4 }, epochs = { 10, 20, 30 } },
+  { name = "biased MF, squared errors",
+    settings = every{ rate = { 0.003, 0.01 }, decay = { 1e-5, 1e-4, 3e-4 }, epochs = { 10, 20, 30 } },
     make = protocol.fit_ratings, predicts = true },
   { name = "MF, BPR", settings = every(ranking), make = learned(mr.losses.bpr) },
   { name = "MF, LambdaRank", settings = every(ranking), make = learned(mr.losses.lambdarank) },
 }
 
----A setting in words: "epochs 10, rate 0.01".
+---Returns a setting in words: "epochs 10, rate 0.01".
 function M.text(setting)
   local parts = {}
   for name, value in pairs(setting) do parts[#parts + 1] = ("%s %g"):format(name, value) end

@@ -1,13 +1,15 @@
--- "Weight items according to the profit" (slide "Rank Evaluation": non-popular items are typically those that bring
--- more profit): does a ranker whose gain is profit earn more than one whose gain is relevance? MovieLens' movies with
--- MADE-UP profits between 1 and 20: drawn at random, or the larger the fewer ratings a movie has. profit@10 is what a
--- user brings who takes every movie among the first ten that they like. Users with 25 movies rated 4 or more, four
--- others in training for each; matrix factorisation, 32 factors, LambdaRank. Ranked are all movies that the user has
--- not liked in training or validation. Rate and number of epochs by the first fold's validation: nDCG@10 for the ranker
--- that knows no profits, profit@10 for the others. Changes are paired by user.
+-- "Weight items according to the profit" (slide "Rank Evaluation", where unpopular items typically bring more
+-- profit): does a ranker whose gain is profit earn more than a ranker whose gain is relevance?
+-- Data: MovieLens with MADE-UP profits between 1 and 20 per movie, drawn at random or higher for movies with fewer
+-- ratings. Users have 25 movies rated 4 or more; training adds four other movies for each of these.
+-- Model: matrix factorisation, 32 factors, LambdaRank. It ranks all movies that the user has not liked in training
+-- or validation. profit@10 is the profit from a user who takes every movie they like among the first ten.
+-- The first fold's validation part chooses learning rate and number of epochs: by nDCG@10 for the ranker without
+-- profits, by profit@10 for all others. Changes are paired by user.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local kept_runs, data, figure = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
+local kept_runs, data, figure = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"),
+  dofile(here .. "../thesis/figure.lua")
 local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
 local intervals = dofile(here .. "../intervals.lua")
 
@@ -22,7 +24,7 @@ protocol.define_profit()
 local function fold_of(number) return protocol.liked_fold(liked, number, args.seed) end
 local order, kinds = protocol.rankers, { "at random", "more for rare movies" }
 
--- Rate and number of epochs by validation, for each ranker and kind of profits.
+-- Returns the learning rate and number of epochs that validation chose, for each ranker and each kind of profits.
 local function chosen()
   local results = kept_runs.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
     settings = { epochs = args.smoke and 2 or 30, seed = args.seed },
@@ -53,16 +55,20 @@ local function per_list(found)
   return lists
 end
 
-local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.seed), settings = { chosen = table.concat(said, "; ") },
+local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.seed),
+  settings = { chosen = table.concat(said, "; ") },
   space = { ranker = mr.choice(order), profits = mr.choice(kinds), split = mr.range(1, args.folds) },
   run = function(trial)
     local at, fold, profit = best[trial.profits .. ": " .. trial.ranker], fold_of(trial.split), profits[trial.profits]
-    local score = protocol.fit_profit(trial.ranker, fold, { profits = profit, rate = at.rate, epochs = at.epochs, seed = args.seed })
+    local score = protocol.fit_profit(trial.ranker, fold,
+      { profits = profit, rate = at.rate, epochs = at.epochs, seed = args.seed })
     local found = protocol.earned(protocol.priced(fold, profit), score)
-    return { valid = at.valid, profit = found.mean.profit_10, recall = found.mean["recall@10"], per_list = per_list(found) }
+    return { valid = at.valid, profit = found.mean.profit_10, recall = found.mean["recall@10"],
+      per_list = per_list(found) }
   end })
 
--- Values of every user by a ranker that is not trained: popularity, or with `times` popularity times profit.
+-- Returns the metrics of every user under a ranker that is not trained: popularity, or with `times` popularity
+-- times profit.
 local function untrained(kind, times)
   local all = { list = {}, profit_10 = {}, ["recall@10"] = {} }
   for number = 1, args.folds do
@@ -85,7 +91,8 @@ for _, kind in ipairs(kinds) do
   local plain = scores.by_list({ results }, { ranker = "relevance", profits = kind }, "profit_10")
   local function add(name, at, of)
     local values = of "profit_10"
-    rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values), mr.stats.mean(of "recall@10") }
+    rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values),
+      mr.stats.mean(of "recall@10") }
     cells:note(#rows, "profit@10", intervals.over_lists(values))
     cells:note(#rows, "recall@10", intervals.over_lists(of "recall@10"))
     cells:note(#rows, "change", name ~= "relevance" and intervals.over_lists{ values, plain } or nil)
@@ -106,8 +113,8 @@ for i, each in ipairs(protocol.compare(pairs_of)) do rows[i][7], rows[i][8] = ea
 local parts = {}
 for i, each in ipairs(gains) do
   parts[i] = ([[
-With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction).]]):format(each.kind,
-    each.now, each.before, rows[each.row][8])
+With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction).]]):format(
+    each.kind, each.now, each.before, rows[each.row][8])
 end
 return figure.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). Profit@10 is the mean

@@ -1,13 +1,15 @@
--- Decisions of our scripts for S. Seguí's lecture, each with its slide, or with our reason where the slides do not say.
+-- Decisions of our scripts for S. Seguí's lecture. Each names the slide that it follows, or our reason if the
+-- slides do not say.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 
 local M = {}
 
--- p of 100,000 random choices of signs, paired by user or query.
+-- Paired permutation test by user or query, with 100,000 random choices of signs.
 local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }) end
 
----Changes of values against those of a base, corrected by Holm over all rows; a row without a base is not compared.
+---Compares the values of each row with the row's base values. Returns the mean difference and the
+---p-value, with Holm's correction over all rows. A row without a base gets neither.
 ---@param rows { values: number[], base?: number[] }[]
 ---@return { change?: number, p?: number }[]
 function M.compare(rows)
@@ -20,10 +22,10 @@ function M.compare(rows)
   return found
 end
 
----True if a corrected p-value is called significant.
+---Returns true if a corrected p-value counts as significant.
 function M.significant(p) return p < 0.05 end
 
----For each key, the trial that is best on validation.
+---Returns the trial with the best validation value for each key, such as a learner's name.
 ---@param trials { key: string, valid: number }[]
 function M.choose(trials)
   local best = {}
@@ -34,39 +36,42 @@ function M.choose(trials)
   return best
 end
 
----Settings are chosen on this fold alone.
+---Number of the fold on whose validation part settings are chosen.
 M.tuned_on = 1
----How many folds there are.
+---Number of folds into which ratings are divided.
 M.folds = 5
 
----Ratings of 4 stars and more are relevant; users have 25 of them. `short`: 5 of them.
+---Returns ratings where 4 stars and more are relevant, of users with at least 25 relevant ratings
+---(5 if `short`).
 function M.liked(ratings, short) return ratings:binarize(4):min_relevant(short and 5 or 25) end
 
----A fold of liked items: four others for each in the lists.
+---Returns a fold of liked items. Lists have four other items for each liked item.
 function M.liked_fold(liked, number, seed)
   return liked:folds{ k = M.folds, by = "user", seed = seed, nsr = 4 }[number]
 end
 
----A fold of queries: features are standardised by the training part.
+---Returns a fold of queries whose features are standardised by the training part.
 function M.query_fold(folds, number) return folds[number]:standardize() end
 
--- "Pointwise, pairwise, listwise" (slides "Learning to rank")
+-- The values and functions below belong to the slides "Learning to rank": pointwise, pairwise and listwise losses.
 
----The loss that the others are compared with.
+---Name of the learner that all others are compared with.
 M.reference = "squared error"
----Metrics of lists; the first one chooses.
+---Metrics of test lists. The first one chooses settings on validation.
 M.metrics = { "ndcg@10", "ap", "auc" }
----Epochs, from one validation to the next, and the rates that are tried.
+---For each data set: number of epochs, number of epochs between validations, and learning rates to
+---try.
 M.training = {
   movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
   mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
 }
----Weight decays that are tried, and learning rates of trees.
+---Weight decays to try, and learning rates (eta) of trees to try.
 M.decays, M.etas = { 0, 1e-4, 1e-3 }, { 0.05, 0.1, 0.2 }
 
 local factors = 32
 
----The models: 32 factors for ratings, 46 hidden units for queries, trees of depth 5 in at most 200 rounds.
+---Makes a model: factors of users and items (32), a network with 46 hidden units, or trees of depth
+---5 with at most 200 rounds.
 ---@param kind "mf"|"cml"|"mlp"|"trees"
 ---@param o { users?: integer, items?: integer, inputs?: integer, eta?: number, seed: integer, short: boolean }
 function M.model(kind, o)
@@ -80,8 +85,8 @@ function M.model(kind, o)
   return mr.models.mf{ users = o.users, items = o.items, factors = factors, init = 0.01, seed = o.seed }
 end
 
----Trains by Adam. Validation chooses the epoch by nDCG@10, of ratings among all items that the user has not liked in
----training. With `test` the test part is scored at the end.
+---Trains by Adam. Validation nDCG@10 chooses the epoch; for MovieLens it ranks all items that the
+---user has not liked in training. With `test`, the test part is scored at the end.
 ---@param set "movielens"|"mq2008"
 ---@param fold mr.Fold
 ---@param o { model: table, kind: string, loss: mr.Loss, at: table, seed: integer, test?: boolean, short: boolean }
@@ -98,11 +103,13 @@ function M.fit(set, fold, o)
   return mr.fit(options)
 end
 
----nDCG@10 of every user of the test part among all items that the user has not liked in training or validation.
+---Returns nDCG@10 of every test user, for a ranking of all items that the user has not liked in
+---training or validation.
 function M.catalogue(fold, model) return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end
 
----Mean of a metric over all lists of all folds that have it.
----@param parts { mean: number, count: integer }[]  of each fold
+---Returns the mean of a metric over all lists of all folds, from the folds' means and numbers of
+---lists, and the number of lists.
+---@param parts { mean: number, count: integer }[]  mean and number of lists of each fold
 ---@return number mean, integer count
 function M.pooled(parts)
   local sum, count = 0, 0
@@ -110,23 +117,25 @@ function M.pooled(parts)
   return sum / count, count
 end
 
--- Cremonesi, Koren & Turrin (2010; slide "Rank Evaluation")
+-- The functions below belong to the slide "Rank Evaluation": the protocol of Cremonesi, Koren & Turrin (2010).
 
----A fold of all ratings as grades; with `nsr` lists have so many unrated items for each.
+---Returns a fold of all ratings with their values as grades. With `nsr`, lists have `nsr` unrated
+---items for each rated item.
 function M.rated_fold(ratings, number, seed, nsr)
   return ratings:folds{ k = M.folds, by = "user", seed = seed, grades = true, nsr = nsr }[number]
 end
 
----A fold of all ratings as grades with training lists beside it that have two unrated items for each, for those that
----learn to rank.
+---Returns a fold of all ratings with their values as grades. Its field `with_negatives` is the same
+---fold with two unrated items for each rated item, for models that learn to rank.
 function M.graded_fold(ratings, number, seed)
   local fold = M.rated_fold(ratings, number, seed)
   fold.with_negatives = M.rated_fold(ratings, number, seed, 2)
   return fold
 end
 
----1 for the long tail, 0 for the most rated items, which hold this share of all ratings, a third; and how many the
----latter are.
+---Returns a tensor with 1 for items of the long tail and 0 for the most rated items, and the number
+---of the latter. The most rated items are those that together hold the share `share` of all ratings
+---(default: a third).
 ---@param share? number
 ---@return mr.Tensor, integer
 function M.long_tail(ratings, share)
@@ -142,8 +151,8 @@ function M.long_tail(ratings, share)
   return mr.tensor(tail), n
 end
 
----A fold of the items to find in a part: ratings of 5 stars, of all items or of the long tail.
----Items that the user has rated are not sampled beside them.
+---Returns a fold in which the items to find are the 5-star ratings of a part, optionally only those
+---of the long tail (`tail`). Items that the user has rated are not sampled as competitors.
 ---@param tail? mr.Tensor
 function M.to_find(fold, part, tail)
   local found = fold[part]:binarize(5)
@@ -156,13 +165,14 @@ function M.to_find(fold, part, tail)
     k = fold.k, users = fold.users, items = fold.items, title = "5-star ratings" }
 end
 
----Unrated items beside each item that is to be found; the share of ratings that the long tail is without; the deepest
----rank.
+---Number of unrated items that compete with each item to find, the share of ratings that the long
+---tail leaves out, and the deepest rank.
 M.unseen, M.head, M.deepest = 100, 0.33, 20
 local hits = {}
 for n = 1, M.deepest do hits[n] = "hit@" .. n end
 
----recall(1) to recall(20) of a part by N, and the number of test items: each one among unrated items of its user.
+---Returns recall(1) to recall(20) on a part, and the number of its test items. Each test item is
+---ranked among unrated items of its user.
 ---@param o { unseen?: integer, seed: integer, tail?: mr.Tensor }
 function M.recalls(model, fold, part, o)
   local found = M.to_find(fold, part, o.tail):evaluate(model, hits,
@@ -172,14 +182,14 @@ function M.recalls(model, fold, part, o)
   return recalls, found.count
 end
 
----The error of predicted ratings.
+---Returns the RMSE of the ratings that a model predicts on a part.
 function M.rmse(model, fold, part)
   local set = fold[part]
   return mr.stats.rmse(mr.data.scored(model, set).scores, set.lists.relevance)
 end
 
----The number on validation that chooses settings, higher is better: negative RMSE for models that
----predict ratings, recall(10) for the others.
+---Returns the validation result that chooses settings, where higher is better: negative RMSE for
+---models that predict ratings, recall(10) for all others.
 ---@param predicts boolean
 ---@param o { unseen?: integer, seed: integer }
 function M.quality(model, fold, predicts, o)
@@ -187,7 +197,7 @@ function M.quality(model, fold, predicts, o)
   return M.recalls(model, fold, "valid", o)[10]
 end
 
--- Trains factors by Adam for a fixed number of epochs.
+-- Trains matrix factorisation by Adam for a fixed number of epochs.
 local function fitted(o, setting, seed)
   o.epochs, o.seed, o.progress = setting.epochs, seed, false
   o.optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }
@@ -195,7 +205,8 @@ local function fitted(o, setting, seed)
   return o.model
 end
 
----Factors and biases that predict ratings: squared errors, the mean over ratings.
+---Trains matrix factorisation with biases to predict ratings, by the mean squared error over
+---ratings.
 ---@param setting { rate: number, decay: number, epochs: integer }
 function M.fit_ratings(fold, setting, seed)
   local model = mr.models.biased_mf{ users = fold.users, items = fold.items, factors = factors, init = 0.01,
@@ -203,16 +214,18 @@ function M.fit_ratings(fold, setting, seed)
   return fitted({ model = model, loss = mr.losses.mse(), reduction = "rows", train = fold.train }, setting, seed)
 end
 
----Factors that learn to put rated items above unrated ones, and those with more stars higher.
+---Trains matrix factorisation to rank rated items above unrated ones, and items with more stars
+---higher.
 ---@param setting { rate: number, decay: number, epochs: integer }
 function M.fit_ranking(fold, setting, seed, loss)
   local model = M.model("mf", { users = fold.users, items = fold.items, seed = seed })
   return fitted({ model = model, loss = loss, train = fold.with_negatives.train }, setting, seed)
 end
 
--- "Lambda Mart"
+-- The functions below belong to the slide "Lambda Mart": trees on MQ2008.
 
----Boosted trees of depth 5 at eta 0.1, or a forest of deep trees, one round.
+---Returns the options of boosted trees (depth 5, eta 0.1), or of a random forest: one round of many
+---deep trees.
 ---@param o { rounds: integer, trees: integer, seed: integer }
 function M.tree_options(forest, o)
   if not forest then return { rounds = o.rounds, depth = 5, eta = 0.1, seed = o.seed } end
@@ -220,28 +233,28 @@ function M.tree_options(forest, o)
     seed = o.seed }
 end
 
----Trees on a fold; the round is chosen on validation by AP.
----@param loss? mr.Loss  of our own
+---Trains trees on a fold. Validation AP chooses the round.
+---@param loss? mr.Loss  loss of this library; nil if the model's option `objective` names one of XGBoost
 function M.fit_trees(model, loss, fold)
   return mr.fit{ model = model, loss = loss, train = fold.train, valid = fold.valid, metrics = { "ap" },
     progress = false }
 end
 
----nDCG@10, nDCG@10 by LETOR's rule and AP where a query without relevant documents counts as 0, and nDCG@10 without
----these queries.
+---Returns nDCG@10, nDCG@10 by LETOR's rule, AP, and nDCG@10 again. The first three count a query
+---without relevant documents as 0, the last leaves such queries out.
 ---@return number, number, number, number
 function M.judge_trees(scores, lists)
   local all = mr.evaluate(scores, lists, { "ndcg@10", "letor_ndcg@10", "ap" }, { empty = "zero" }).mean
   return all["ndcg@10"], all["letor_ndcg@10"], all.ap, mr.evaluate(scores, lists, { "ndcg@10" }).mean["ndcg@10"]
 end
 
--- "Weight items according to the profit" (slide "Rank Evaluation")
+-- The functions below belong to the slide "Rank Evaluation", "Weight items according to the profit".
 
----The largest profit; the least is 1.
+---Largest made-up profit of a movie; the smallest is 1.
 M.most = 20
 
----Made-up profits of every movie: drawn at random, or the larger the fewer ratings it has. Their logarithms are
----uniform.
+---Returns two sets of made-up profits of all movies: drawn at random, and higher for movies with
+---fewer ratings. Their logarithms are uniform.
 ---@return table<string, mr.Tensor>
 function M.profits(ratings, seed)
   local n, logarithm = ratings.items, math.log(M.most)
@@ -253,8 +266,8 @@ function M.profits(ratings, seed)
     ["more for rare movies"] = mr.zeros({ n }, { dtype = "float64" }):scatter_add(1, order, steps):float() }
 end
 
----profit@10: what a user brings who takes every movie among the first ten that they like; and nDCG whose gain is
----profit.
+---Defines two metrics whose gain is profit: profit@10, the sum of profits of the liked movies among
+---the first ten, and an nDCG.
 function M.define_profit()
   local function gain(profit) return profit end
   mr.metrics.define("profit_10", { gain = gain, discount = function(rank) return rank <= 10 and 1 or 0 end })
@@ -262,7 +275,7 @@ function M.define_profit()
     discount = function(rank) return 1 / math.log(1 + rank, 2) end })
 end
 
----A fold whose relevant rows are graded by their profit.
+---Returns a fold in which the grade of every relevant row is the item's profit.
 function M.priced(fold, profits)
   local parts = { number = fold.number, k = fold.k, users = fold.users, items = fold.items, title = "by profit" }
   for _, name in ipairs{ "train", "valid", "test" } do
@@ -273,8 +286,8 @@ function M.priced(fold, profits)
   return fold_of.new(parts)
 end
 
--- Losses; what validation chooses by; whether training lists are graded by profit; whether profit multiplies a
--- probability.
+-- For each ranker: its loss, the metric by which validation chooses, whether training lists are graded by profit
+-- (`priced`), and whether the predicted probability is multiplied by profit (`times`).
 local rankers = {
   relevance = { loss = function() return mr.losses.lambdarank{} end, metric = "ndcg@10" },
   ["relevance, times profit"] = { loss = function() return mr.losses.bce{} end, metric = "profit_10", times = true },
@@ -282,10 +295,11 @@ local rankers = {
     priced = true },
 }
 M.rankers = { "relevance", "relevance, times profit", "profit" }
----Rates that are tried.
+---Learning rates to try for these rankers.
 M.profit_rates = { 0.003, 0.01, 0.03 }
 
----Trains a ranker; returns what scores items. `watch` is called with every epoch and the scores.
+---Trains a ranker and returns a function that scores items. `watch(epoch, score)` is called after
+---every epoch.
 ---@param plain mr.Fold
 ---@param o { profits: mr.Tensor, rate: number, epochs: integer, seed: integer, watch?: function }
 function M.fit_profit(name, plain, o)
@@ -302,9 +316,9 @@ function M.fit_profit(name, plain, o)
   return score
 end
 
----A training of up to 30 epochs, watched every 5 epochs: the best value on validation, and after how many epochs it
----was. A ranker that knows no profits is judged by nDCG@10, the others by profit@10, among all movies that the user has
----not liked in training.
+---Trains for up to 30 epochs and evaluates on validation every 5 epochs. Returns the best
+---validation value and its epoch. The ranker without profits is judged by nDCG@10, all others by
+---profit@10, among all movies that the user has not liked in training.
 ---@param plain mr.Fold
 ---@param o { profits: mr.Tensor, rate: number, seed: integer, short: boolean }
 ---@return { valid: number, epochs: integer }
@@ -320,8 +334,8 @@ function M.epochs_of(name, plain, o)
   return best
 end
 
----Profit of the recommendations to every user of the test part, and the share of liked movies that
----are found.
+---Metrics of `earned`: the profit from each test user, and the share of liked movies that are
+---found.
 M.profit_metrics = { "profit_10", "recall@10" }
 function M.earned(priced, score) return priced:evaluate(score, M.profit_metrics, { known = "relevant" }) end
 

@@ -1,6 +1,7 @@
--- "Same pair-level error but different list-level error" (slide "RankNet"): how far apart can rankings be with equally
--- many pairs in the wrong order? Every order of the slide's five documents. Figure: their nDCG, reciprocal rank of the
--- first document with the highest rating, and AP of these, by the number of inverted pairs.
+-- "Same pair-level error but different list-level error" (slide "RankNet"): how different can rankings be that have
+-- equally many pairs in the wrong order?
+-- The script ranks the slide's five documents in every order. The figure plots nDCG, RR and AP of each order
+-- against its number of wrongly ordered pairs. RR and AP count only the highest rating as relevant.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
@@ -14,7 +15,7 @@ local args = mr.args(own)
 local n = #args.ratings
 if n < 2 or n > 7 then error("--ratings: expected 2 to 7 of them", 0) end
 
--- Every order of the ratings, each once.
+-- Makes every distinct order of the ratings.
 local orders = {}
 local function arrange(order, left)
   if #left == 0 then
@@ -54,11 +55,18 @@ local wrong = {}
 for i, order in ipairs(orders) do wrong[i] = inversions(order) end
 local panels = { columns = 3, width = 1000, height = 340, legend = "none" }
 for i, measure in ipairs(measures) do
-  panels[i] = mr.plot.scatter{ x = wrong, y = measure[2], title = measure[1], xlabel = "pairs in the wrong order", ylabel = measure[1],
-    yrange = { 0, 1.05 } }
+  panels[i] = mr.plot.scatter{
+    x = wrong,
+    y = measure[2],
+    title = measure[1],
+    xlabel = "pairs in the wrong order",
+    ylabel = measure[1],
+    yrange = { 0, 1.05 },
+  }
 end
 
--- By the number of inverted pairs: how many orders, the lowest and the highest nDCG, and an order of either.
+-- One table row for each number of wrongly ordered pairs: how many orders have it, their lowest and highest nDCG,
+-- and an order with each.
 local rows = {}
 for count = 0, math.max(table.unpack(wrong)) do
   local low, high, found = nil, nil, 0
@@ -70,8 +78,8 @@ for count = 0, math.max(table.unpack(wrong)) do
     end
   end
   if found > 0 then
-    rows[#rows + 1] = { count, found, ndcg[low], table.concat(orders[low], " "), ndcg[high], table.concat(orders[high], " "),
-      ndcg[high] - ndcg[low] }
+    rows[#rows + 1] = { count, found, ndcg[low], table.concat(orders[low], " "), ndcg[high],
+      table.concat(orders[high], " "), ndcg[high] - ndcg[low] }
   end
 end
 local widest = rows[1]
@@ -83,5 +91,10 @@ The figure shows the %d different orders of documents with ratings %s. A loss th
 one column of points apart, but metrics of the list can: with %d inverted pairs nDCG is between %.4f (%s) and %.4f (%s). RR and
 AP count the rating %g as relevant.]]):format(#orders,
     table.concat(args.ratings, ", "), widest[1], widest[3], widest[4], widest[5], widest[6], top),
-  mr.table{ columns = { "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order", "difference" },
-    rows = rows, formats = { ["lowest nDCG"] = "%.4f", ["highest nDCG"] = "%.4f", difference = "%.4f" } })
+  mr.table{
+    columns = {
+      "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order", "difference",
+    },
+    rows = rows,
+    formats = { ["lowest nDCG"] = "%.4f", ["highest nDCG"] = "%.4f", difference = "%.4f" },
+  })

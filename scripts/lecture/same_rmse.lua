@@ -1,7 +1,8 @@
--- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy != Ranking
--- Accuracy"): how far apart can rankings be whose predictions are equally accurate? Every prediction that is off by the
--- same amount for each item, up or down: their RMSE and MAE are this amount. Figure: the best, mean and worst nDCG and
--- share of pairs in the right order, by RMSE.
+-- "Same RMSE/MAE might lead to different rankings" (slides "Rating Prediction vs. Ranking", "Point Accuracy !=
+-- Ranking Accuracy"): how different can rankings be whose predicted ratings are equally accurate?
+-- The script takes every prediction that is off by the same amount for each item, up or down, so that RMSE and MAE
+-- equal this amount. The figure plots the best, mean and worst nDCG and share of correctly ordered pairs against
+-- RMSE.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
@@ -19,20 +20,27 @@ if n < 2 or n > 10 then error("--ratings: expected 2 to 10 of them", 0) end
 local truth = mr.tensor(args.ratings, { dtype = "float64" })
 local lists = mr.lists{ args.ratings }
 
--- Every choice of signs, the same order for every error.
+-- All choices of a sign for each item: 1 if its predicted rating is too high, -1 if it is too low.
 local signs = {}
 for choice = 0, (1 << n) - 1 do
   signs[choice + 1] = {}
   for i = 1, n do signs[choice + 1][i] = (choice >> (i - 1)) & 1 == 1 and 1 or -1 end
 end
 
--- RMSE, MAE, nDCG and the share of pairs in the right order, for every prediction.
+-- Computes RMSE, MAE, nDCG and the share of correctly ordered pairs for every prediction that is off by `off` for
+-- each item.
 local function predictions(off)
   local found = {}
   for i, choice in ipairs(signs) do
     local predicted = truth + mr.tensor(choice, { dtype = "float64" }) * off
-    found[i] = { choice = choice, predicted = predicted, rmse = mr.stats.rmse(predicted, truth), mae = mr.stats.mae(predicted, truth),
-      ndcg = mr.metrics.ndcg(predicted, lists):item(), pairs = mr.stats.pairwise_accuracy(predicted, lists) }
+    found[i] = {
+      choice = choice,
+      predicted = predicted,
+      rmse = mr.stats.rmse(predicted, truth),
+      mae = mr.stats.mae(predicted, truth),
+      ndcg = mr.metrics.ndcg(predicted, lists):item(),
+      pairs = mr.stats.pairwise_accuracy(predicted, lists),
+    }
   end
   return found
 end
@@ -46,7 +54,8 @@ for p = 1, args.points do
     local name, values = measure[1], {}
     for i, each in ipairs(found) do values[i] = each[name] end
     local curve = curves[name]
-    curve.low[p], curve.mean[p], curve.high[p] = math.min(table.unpack(values)), mr.stats.mean(values), math.max(table.unpack(values))
+    curve.low[p], curve.mean[p], curve.high[p] = math.min(table.unpack(values)), mr.stats.mean(values),
+      math.max(table.unpack(values))
   end
 end
 
@@ -58,7 +67,7 @@ for i, measure in ipairs(measures) do
       { name = "worst", x = x, y = curve.low } } }
 end
 
--- The best and the worst ranking at an RMSE of 1, by nDCG.
+-- Joins numbers with commas, for the table of the best and the worst ranking at an RMSE of 1.
 local function numbers(values)
   local parts = {}
   for i, value in ipairs(values) do parts[i] = ("%g"):format(value) end
@@ -67,7 +76,8 @@ end
 local at_one, rows = predictions(1), {}
 table.sort(at_one, function(a, b) return a.ndcg > b.ndcg end)
 for _, each in ipairs{ at_one[1], at_one[#at_one] } do
-  rows[#rows + 1] = { numbers(args.ratings), numbers(each.predicted:totable()), each.rmse, each.mae, each.ndcg, each.pairs }
+  rows[#rows + 1] = { numbers(args.ratings), numbers(each.predicted:totable()), each.rmse, each.mae, each.ndcg,
+    each.pairs }
 end
 local section = figure.finish(args, mr.plot.facets(panels), ([[
 All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and the same MAE.
@@ -77,6 +87,6 @@ either end.]]):format(
     #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
   mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
     formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } })
-section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(n, at_one[#at_one].ndcg,
-  at_one[1].ndcg)
+section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(
+  n, at_one[#at_one].ndcg, at_one[1].ndcg)
 return section

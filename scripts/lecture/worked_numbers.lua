@@ -1,13 +1,13 @@
--- The lecture's worked examples, computed: do the library's metrics give the printed numbers? Slides "Rank Evaluation"
--- and "Pairwise approach". Metrics that the slides define without an example are computed for the rows that the slides
--- show.
+-- Recomputes the lecture's worked examples (slides "Rank Evaluation" and "Pairwise approach"): do the library's
+-- metrics give the printed numbers? Metrics that the slides only define are computed for the same rows.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
 
 mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 
--- Lists with relevant rows at these ranks, in the order of the ranking; and scores that rank rows in that order.
+-- Returns one list per entry of `all_ranks`, with relevant rows at these ranks, and scores that rank the rows in
+-- that order.
 local function ranked(all_ranks)
   local grades, scores = {}, {}
   for l, ranks in ipairs(all_ranks) do
@@ -24,7 +24,9 @@ end
 local function descending(n) return -mr.arange(1, n):double() end
 
 local rows = {}
-local function row(measure, example, computed, printed) rows[#rows + 1] = { measure, example, printed or "", computed } end
+local function row(measure, example, computed, printed)
+  rows[#rows + 1] = { measure, example, printed or "", computed }
+end
 
 local first, second = table.unpack(published.average_precision)
 local lists, scores = ranked{ first.ranks, second.ranks }
@@ -41,17 +43,18 @@ for _, denominator in ipairs{ "relevant", "cutoff" } do
     mr.metrics.ap(scores, lists, { k = 2, denominator = denominator })[1]:item())
 end
 
--- "Case: Kaggle Challenge Expedia": one relevant row, and MAP@5 = sum over k of P(k), to the letter and with P(k) where
--- row k is relevant
+-- Slide "Case: Kaggle Challenge Expedia": one relevant row, and MAP@5 = sum over k of P(k). The script sums P(k)
+-- once over the relevant rows only, and once over every k up to 5, as the formula literally says.
 for rank = 1, 3 do
   local one, order = ranked{ { rank } }
   local letter = 0
   for k = 1, 5 do letter = letter + mr.metrics.precision(order, one, { k = k }):item() end
-  row("MAP@5, P(k) at relevant rows", "rank " .. rank, mr.metrics.ap(order, one, { k = 5, denominator = "cutoff" }):item())
+  row("MAP@5, P(k) at relevant rows", "rank " .. rank,
+    mr.metrics.ap(order, one, { k = 5, denominator = "cutoff" }):item())
   row("MAP@5, every P(k) to 5", "rank " .. rank, letter)
 end
 
--- "RankNet": the documents' ratings as the grades of a ranking in the order of the slide
+-- Slide "RankNet": the ratings of the documents are grades, ranked in the order of the slide.
 local n = #published.ratings
 local graded, order = mr.lists{ published.ratings }, descending(n)
 local text = "ratings " .. table.concat(published.ratings, ", ")
@@ -63,16 +66,17 @@ row("nDCG", text, mr.metrics.ndcg(order, graded):item())
 row("RankNet, scores 5 to 1", text, mr.losses.ranknet()(order + 6, graded):item())
 row("LambdaRank, scores 5 to 1", text, mr.losses.lambdarank()(order + 6, graded):item())
 
--- "Pairwise approach": items A to E, predicted in one order and half a star off
+-- Slide "Pairwise approach": items A to E, with predictions that are half a star off and keep the items' order.
 local off = mr.tensor({ 1.5, 1.5, 3.5, 3.5, 5.5 }, { dtype = "float64" })
 local truth = mr.tensor(published.scores, { dtype = "float64" })
 row("RMSE", "scores 1 to 5, half a star off", mr.stats.rmse(off, truth))
 row("MAE", "scores 1 to 5, half a star off", mr.stats.mae(off, truth))
-row("pairs in the right order", "scores 1 to 5, half a star off", mr.stats.pairwise_accuracy(off, mr.lists{ published.scores }))
+row("pairs in the right order", "scores 1 to 5, half a star off",
+  mr.stats.pairwise_accuracy(off, mr.lists{ published.scores }))
 
 local exact = mr.stats.mean(ap)
 
--- Numbers that are the printed ones when they are rounded as these are.
+-- Counts the computed numbers that equal the printed number when rounded to the printed digits.
 local agreement = { of = 0, within = 0, tolerance = "the last printed digit" }
 for _, each in ipairs(rows) do
   if each[3] ~= "" then

@@ -1,12 +1,14 @@
--- AdaRank (Xu & Li 2007): does boosting single features on the queries that are still ranked badly make a ranker?
--- Each round adds the feature with the best nDCG over weighted queries; weights are exp(-nDCG of the sum so far).
+-- AdaRank (Xu & Li 2007): does boosting single features on the queries that are still ranked badly make a good
+-- ranker?
+-- Each round adds the feature with the best weighted nDCG over queries. A query's weight is exp(-nDCG), where nDCG
+-- is that of the features added so far.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local args = common.options{ rounds = { default = 50, least = 1, help = "features that are added" } }
 
--- nDCG of every list under scores; lists without a relevant row are 0 for all rankers.
+-- Returns nDCG of every list under these scores. A list without relevant rows counts as 0, for all rankers.
 local function quality(scores, lists)
   local values = mr.metrics.ndcg(scores:double(), lists)
   return values:eq(values):where(values, 0)

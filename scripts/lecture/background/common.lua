@@ -1,5 +1,5 @@
--- Functions that the scripts of this folder share: options, rankers on every fold of queries with standardised
--- features, and a table of rankers by mean test nDCG@10.
+-- Functions that all scripts of this folder share: they read options, compare rankers on every fold of queries with
+-- standardised features, and make a table of mean test nDCG@10.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
@@ -7,7 +7,7 @@ local protocol = dofile(here .. "../protocol.lua")
 
 local M = {}
 
----The options of a script: its own, --data, --seed and --smoke.
+---Reads the options of a script: those in `own`, and --data, --seed and --smoke.
 ---@param own table
 ---@return table
 function M.options(own)
@@ -21,9 +21,10 @@ function M.options(own)
   return args
 end
 
----Prints test means of rankers over all lists of the folds; returns them for a report.
+---Makes the table of mean test nDCG@10 per ranker, with a text about it. Prints both, and returns
+---them as a section for a report.
 ---@param args table
----@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table<string, number> }
+---@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table }
 ---@return report.Section
 function M.table(args, o)
   local rows, best = {}, nil
@@ -37,14 +38,15 @@ Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); ch
     mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
 end
 
----Mean nDCG@10 of an evaluation and the number of lists that have it, for protocol.pooled.
+---Returns mean nDCG@10 of an evaluation, and the number of lists in this mean. protocol.pooled
+---combines such pairs over folds.
 ---@param found mr.Evaluation
 function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
 
----Compares rankers, and a random one, on every fold of MQ2008 or of made-up queries. Queries without relevant documents
----are left out.
+---Compares rankers, and a random ranking, on every fold of MQ2008 or of made-up queries. Queries
+---without relevant documents are left out of the means.
 ---@param args table
----@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  rankers of a fold: names and scores of the test part, in order
+---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  {name, scores of the test part} for each ranker
 ---@return report.Section
 function M.compare(args, rank)
   local folds, title = data.queries(args)
@@ -60,11 +62,18 @@ function M.compare(args, rank)
   end
   local means, count = {}, nil
   for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
-  return M.table(args, { title = title, unit = "queries with relevant documents", head = "ranker", folds = #folds, count = count,
-    names = names, means = means })
+  return M.table(args, {
+    title = title,
+    unit = "queries with relevant documents",
+    head = "ranker",
+    folds = #folds,
+    count = count,
+    names = names,
+    means = means,
+  })
 end
 
----Feature number `k` of all rows.
+---Returns feature number `k` of a dataset as a vector with one entry per row.
 function M.column(set, k) return set.features:narrow(2, k, 1):reshape(set.lists.rows) end
 
 return M

@@ -1,6 +1,7 @@
 -- ListRank-MF (Shi, Larson & Hanjalic 2010): does matrix factorisation rank better if it learns each user's list
--- instead of single ratings? The cross entropy of top-one probabilities of ratings and of sigma(<p_u, q_i>), against
--- squared errors of the same factors with biases.
+-- instead of single ratings?
+-- Its loss is the cross entropy of the top-one probabilities of the ratings and of sigma(<p_u, q_i>). It is
+-- compared with matrix factorisation with biases, trained by squared errors.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common, data = dofile(here .. "common.lua"), dofile(here .. "../data.lua")
@@ -30,8 +31,18 @@ for number = 1, protocol.folds do
   local function trained(kind, loss, more)
     local options = { users = ratings.users, items = ratings.items, factors = args.factors, seed = args.seed }
     for key, value in pairs(more) do options[key] = value end
-    return mr.fit{ model = mr.models[kind](options), loss = loss, train = fold.train, valid = fold.valid, test = fold.test,
-      metrics = { "ndcg@10" }, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed, progress = false }.test
+    return mr.fit{
+      model = mr.models[kind](options),
+      loss = loss,
+      train = fold.train,
+      valid = fold.valid,
+      test = fold.test,
+      metrics = { "ndcg@10" },
+      epochs = args.epochs,
+      optimizer = mr.optim.adam{ lr = 0.01 },
+      seed = args.seed,
+      progress = false,
+    }.test
   end
   local found = {
     trained("listrank_mf", mr.losses.listnet(), {}),
@@ -42,5 +53,12 @@ for number = 1, protocol.folds do
 end
 local means, count = {}, nil
 for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
-return common.table(args, { title = title, unit = "lists of the rated items of a user", head = "model", folds = protocol.folds,
-  count = count, names = names, means = means })
+return common.table(args, {
+  title = title,
+  unit = "lists of the rated items of a user",
+  head = "model",
+  folds = protocol.folds,
+  count = count,
+  names = names,
+  means = means,
+})

@@ -1,6 +1,7 @@
--- PRank (Crammer & Singer 2001): is a perceptron with thresholds between grades, which sees one row at a time, a
--- ranker? A row of grade y should be above thresholds 1 to y and not above the others; each that is wrong moves, and
--- the weights with it.
+-- PRank (Crammer & Singer 2001): does a perceptron with thresholds between grades, which sees one row at a time,
+-- rank well?
+-- A row of grade y should score above thresholds 1 to y and below all higher ones. If the score is on the wrong
+-- side of a threshold, this threshold and the weights move.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
@@ -36,7 +37,8 @@ return common.compare(args, function(train, tested)
   end
 
   local function score(weights)
-    return tested.features:double():matmul(mr.tensor(weights, { dtype = "float64" }):reshape(#w, 1)):reshape(tested.lists.rows)
+    local column = mr.tensor(weights, { dtype = "float64" }):reshape(#w, 1)
+    return tested.features:double():matmul(column):reshape(tested.lists.rows)
   end
   return { { "PRank", score(w) }, { "PRank, mean of its weights (Bayes point)", score(mean) } }
 end)

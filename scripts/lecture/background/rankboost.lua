@@ -1,21 +1,24 @@
--- RankBoost (Freund, Iyer, Schapire & Singer 2003): does boosting thresholds of features on the pairs that are still in
--- the wrong order make a ranker? Each round adds the threshold h with the largest |r|, r = sum over pairs D (h(better)
--- - h(worse)), at weight log((1 + r) / (1 - r)) / 2.
+-- RankBoost (Freund, Iyer, Schapire & Singer 2003): does boosting on the pairs that are still in the wrong order
+-- make a good ranker?
+-- Each round adds a binary ranker h, "feature above threshold", at weight log((1 + r) / (1 - r)) / 2. It is the h
+-- with the largest |r|, where r is the sum of h(better row) - h(worse row) over all pairs, weighted by pair.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
 
 local args = common.options{ rounds = { default = 100, least = 1, help = "thresholds that are added" } }
-local cuts = { -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3 }  -- standard deviations
+-- thresholds of the standardised features, in standard deviations
+local cuts = { -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3 }
 
--- 1 for each row that is above a cut of a feature, else 0: [rows, features * cuts].
+-- Returns a matrix [rows, features * cuts]: 1 if the row's feature is above the cut, else 0.
 local function thresholds(set)
   local parts = {}
   for i, cut in ipairs(cuts) do parts[i] = set.features:gt(cut):double() end
   return mr.cat(parts, 2)
 end
 
--- Numbers of the better and of the worse row of every pair of unequal grades in a list.
+-- Returns, for every pair of rows with unequal grades in a list, the number of the row with the higher grade and
+-- the number of the row with the lower grade.
 local function pairs_of(lists)
   local better, worse, first, grades = {}, {}, 1, lists.relevance:totable()
   for _, n in ipairs(lists.sizes:totable()) do

@@ -1,6 +1,7 @@
--- Subset Ranking (Cossock & Zhang 2008, Eq. 5): is regression a ranker, if only relevant rows and the worst of the
--- others count? A list's loss: the squared errors of its relevant rows, plus u times that of the irrelevant row with
--- the highest score, where it is above 0.
+-- Subset Ranking (Cossock & Zhang 2008, Eq. 5): does regression rank well if it counts only relevant rows and the
+-- worst irrelevant row of a list?
+-- The loss of a list is the sum of squared errors of its relevant rows, plus u times the squared score of the
+-- highest irrelevant row if that score is above 0.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local common = dofile(here .. "common.lua")
@@ -23,9 +24,19 @@ mr.losses.define("subset_ranking", {
 return common.compare(args, function(train, tested)
   local function trained(loss)
     local model = mr.models.linear{ inputs = train.features:size(2), seed = args.seed }
-    mr.fit{ model = model, loss = loss, train = train, epochs = args.epochs, optimizer = mr.optim.adam{ lr = 0.01 }, seed = args.seed,
-      progress = false }
+    mr.fit{
+      model = model,
+      loss = loss,
+      train = train,
+      epochs = args.epochs,
+      optimizer = mr.optim.adam{ lr = 0.01 },
+      seed = args.seed,
+      progress = false,
+    }
     return mr.data.scored(model, tested).scores
   end
-  return { { "Subset Ranking", trained(mr.losses.subset_ranking()) }, { "regression of all rows", trained(mr.losses.mse()) } }
+  return {
+    { "Subset Ranking", trained(mr.losses.subset_ranking()) },
+    { "regression of all rows", trained(mr.losses.mse()) },
+  }
 end)
