@@ -1,18 +1,20 @@
--- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the words that tell one
--- run of a script from another. Under the recipes "published" and "code" scripts take the runs on the authors' own
--- splits, which the tables beside the published numbers also use.
+-- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the options of one
+-- run of the script. The recipes "published" and "code" train on the authors' own splits, so that their tables can
+-- be compared with the published numbers.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local ways = {
   { title = "trained as published", words = { "--recipe", "published", "--sets", "citeulike" }, ending = "_published" },
-  { title = "trained as the authors' last commit", words = { "--recipe", "code", "--sets", "citeulike" }, ending = "_code" },
+  { title = "trained as the authors' last commit",
+    words = { "--recipe", "code", "--sets", "citeulike" }, ending = "_code" },
   { title = "trained as in the paper", words = { "--recipe", "paper" }, ending = "" },
 }
--- Each kind has a section of its own, so that one has a results file before the runs of the other are complete.
+-- Listwise losses and LambdaRank have separate sections, so that the results file of one is written before the runs
+-- of the other are complete.
 local kinds = { { name = "listwise", title = "listwise losses" }, { name = "lambda", title = "LambdaRank" } }
 local figures = {
-  "every loss by every metric and NSR", "which loss is the best by which metric", "losses over all data sets", "losses on each data set",
-  "gains of users by nRBP",
+  "every loss by every metric and NSR", "which loss is the best by which metric", "losses over all data sets",
+  "losses on each data set", "gains of users by nRBP",
 }
 
 local scripts = { { "table_1", "Table 1: users, items and ratings of the data sets", {}, "data" } }
@@ -25,7 +27,8 @@ for _, way in ipairs(ways) do
   add("models_of_nrbp", ("The three models of listwise nRBP (section 5.2), %s"):format(way.title), way.words)
   for number, words in ipairs(figures) do
     local picture = ("results/sigir21/figure_%d%s.svg"):format(number, way.ending)
-    add("figure_" .. number, ("Figure %d: %s, %s"):format(number, words, way.title), { "--out", picture, table.unpack(way.words) })
+    add("figure_" .. number, ("Figure %d: %s, %s"):format(number, words, way.title),
+      { "--out", picture, table.unpack(way.words) })
   end
 end
 add("factors", "The number of factors (section 4.2)", { "--recipe", "published" })

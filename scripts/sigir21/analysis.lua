@@ -1,9 +1,8 @@
--- Computations of Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the rows of runs.lua: means
--- over splits, how often a loss is the best, differences of users' scores. Statistical tests are in
--- protocol.lua.
+-- Computations for Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the rows that runs.lua returns: means over
+-- splits, how often each loss is best, and differences of users' scores. Statistical tests are in protocol.lua.
 local M = {}
 
----Different values of a field, in order of appearance.
+---Returns the distinct values of a field, in order of first appearance.
 ---@param rows sigir21.Row[]
 ---@return any[]
 function M.distinct(rows, field)
@@ -14,7 +13,7 @@ function M.distinct(rows, field)
   return found
 end
 
----The rows that have these values.
+---Returns the rows whose fields have these values.
 ---@param rows sigir21.Row[]
 ---@param fields table<string, any>
 ---@return sigir21.Row[]
@@ -28,17 +27,19 @@ function M.where(rows, fields)
   return found
 end
 
--- A key for a split of a data set at an NSR, for losses of one kind.
+-- Returns a key that is equal for rows of the same kind of losses, data set, NSR and split.
 local function split_of(row) return ("%s\n%s\n%d\n%d"):format(row.kind, row.dataset, row.nsr, row.split) end
 
----The rows of the splits (of a data set at an NSR) in which every loss of a kind has a run. In other splits, which
----occur while a store is not complete, losses cannot be compared.
+---Returns the rows of splits in which every loss of a kind has a run. In other splits losses cannot
+---be compared; such splits occur while the runs of a store are not complete.
 ---@param rows sigir21.Row[]
 ---@return sigir21.Row[] rows
----@return integer splits  that are left out
+---@return integer splits  number of splits that are left out
 function M.complete(rows)
   local expected, there, found, left = {}, {}, {}, 0
-  for _, kind in ipairs(M.distinct(rows, "kind")) do expected[kind] = #M.distinct(M.where(rows, { kind = kind }), "loss") end
+  for _, kind in ipairs(M.distinct(rows, "kind")) do
+    expected[kind] = #M.distinct(M.where(rows, { kind = kind }), "loss")
+  end
   for _, row in ipairs(rows) do
     local key = split_of(row)
     there[key] = there[key] or { kind = row.kind, count = 0 }
@@ -51,22 +52,24 @@ function M.complete(rows)
   return found, left
 end
 
----Mean, least and largest score of some rows; NaN if there are no rows.
+---Returns mean, smallest and largest score of rows, or NaN if there are no rows.
 ---@return number mean
 ---@return number low
 ---@return number high
 function M.spread(rows)
   if #rows == 0 then return 0 / 0, 0 / 0, 0 / 0 end
   local sum, low, high = 0.0, math.huge, -math.huge
-  for _, row in ipairs(rows) do sum, low, high = sum + row.score, math.min(low, row.score), math.max(high, row.score) end
+  for _, row in ipairs(rows) do
+    sum, low, high = sum + row.score, math.min(low, row.score), math.max(high, row.score)
+  end
   return sum / #rows, low, high
 end
 
----How often each loss has the best score of a split at an NSR, by one metric on one data set; losses that tie are all
----counted.
----@param rows sigir21.Row[]  of one kind, metric and data set
+---Counts how often each loss has the best score, over all splits and NSR, for one metric on one
+---data set. If losses tie, each of them is counted.
+---@param rows sigir21.Row[]  rows of one kind of losses, one metric and one data set
 ---@return table<string, integer> counts  by loss
----@return integer cases  splits and NSR
+---@return integer cases  number of combinations of split and NSR
 function M.best_counts(rows)
   local counts, cases = {}, 0
   for _, loss in ipairs(M.distinct(rows, "loss")) do counts[loss] = 0 end
@@ -84,7 +87,8 @@ function M.best_counts(rows)
   return counts, cases
 end
 
--- Sums of the users' scores, of their positives, and how often each was tested, by number of the user.
+-- Returns, by user: the sum of scores, the sum of numbers of relevant training items, and how often the user was
+-- tested.
 local function by_user(rows)
   local users = {}
   for _, row in ipairs(rows) do
@@ -100,11 +104,12 @@ local function by_user(rows)
   return users
 end
 
----Differences of users' scores under two losses, as means over the splits, and the logarithms of the numbers of
----relevant items that the users have in train. A user without a score under one of the losses is left out.
----@param rows sigir21.Row[]   of one loss
----@param others sigir21.Row[] of another, else alike
----@return number[] positives  log2
+---Computes, for every user, the mean difference of scores between two losses over all splits, and
+---log2 of the user's number of relevant training items. Users without a score under one of the
+---losses are left out.
+---@param rows sigir21.Row[]   rows of one loss
+---@param others sigir21.Row[] rows of another loss, with the same metric, data set and NSR
+---@return number[] positives  log2 of the numbers of relevant training items
 ---@return number[] differences
 function M.differences(rows, others)
   local first, second, ids, x, y = by_user(rows), by_user(others), {}, {}, {}

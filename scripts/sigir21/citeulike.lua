@@ -1,6 +1,7 @@
--- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate and
--- NSR beside the numbers of their repository. Model: matrix factorisation, 32 factors, U(-0.01, 0.01). Under the recipe
--- "published" the loss's own metric chooses the epoch on test, as in their repository; under "paper" it chooses on
+-- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate
+-- and NSR, beside the numbers of the authors' repository.
+-- Model: matrix factorisation, 32 factors, initial values U(-0.01, 0.01). Under the recipe "published" the loss's
+-- own metric chooses the epoch on the test part, as in the repository. Under "paper" it chooses the epoch on
 -- validation.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -13,11 +14,18 @@ local args = runs.args({
 local close, is_near = runs.protocol.close, runs.protocol.near
 local compared_by = { "ndcg", "ap", "rbp(0.95)" }
 
--- Our numbers minus the published ones by metric, and the largest difference; nil where no number is published.
+-- Returns, by metric, a model's test score minus the published one, and the largest difference. Returns nil if no
+-- number is published.
 local function differences(o, model)
   local found, largest = {}, 0
   for _, metric in ipairs(runs.metrics) do
-    local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = model.split, by = model.by,
+    local printed = published.at{
+      kind = o.kind,
+      loss = o.loss,
+      nsr = o.nsr,
+      rate = o.rate,
+      split = model.split,
+      by = model.by,
       metric = metric }
     if not printed then return nil end
     found[metric] = model.scores[metric] - printed
@@ -26,7 +34,8 @@ local function differences(o, model)
   return found, largest
 end
 
--- The models of a loss at one learning rate with the means of their scores over seeds, and the spread of nDCG.
+-- Returns the models of a loss at one learning rate. Scores are means over seeds; `sd` is the standard deviation of
+-- nDCG over seeds.
 local function models_of(o)
   local found, at = {}, {}
   for _, seed in ipairs(args.seeds) do
@@ -34,7 +43,12 @@ local function models_of(o)
     for _, model in ipairs(runs.models(args, o)) do
       local key = ("%d %s"):format(model.split, model.by)
       if not at[key] then
-        at[key], found[#found + 1] = { split = model.split, by = model.by, epoch = model.epoch, all = {}, users = {} }, key
+        at[key], found[#found + 1] = {
+          split = model.split,
+          by = model.by,
+          epoch = model.epoch,
+          all = {},
+          users = {} }, key
       end
       table.insert(at[key].all, model.scores)
       table.insert(at[key].users, model.users)
@@ -53,7 +67,7 @@ local function models_of(o)
   return found
 end
 
--- Values of every user by a metric, the mean over seeds.
+-- Returns the value of every user by a metric, as a mean over seeds.
 local function of_users(model, metric)
   local sums = {}
   for _, users in ipairs(model.users) do
@@ -62,8 +76,9 @@ local function of_users(model, metric)
   return sums
 end
 
--- Intervals of all models. A difference takes the published number as given.
-local cells = intervals.cells("bootstrap over users", function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
+-- Collects the intervals of all models' scores. The interval of a difference treats the published number as exact.
+local cells = intervals.cells("bootstrap over users",
+  function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
 local function note(r, model, less)
   for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
     local title, ends = runs.title_of[metric], intervals.over_lists(of_users(model, metric))
@@ -75,7 +90,8 @@ local function note(r, model, less)
   end
 end
 
--- One line of the table, and whether nDCG and all metrics are close.
+-- Returns a model's line of the table. Also returns, for the comparison, whether all its metrics are near the
+-- published ones, and the differences.
 local function line_of(o, model)
   local of, largest = differences(o, model)
   local line = { o.nsr, o.kind, runs.title_of[o.loss], o.rate, model.split, runs.title_of[model.by], model.epoch }
@@ -87,7 +103,9 @@ local function line_of(o, model)
   if args.made_up then return line end
   line[#line + 1] = largest or ""
   local near = {}
-  for _, metric in ipairs(of and compared_by or {}) do near[#near + 1] = is_near(of[metric]) and runs.title_of[metric] or nil end
+  for _, metric in ipairs(of and compared_by or {}) do
+    near[#near + 1] = is_near(of[metric]) and runs.title_of[metric] or nil
+  end
   line[#line + 1] = not of and "" or #near > 0 and table.concat(near, ", ") or "none"
   return line, of and { kind = o.kind, loss = o.loss, less = of, all = is_near(largest) }, of
 end
@@ -119,14 +137,16 @@ local formats = {}
 if #args.seeds > 1 then columns[#columns + 1], formats["sd of nDCG"] = "sd of nDCG", "%.4f" end
 for _, title in ipairs{ "nDCG", "AP", "RR", "RBP(0.95)" } do
   columns[#columns + 1], formats[title] = title, "%.4f"
-  if not args.made_up then columns[#columns + 1], formats[title .. ", less published"] = title .. ", less published", "%+.4f" end
+  if not args.made_up then
+    columns[#columns + 1], formats[title .. ", less published"] = title .. ", less published", "%+.4f"
+  end
 end
 if not args.made_up then
   formats.largest = "%+.4f"
   table.move({ "largest", ("within %g"):format(close) }, 1, 2, #columns + 1, columns)
 end
 
--- The comparisons of each loss, in order, with its name.
+-- Groups the comparisons by loss. Each group has the loss's name, in order of first appearance.
 local function losses_compared()
   local found, at = {}, {}
   for _, each in ipairs(compared) do
@@ -140,30 +160,32 @@ local function losses_compared()
   return found
 end
 
--- How many of a loss's models are near by a metric.
+-- Counts the models of a loss whose score by this metric is near the published one.
 local function near_by(of_loss, metric)
   local count = 0
   for _, each in ipairs(of_loss) do count = count + (is_near(each.less[metric]) and 1 or 0) end
   return count
 end
 
--- The median over a loss's models of our number by a metric minus the published one.
+-- Returns the median of a metric's differences (our score minus the published one) over the models of a loss.
 local function median_of(of_loss, metric)
   local values = {}
   for i, each in ipairs(of_loss) do values[i] = each.less[metric] end
   return figure.median(values)
 end
 
--- A run has a model for each metric that chose its epoch.
+-- Number of models that one run of a loss has, by name of the loss: one for each metric that chooses an epoch.
 local models_of_run = {}
 
--- How near the models of each loss are: a line of the second table.
+-- Returns the lines of the second table: for each loss, how near its models are to the published numbers.
 local function lines_by_loss()
   local found = {}
   for i, of_loss in ipairs(losses_compared()) do
     local line, all = { of_loss.name, #of_loss }, 0
     models_of_run[of_loss.name] = of_loss.by
-    for _, metric in ipairs(compared_by) do table.move({ near_by(of_loss, metric), median_of(of_loss, metric) }, 1, 2, #line + 1, line) end
+    for _, metric in ipairs(compared_by) do
+      table.move({ near_by(of_loss, metric), median_of(of_loss, metric) }, 1, 2, #line + 1, line)
+    end
     for _, each in ipairs(of_loss) do all = all + (each.all and 1 or 0) end
     line[#line + 1], found[i] = all, line
   end
@@ -212,7 +234,8 @@ The published numbers are not of these equations: in their code the sigmoid of l
 lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
 }
 
--- The text on the differences from the published numbers: of the recipe and of the kinds of losses that are shown.
+-- Returns the text that explains differences from the published numbers, for the recipe and the kinds of losses in
+-- the table.
 local function explanation()
   local of, parts = explained[args.recipe], {}
   if type(of) == "string" then return of end
@@ -237,7 +260,7 @@ if #compared > 0 and args.recipe == "published" then
   local within = 0
   for _, each in ipairs(compared) do within = within + (is_near(each.less.ndcg) and 1 or 0) end
   section.agreement = { of = #compared, within = within, tolerance = ("%g in nDCG"):format(close) }
-  section.finding = ("Of the %d models that are trained as published %d have a test nDCG within %g of the published one."):format(
-    #compared, within, close)
+  section.finding = ("Of the %d models that are trained as published %d have a test nDCG within %g of "
+    .. "the published one."):format(#compared, within, close)
 end
 return section

@@ -1,6 +1,7 @@
--- The data sets of Li, Urbano & Hanjalic (2021) that are to be had: CiteULike-a on the authors' own splits, Monte Carlo
--- splits of CiteULike-a and MovieLens (section 4.1: users with 25 relevant items or more, 80 % of each user's items for
--- training), and any folder in the layout of their repository.
+-- Opens those data sets of Li, Urbano & Hanjalic (2021) that are available. These are CiteULike-a on the authors'
+-- own splits, and Monte Carlo splits of CiteULike-a and MovieLens. Section 4.1 defines the splits: users with 25
+-- relevant items or more, 80 % of each user's items for training. Any folder in the layout of the authors'
+-- repository can also be opened.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -9,15 +10,15 @@ local protocol = dofile(here .. "protocol.lua")
 local M = {}
 
 ---@class sigir21.Data
----@field title string      its name; of made-up data what they are
+---@field title string      name of the data set; made-up data are named as such
 ---@field splits integer[]  numbers of its splits
 ---@field users integer
 ---@field items integer
----@field fold fun(split: integer, nsr: integer, valid: number): mr.Fold  negatives are drawn once; `valid`: share of each user's items of train
+---@field fold fun(split: integer, nsr: integer, valid: number): mr.Fold  valid: share of train items for validation
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- Random splits of ratings that say what is relevant.
+-- Makes random splits of ratings that are already divided into relevant and other ratings.
 local function monte_carlo(title, ratings, count)
   local splits = {}
   for i = 1, count or protocol.splits do splits[i] = i end
@@ -32,12 +33,14 @@ local function csv(folder, split, part)
   return core.is_file(path) and path or path .. ".gz"
 end
 
--- Folders fold_0, fold_1, ... with train.csv and test.csv. All rows of these files are relevant; ratings below the
--- authors' threshold are not in the files.
+-- Opens a folder with fold_0, fold_1, ..., each with train.csv and test.csv. All rows of these files are relevant:
+-- the authors left out ratings below their threshold.
 local function published(title, folder)
   local splits, ratings = {}, {}
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
-  if #splits == 0 then error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0) end
+  if #splits == 0 then
+    error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0)
+  end
   for _, split in ipairs(splits) do
     ratings[split] = protocol.relevant.published(mr.data.interactions(
       { train = csv(folder, split, "train"), test = csv(folder, split, "test") }, { columns = { rating = false } }))
@@ -63,8 +66,8 @@ local sets = {
 }
 M.names = { "citeulike", "citeulike_splits", "movielens", "folder" }
 
----@param args { data: string, folder: string, smoke: boolean }  data: the folder of citeulike-a and ml-latest-small; "": where the program looks for
----   data. With smoke a few made-up users stand for every set
+---Opens a data set. With `smoke`, made-up ratings of a few users replace it.
+---@param args { data: string, folder: string, smoke: boolean }  data: folder of the data sets; "": search as usual
 ---@param name "citeulike"|"citeulike_splits"|"movielens"|"folder"
 ---@return sigir21.Data
 function M.open(args, name)

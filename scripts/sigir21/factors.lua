@@ -1,6 +1,6 @@
--- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best? One
--- split, NSR 1, each loss at the learning rate that the authors tried with every number of factors. Their nDCG stands
--- beside ours where it was published.
+-- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best?
+-- One split, NSR 1. Each loss has the learning rate that the authors tried with every number of factors. Published
+-- nDCG is shown beside ours where it exists.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua").factors
@@ -9,11 +9,20 @@ local figure = dofile(here .. "../thesis/figure.lua")
 local args = runs.args({
   factors = { default = runs.protocol.all_factors, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = runs.losses.listwise, choices = runs.losses.listwise, help = "listwise losses" },
-}, { sets = { "citeulike" }, smoke = { factors = { 4, 8 } }, without = { nsr = { 1 }, kinds = { "listwise" }, rates = runs.all_rates } })
+}, {
+  sets = { "citeulike" },
+  smoke = { factors = { 4, 8 } },
+  without = { nsr = { 1 }, kinds = { "listwise" }, rates = runs.all_rates } })
 
--- nDCG of the first split at the epoch that nDCG chose.
+-- Returns test nDCG on the first split, at the epoch that nDCG chose.
 local function ndcg_of(set, loss, factors)
-  local results = runs.of(args, { set = set, nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss], factors = factors })
+  local results = runs.of(args, {
+    set = set,
+    nsr = 1,
+    kind = "listwise",
+    loss = loss,
+    rate = published.rate[loss],
+    factors = factors })
   if not results or (results:counts().done or 0) == 0 then return nil end
   local columns = results:columns()
   local row = columns:rows("runs", { split = runs.set(args, set).splits[1] })[1]
@@ -48,6 +57,7 @@ if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return figure.finish(args, nil, ([[
 The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s.%s]]):format(
     runs.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
-    .. (args.kept and #lines < planned and "\n\n" .. runs.so_far(#lines, planned, "run is of one loss and number of factors") or ""),
+    .. (args.kept and #lines < planned
+      and "\n\n" .. runs.so_far(#lines, planned, "run is of one loss and number of factors") or ""),
   mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
     within = { "data", "factors" } })

@@ -1,2 +1,3 @@
--- Li, Urbano & Hanjalic (2021), Figure 1: how well do losses rank by each metric, LambdaRank and listwise, at each NSR?
+-- Makes Figure 1 of Li, Urbano & Hanjalic (2021): how well do the losses of LambdaRank and the listwise losses
+-- rank, by each metric and at each NSR (sampled negatives per relevant item)?
 return dofile((arg[0]:match("^(.*/)") or "./") .. "figures.lua").levels("1")

@@ -1,15 +1,17 @@
--- Li, Urbano & Hanjalic (2021), Figure 5: who gains by nRBP over AP and nDCG, users with few or with many positives?
--- Differences of users' scores at the largest NSR at which all three have runs.
+-- Makes Figure 5 of Li, Urbano & Hanjalic (2021): which users gain by nRBP over AP and nDCG, those with few or with
+-- many relevant items? It shows differences of users' scores at the largest NSR at which all three losses have
+-- runs.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local figures, analysis, figure = dofile(here .. "figures.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
+local figures, analysis, figure = dofile(here .. "figures.lua"), dofile(here .. "analysis.lua"),
+  dofile(here .. "../thesis/figure.lua")
 local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
--- Returns a text with the value and the interval of a fitted curve at x = `place`, and the interval's side of 0: 1
--- (above), -1 (below) or 0 (contains 0).
+-- Returns the value and the interval of a fitted curve at x = `place` as text, and the side of 0 on which the
+-- interval lies: 1 (above), -1 (below) or 0 (the interval contains 0).
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
   for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end
@@ -17,14 +19,14 @@ local function fit_at(fit, place)
   return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high), low > 0 and 1 or high < 0 and -1 or 0
 end
 
--- Slope of the differences over log2 of the positives, and p by Student's t.
+-- Returns the slope of the differences over log2 of the number of relevant items, and its p-value by Student's t.
 local function slope_of(x, y)
   local model = mr.stats.linear_model{ y = y, covariates = { positives = x } }
   local slope = model.coefficients.positives
   return slope, core.student_p(slope / model.errors.positives, model.df)
 end
 
--- Columns at one NSR that have the losses to compare.
+-- Returns the columns of the figure at one NSR, as far as they have runs of all losses to compare.
 local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
@@ -33,7 +35,8 @@ local function columns_at(rows, nsr)
   return columns
 end
 
--- Columns that have the losses to compare, at the largest NSR that has any, and that NSR.
+-- Returns the columns of the figure at the largest NSR that has any columns with all losses to compare, and that
+-- NSR.
 local function compared_columns(rows, ratios)
   local falling = table.move(ratios, 1, #ratios, 1, {})
   table.sort(falling, function(a, b) return a > b end)
@@ -44,7 +47,8 @@ local function compared_columns(rows, ratios)
   return {}, falling[1]
 end
 
--- The curve of one method's nRBP less another loss, as a series of a figure, and its line of the table.
+-- Returns the curve of score differences (nRBP minus another loss) as a series of the figure, and its line of the
+-- table.
 local function difference_curve(column, metric, pair)
   local x, y = analysis.differences(pair.rows, pair.others)
   local ordered = table.move(x, 1, #x, 1, {})
@@ -54,12 +58,18 @@ local function difference_curve(column, metric, pair)
   local few_text, few_side = fit_at(fit, few)
   local many_text, many_side = fit_at(fit, many)
   return { x = (fit.x * math.log(2)):exp(), y = fit.y, low = fit.low, high = fit.high },
-    { few = few_side, many = many_side, slope = slope, p = p, kind = column.kind,
-      line = { column.title, title(metric), title(pair.loss), ("%.0f"):format(2 ^ few), few_text, ("%.0f"):format(2 ^ many), many_text,
-        slope, p, #y } }
+    {
+      few = few_side,
+      many = many_side,
+      slope = slope,
+      p = p,
+      kind = column.kind,
+      line = { column.title, title(metric), title(pair.loss), ("%.0f"):format(2 ^ few), few_text,
+        ("%.0f"):format(2 ^ many), many_text, slope, p, #y } }
 end
 
--- A sentence on all curves of a method; `adjusted` are the corrected p of all curves.
+-- Returns a sentence on all curves of LambdaRank or of the listwise losses. `adjusted` has the corrected p-value of
+-- every curve.
 local function curves_text(kind, curves, adjusted)
   local few, many, ways, all = { [-1] = 0, [0] = 0, [1] = 0 }, { [-1] = 0, [0] = 0, [1] = 0 }, { rise = 0, fall = 0 }, 0
   for i, each in ipairs(curves) do
@@ -72,8 +82,8 @@ local function curves_text(kind, curves, adjusted)
   return ([[
 With %s %d of %d curves rise significantly with the number of positives and %d fall (slope over its logarithm, Student's t, Holm's
 correction over all curves). Where users have few positives (the tenth percentile) the interval lies above 0 in %d and below it in %d;
-where they have many (the ninetieth) above in %d and below in %d.]]):format(figures.kind_words[kind], ways.rise, all, ways.fall, few[1],
-    few[-1], many[1], many[-1])
+where they have many (the ninetieth) above in %d and below in %d.]]):format(
+    figures.kind_words[kind], ways.rise, all, ways.fall, few[1], few[-1], many[1], many[-1])
 end
 
 local args = figures.args(5)
@@ -92,7 +102,9 @@ local pictures = figures.grid(args, columns, runs.metrics, 175, function(column,
 end)
 local adjusted = protocol.correct(ps)
 for i, line in ipairs(lines) do line[9] = adjusted[i] end
-for _, kind in ipairs(analysis.distinct(columns, "kind")) do sentences[#sentences + 1] = curves_text(kind, curves, adjusted) end
+for _, kind in ipairs(analysis.distinct(columns, "kind")) do
+  sentences[#sentences + 1] = curves_text(kind, curves, adjusted)
+end
 return runs.finish(figure, args, pictures, ([[
 The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean over the
 splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
@@ -101,5 +113,9 @@ first to the last percentile of users.
 
 %s%s%s]]):format(nsr, protocol.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
-  mr.table{ columns = { "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
-    rows = lines, formats = { slope = "%+.4f", ["p corrected"] = "%.3g" }, mark = { ["p corrected"] = protocol.level } })
+  mr.table{
+    columns = {
+      "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
+    rows = lines,
+    formats = { slope = "%+.4f", ["p corrected"] = "%.3g" },
+    mark = { ["p corrected"] = protocol.level } })

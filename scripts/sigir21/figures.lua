@@ -1,8 +1,10 @@
--- Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from the kept runs, with panels, tables and sentences that Figure 5
--- also uses. Columns are methods and data sets, rows are evaluation metrics.
+-- Makes Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from the kept runs. figure_5.lua uses some of these
+-- functions, too. In the figures, columns of panels are methods and data sets, rows of panels are evaluation
+-- metrics.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, analysis, figure = dofile(here .. "runs.lua"), dofile(here .. "analysis.lua"), dofile(here .. "../thesis/figure.lua")
+local runs, analysis, figure = dofile(here .. "runs.lua"), dofile(here .. "analysis.lua"),
+  dofile(here .. "../thesis/figure.lua")
 
 local protocol = runs.protocol
 
@@ -12,10 +14,10 @@ local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
 M.kind_words = { lambda = "LambdaRank", listwise = "listwise losses" }
 local kinds = { "lambda", "listwise" }
 
----A loss or metric as it is written.
+---Returns a loss or metric as figures show it: "nDCG" for "ndcg".
 function M.title(name) return runs.title_of[name] or name end
 
--- "a", "a and b", "a, b and c"; or with another word than "and".
+-- Joins words to "a", "a and b" or "a, b and c". `last` replaces the word "and".
 local function listed(words, last)
   if #words < 2 then return words[1] end
   return ("%s %s %s"):format(table.concat(words, ", ", 1, #words - 1), last or "and", words[#words])
@@ -27,87 +29,98 @@ local function titles(names)
   return found
 end
 
--- Text on the runs that the store lacks, and on the choice of learning rates while some are
+-- Returns a text on runs that the store lacks, which also says how learning rates are chosen while runs are
 -- missing.
 local function missing(args)
   local found = runs.missing(args)
   return found == "" and "" or found .. " A loss is shown at the best of the learning rates that were run."
 end
 
----The options of the script of a figure.
+---Reads the options of a figure's script.
 function M.args(number)
   local own = figure.options("figure_" .. number, {})
   own.out.default = ("results/sigir21/figure_%s.svg"):format(number)
   return runs.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
----The rows of losses that are compared with each other, and sentences on runs that are left out or missing: a store
----that is only read (--kept) may not be complete.
+---Returns the rows of losses that can be compared with each other, and sentences on runs that are
+---left out or missing. With --kept the store is only read, and some of its runs may be missing.
 ---@return sigir21.Row[] rows
 ---@return string left
 function M.compared(args)
   local rows, left = analysis.complete(protocol.analysed(runs.rows(args)))
-  local kept, said = {}, left > 0 and ("\n%d %s left out."):format(left, left == 1 and "split that does not have runs of all losses yet is"
+  local kept, said = {}, left > 0 and ("\n%d %s left out."):format(left,
+    left == 1 and "split that does not have runs of all losses yet is"
     or "splits that do not have runs of all losses yet are") or ""
   for _, kind in ipairs(args.kinds) do
     local found = analysis.where(rows, { kind = kind })
     if #analysis.distinct(found, "loss") > 1 then
       table.move(found, 1, #found, #kept + 1, kept)
     else
-      said = ("%s\nThere are no splits on which two %s losses could be compared."):format(said, kind == "lambda" and "LambdaRank" or kind)
+      said = ("%s\nThere are no splits on which two %s losses could be compared."):format(said,
+        kind == "lambda" and "LambdaRank" or kind)
     end
   end
   return kept, said .. missing(args)
 end
 
----The section of a figure that has nothing to show; with --kept its runs are missing.
+---Returns the section of a figure that has nothing to show. With --kept, the script ends instead
+---and says that runs are missing.
 function M.nothing(args, left)
   if args.kept then runs.lack(args, "runs of two losses that could be compared") end
   return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
----The paper's statements as a paragraph of the page; "" for made-up data.
+---Returns the paper's own statement as a paragraph below the figure, or "" for made-up data.
 function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words end
 
 ---@class sigir21.Column
 ---@field kind "lambda"|"listwise"
----@field dataset? string     all, where there is none
+---@field dataset? string     nil if the column has all data sets
 ---@field title string        in tables
 ---@field words string        in sentences
----@field heading string      of its first panel
+---@field heading string      title of the column's first panel
 ---@field rows sigir21.Row[]
 ---@field losses string[]
 
----A column of panels for every method and, if asked for, every data set.
+---Returns one column of panels for each method, LambdaRank and listwise losses. With `by_dataset`,
+---there is one for each method and data set.
 function M.columns(rows, by_dataset)
   local columns = {}
   for _, kind in ipairs(kinds) do
     local of_kind = analysis.where(rows, { kind = kind })
-    for _, dataset in ipairs(by_dataset and analysis.distinct(of_kind, "dataset") or #of_kind > 0 and { false } or {}) do
+    local datasets = by_dataset and analysis.distinct(of_kind, "dataset") or #of_kind > 0 and { false } or {}
+    for _, dataset in ipairs(datasets) do
       local found = dataset and analysis.where(of_kind, { dataset = dataset }) or of_kind
-      columns[#columns + 1] = { kind = kind, dataset = dataset or nil, rows = found, losses = analysis.distinct(found, "loss"),
+      columns[#columns + 1] = {
+        kind = kind,
+        dataset = dataset or nil,
+        rows = found,
+        losses = analysis.distinct(found, "loss"),
         title = kind_titles[kind] .. (dataset and ", " .. dataset or ""),
         words = "With " .. M.kind_words[kind] .. (dataset and " on " .. dataset or ""),
-        heading = kind_titles[kind] .. (dataset and "\n" .. dataset or "") }
+        heading = kind_titles[kind] .. (dataset and "\n" .. dataset or ""),
+      }
     end
   end
   return columns
 end
 
----Panels of all metrics and columns: draw(column, metric, title) makes one; the title stands over the first of a
----column.
+---Draws a grid of panels, one for each metric and column, with draw(column, metric, title). Only
+---the first panel of each column has a title.
 function M.grid(args, columns, metrics, height, draw)
-  local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90, title = figure.title(args) }
+  local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90,
+    title = figure.title(args) }
   for r, metric in ipairs(metrics) do
     for _, column in ipairs(columns) do panels[#panels + 1] = draw(column, metric, r == 1 and column.heading or nil) end
   end
   return mr.plot.facets(panels)
 end
 
----The rows of a column by one metric.
+---Returns the rows of a column that are evaluated by one metric.
 function M.of_metric(column, metric) return analysis.where(column.rows, { metric = metric }) end
 
--- Series of a figure: for every loss and NSR the mean over splits, with the least and the largest split.
+-- Returns one series per loss: for every NSR, the mean over splits and the smallest and largest value of a split.
 local function level_series(rows, losses, ratios)
   local series = {}
   for i, loss in ipairs(losses) do
@@ -120,8 +133,9 @@ local function level_series(rows, losses, ratios)
   return series
 end
 
--- Adds to `count` the steps from one NSR to the next (`steps`) and those in which a mean falls (`falls`), and the cells
--- that have the RR loss (`cells`) and those in which it has the lowest mean (`rr`).
+-- Updates counts for the text of Figure 1. `steps` counts steps from one NSR to the next, and `falls` those in
+-- which the mean score falls. `cells` counts cells with the RR loss, and `rr` those in which this loss has the
+-- lowest mean.
 local function count_levels(count, series, ratios)
   for k in ipairs(ratios) do
     local least, rr = math.huge, nil
@@ -145,13 +159,13 @@ local function levels_text(args, count)
 relevant item as training sets.]]):format(count.falls, count.steps)
   end
   if count.cells > 0 then
-    text = ("%s\nThe loss of RR has the lowest mean in %d of %d cells of method, data set, metric and NSR.%s"):format(text, count.rr,
-      count.cells, M.in_paper(args, "In the paper it is consistently the worst, also by RR itself."))
+    text = ("%s\nThe loss of RR has the lowest mean in %d of %d cells of method, data set, metric and NSR.%s"):format(
+      text, count.rr, count.cells, M.in_paper(args, "In the paper it is consistently the worst, also by RR itself."))
   end
   return text
 end
 
----Figure 1: means over the splits by NSR, with the least and the largest split.
+---Makes Figure 1: mean scores over splits at each NSR, with the smallest and largest split.
 function M.levels(number)
   local args = M.args(number)
   local rows = runs.rows(args)
@@ -165,7 +179,13 @@ function M.levels(number)
       for i, one in ipairs(series) do line[3 + i] = one.values[k] end
       lines[#lines + 1] = line
     end
-    return mr.plot.intervals{ categories = ratios, series = series, title = heading, xlabel = "NSR", ylabel = M.title(metric) }
+    return mr.plot.intervals{
+      categories = ratios,
+      series = series,
+      title = heading,
+      xlabel = "NSR",
+      ylabel = M.title(metric),
+    }
   end)
   local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
@@ -176,7 +196,8 @@ chose.%s%s]]):format(levels_text(args, count), missing(args)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 
--- A panel with how often each loss is the best by each metric, and a sentence on it. Adds lines to the table.
+-- Returns a panel that shows how often each loss is best by each metric, and a sentence on it. Adds lines to the
+-- table.
 local function frequency_panel(column, lines)
   local values, totals, places, cases = {}, {}, 0, 0
   for r, metric in ipairs(runs.metrics) do
@@ -189,16 +210,30 @@ local function frequency_panel(column, lines)
   end
   local parts, never = {}, {}
   for i, loss in ipairs(column.losses) do
-    if totals[i] > 0 then parts[#parts + 1] = ("%s in %d"):format(M.title(loss), totals[i]) else never[#never + 1] = M.title(loss) end
+    if totals[i] > 0 then
+      parts[#parts + 1] = ("%s in %d"):format(M.title(loss), totals[i])
+    else
+      never[#never + 1] = M.title(loss)
+    end
   end
-  local panel = mr.plot.heatmap{ x = titles(column.losses), y = titles(runs.metrics), values = values, labels = "%.0f",
-    title = column.heading, xlabel = "loss", ylabel = "metric", zlabel = "times best", zrange = { 0, math.max(1, cases // #runs.metrics) } }
+  local panel = mr.plot.heatmap{
+    x = titles(column.losses),
+    y = titles(runs.metrics),
+    values = values,
+    labels = "%.0f",
+    title = column.heading,
+    xlabel = "loss",
+    ylabel = "metric",
+    zlabel = "times best",
+    zrange = { 0, math.max(1, cases // #runs.metrics) },
+  }
   return panel, ("%s the best loss is that of %s of %d cases%s%s."):format(column.words, listed(parts), cases,
     #never > 0 and ", never that of " .. listed(never, "or") or "",
     places > cases and ("; %d of these are shared places"):format(places - cases) or "")
 end
 
----Figure 2: how often each loss is the best by each metric.
+---Makes Figure 2: how often each loss is best by each metric. `number` is the figure's number in
+---file names.
 function M.frequencies(number)
   local args = M.args(number)
   local panels, lines, sentences, rows, left = {}, {}, {}, M.compared(args)
@@ -216,7 +251,7 @@ all counted. The loss of RR is left out, as in the paper.
       within = { "method and data", "metric" } })
 end
 
--- Marginal means of a model by loss, over all data sets or on the column's data set.
+-- Returns the marginal mean of each loss from a linear model: over all data sets, or on the data set of the column.
 local function means_of(model, column)
   if not column.dataset or #column.datasets == 1 then return model:emmeans "loss" end
   local kept = {}
@@ -226,34 +261,41 @@ local function means_of(model, column)
   return kept
 end
 
--- A panel of marginal means by loss, with both intervals.
+-- Draws a panel of marginal means by loss, each with the interval of the mean and the wider prediction interval of
+-- a single run.
 local function means_panel(means, metric, heading)
   local one = { values = {}, low = {}, high = {}, wide_low = {}, wide_high = {} }
   local names = {}
   for i, mean in ipairs(means) do
     names[i], one.values[i] = M.title(mean.levels[1]), mean.mean
-    one.low[i], one.high[i], one.wide_low[i], one.wide_high[i] = mean.low, mean.high, mean.prediction_low, mean.prediction_high
+    one.low[i], one.high[i], one.wide_low[i], one.wide_high[i] = mean.low, mean.high, mean.prediction_low,
+      mean.prediction_high
   end
   return mr.plot.intervals{ categories = names, series = { one }, horizontal = true, legend = "none", title = heading,
     xlabel = "standardised score", ylabel = M.title(metric) }
 end
 
--- Lines of a table of marginal means.
+-- Adds the marginal means of a panel to the lines of the table.
 local function add_lines(lines, column, metric, means)
   for _, mean in ipairs(means) do
-    lines[#lines + 1] = { column.title, M.title(metric), M.title(mean.levels[1]), mean.mean, mean.low, mean.high, mean.prediction_low,
-      mean.prediction_high }
+    lines[#lines + 1] = { column.title, M.title(metric), M.title(mean.levels[1]), mean.mean, mean.low, mean.high,
+      mean.prediction_low, mean.prediction_high }
   end
 end
 
 local function means_table(lines)
   local formats = {}
   for _, name in ipairs{ "mean", "95 % from", "to", "one run from", "up to" } do formats[name] = "%+.3f" end
-  return mr.table{ columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" }, rows = lines,
-    formats = formats, mark = { mean = "max" }, within = { "method", "metric" } }
+  return mr.table{
+    columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" },
+    rows = lines,
+    formats = formats,
+    mark = { mean = "max" },
+    within = { "method", "metric" },
+  }
 end
 
--- "nRBP by RR and AP, that of nDCG by nDCG": the metrics that each winner wins by.
+-- Returns which losses have the highest mean by which metrics: "nRBP by RR and AP, that of nDCG by nDCG".
 local function winners_text(winners)
   local order, by = {}, {}
   for _, each in ipairs(winners) do
@@ -269,7 +311,7 @@ end
 
 local no_intervals = "There are as many means as runs, and so no intervals."
 
--- A sentence with the metrics by which the winner is significantly above all others.
+-- Returns a sentence that names the metrics by which the best loss is significantly above all others.
 local function significance_text(winners)
   local found = {}
   if winners[1].df < 1 then return no_intervals end
@@ -285,7 +327,7 @@ The figure shows marginal means of scores that were standardised within data set
 metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 %
 for the mean, the long one that for a single run.]]
 
----Figure 3: marginal means by loss.
+---Makes Figure 3: marginal means of scores by loss.
 function M.marginal_means(number)
   local args = M.args(number)
   local lines, sentences, winners, rows, left = {}, {}, {}, M.compared(args)
@@ -308,21 +350,24 @@ function M.marginal_means(number)
 
 %s
 Significance is by Student's t-test of the differences of means, with Holm's correction over all pairs of losses by one
-metric. The three models of listwise nRBP are of one training, and not held against each other.%s%s]]):format(about_model,
-      table.concat(sentences, "\n"), left, M.in_paper(args, [[
+metric. The three models of listwise nRBP are of one training, and not held against each other.%s%s]]):format(
+      about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[
 In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])), means_table(lines))
 end
 
--- The loss of the highest mean, and whether its prediction interval overlaps that of the next loss of another training.
+-- Returns the loss with the highest mean, and whether its prediction interval overlaps that of the next loss.
+-- Losses that are models of the same training run are skipped.
 local function highest(means, kind)
   local sorted = table.move(means, 1, #means, 1, {})
   table.sort(sorted, function(a, b) return a.mean > b.mean end)
   local first, place = sorted[1], 2
-  while place < #sorted and protocol.same_training(kind, first.levels[1], sorted[place].levels[1]) do place = place + 1 end
+  while place < #sorted and protocol.same_training(kind, first.levels[1], sorted[place].levels[1]) do
+    place = place + 1
+  end
   return first.levels[1], first.prediction_low <= sorted[place].prediction_high
 end
 
--- A sentence with the number of metrics by which the prediction intervals of the two highest means overlap.
+-- Returns a sentence that says by how many metrics the prediction intervals of the two highest means overlap.
 local function overlap_text(winners)
   local count = 0
   if winners[1].df < 1 then return no_intervals end
@@ -330,7 +375,7 @@ local function overlap_text(winners)
   return ("The prediction intervals of the two highest overlap by %d of %d metrics."):format(count, #winners)
 end
 
----Figure 4: marginal means by loss and data set.
+---Makes Figure 4: marginal means of scores by loss and data set.
 function M.marginal_means_by_data(number)
   local args = M.args(number)
   local lines, sentences, models, winners, rows, left = {}, {}, {}, {}, M.compared(args)
@@ -348,7 +393,8 @@ function M.marginal_means_by_data(number)
   end)
   for i, column in ipairs(columns) do
     local found = winners[column]
-    sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(found), overlap_text(found))
+    sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(found),
+      overlap_text(found))
   end
   return runs.finish(figure, args, pictures, ([[
 %s

@@ -1,5 +1,6 @@
--- Li, Urbano & Hanjalic (2021), section 5.2: the listwise nRBP loss has no parameter p, so that RBP(0.8), RBP(0.9) and
--- RBP(0.95) choose three epochs of one training. Do these agree, and what is lost where only one of the three chooses?
+-- Li, Urbano & Hanjalic (2021), section 5.2: the listwise nRBP loss has no parameter p, so RBP(0.8), RBP(0.9) and
+-- RBP(0.95) each choose an epoch of the same training. Do these epochs agree, and how much is lost if only one of
+-- the metrics chooses?
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
@@ -7,18 +8,21 @@ local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figur
 local args = runs.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
 local metrics = runs.own_metrics "nrbp"
 
--- For each split the three models by metric, at the learning rate whose model has the highest RBP(0.95) on the part
--- that chooses.
+-- Returns, for each split, the models that the three metrics choose in one training. The training has the learning
+-- rate at which RBP(0.95) is highest on the part that chooses.
 local function models_of(set, nsr)
   local best = {}
   for _, rate in ipairs(runs.training(args, "listwise", "nrbp").rates) do
     local of_split = {}
-    for _, model in ipairs(runs.models(args, { set = set, nsr = nsr, kind = "listwise", loss = "nrbp", rate = rate })) do
+    local models = runs.models(args, { set = set, nsr = nsr, kind = "listwise", loss = "nrbp", rate = rate })
+    for _, model in ipairs(models) do
       of_split[model.split] = of_split[model.split] or { rate = rate }
       of_split[model.split][model.by] = model
     end
     for split, found in pairs(of_split) do
-      if not best[split] or found["rbp(0.95)"].chosen_by > best[split]["rbp(0.95)"].chosen_by then best[split] = found end
+      if not best[split] or found["rbp(0.95)"].chosen_by > best[split]["rbp(0.95)"].chosen_by then
+        best[split] = found
+      end
     end
   end
   return best
@@ -52,7 +56,16 @@ Every line is one training of the listwise nRBP loss, %s, at the learning rate t
 the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at
 most, as the columns "less" show.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
 return figure.finish(args, nil, text, mr.table{
-  columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)", "less RBP(0.95)'s model's",
-    "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)" }, rows = lines,
-  formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["less RBP(0.95)'s model's"] = "%+.4f",
-    ["less RBP(0.95)'s"] = "%+.4f" } })
+  columns = {
+    "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
+    "less RBP(0.95)'s model's", "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)",
+  },
+  rows = lines,
+  formats = {
+    ["RBP(0.8)"] = "%.4f",
+    ["RBP(0.9)"] = "%.4f",
+    ["RBP(0.95)"] = "%.4f",
+    ["less RBP(0.95)'s model's"] = "%+.4f",
+    ["less RBP(0.95)'s"] = "%+.4f",
+  },
+})

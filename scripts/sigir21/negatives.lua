@@ -1,25 +1,26 @@
--- Negatives as the authors draw them (Dataset.train_preparation, test_preparation): for train among all items but the
--- user's relevant ones of train, so that relevant items of test may be among them. For test they are drawn among all
--- items that are relevant to the user in neither part, which may have been negatives in train. The library's folds keep
--- the parts apart.
+-- Draws negatives as the authors' code does (Dataset.train_preparation, test_preparation). Negatives for train are
+-- any items that are not relevant to the user in train, so they may include items that are relevant in test.
+-- Negatives for test are items that are relevant to the user in neither part, but may have been negatives in train.
+-- The library's own folds keep parts separate.
 local mr = require "moonrank"
 
 local M = {}
 
--- Numbers from 1 to `most`, one after the other.
+-- Returns a function that returns a random integer from 1 to `most` in each call.
 local function numbers(most, seed)
   local block, size, drawn, at = 0, 100000, {}, 0
   return function()
     if at == #drawn then
       block = block + 1
-      drawn, at = mr.uniform({ size }, { dtype = "float64", device = "cpu", seed = seed * 1000003 + block }):totable(), 0
+      drawn, at = mr.uniform({ size },
+        { dtype = "float64", device = "cpu", seed = seed * 1000003 + block }):totable(), 0
     end
     at = at + 1
     return math.floor(drawn[at] * most) + 1
   end
 end
 
--- The items of each user, by user, of datasets that have relevant rows only.
+-- Returns the set of each user's items over several datasets of relevant rows, and the number of these items.
 local function items_of(parts)
   local found, count = {}, {}
   for _, part in ipairs(parts) do
@@ -34,8 +35,8 @@ local function items_of(parts)
   return found, count
 end
 
--- A dataset of relevant rows with nsr others for each, none of which is among `relevant`, by user; all others where
--- these are too few.
+-- Returns a dataset in which `nsr` negatives are added for each relevant row. Negatives are never in the user's set
+-- `relevant`. If a user has too few other items, all of them are added.
 local function with_negatives(part, nsr, items, relevant, count, next_number)
   local grades, rows, users, own, at = {}, {}, part.users:totable(), part.items:totable(), 0
   for l, n in ipairs(part.lists.sizes:totable()) do
@@ -49,12 +50,12 @@ local function with_negatives(part, nsr, items, relevant, count, next_number)
     end
     grades[l] = of_list
   end
-  return mr.data.dataset{ lists = mr.lists(grades), users = part.users, items = mr.tensor(rows, { dtype = "int64", device = "cpu" }),
-    name = part.name }
+  return mr.data.dataset{ lists = mr.lists(grades), users = part.users,
+    items = mr.tensor(rows, { dtype = "int64", device = "cpu" }), name = part.name }
 end
 
----Draws `nsr` negatives out of `items` items for each row of train and test of a fold that has relevant rows only.
----`valid` is returned unchanged.
+---Draws negatives for train and test of a fold that has only relevant rows: `nsr` per row, out of
+---`items` items. The part `valid` is returned unchanged.
 ---@param fold { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 ---@return { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 function M.drawn(fold, nsr, items, seed)
@@ -62,7 +63,8 @@ function M.drawn(fold, nsr, items, seed)
   local in_train, count = items_of{ fold.train }
   local train = with_negatives(fold.train, nsr, items, in_train, count, next_number)
   local in_any, of_any = items_of{ fold.train, fold.test }
-  return { train = train, valid = fold.valid, test = with_negatives(fold.test, nsr, items, in_any, of_any, next_number) }
+  return { train = train, valid = fold.valid,
+    test = with_negatives(fold.test, nsr, items, in_any, of_any, next_number) }
 end
 
 return M

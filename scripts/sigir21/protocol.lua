@@ -1,6 +1,6 @@
--- The protocol of Li, Urbano & Hanjalic (2021): every decision behind their numbers, as a function or a value that the
--- scripts use. Sections are those of the paper. Recipe "paper" does as the paper says, "code" as the authors' last
--- commit, "published" as the printed results were made.
+-- The protocol of Li, Urbano & Hanjalic (2021): every decision behind their numbers, as a function or a value.
+-- Section numbers are those of the paper. The recipe "paper" follows the text of the paper, "code" the authors'
+-- last commit, and "published" the code that made the printed results.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local losses, negatives = dofile(here .. "losses.lua"), dofile(here .. "negatives.lua")
@@ -8,33 +8,33 @@ local analysis = dofile(here .. "analysis.lua")
 
 local M = { losses = losses }
 
--- Relevant rows -----------------------------------------------------------------------------------------------------
+-- The next value decides which ratings are relevant.
 
----Section 4.1: ratings of 4 and 5, or all of unary data, of users with at least 25 relevant items. The authors' files
----hold relevant rows only.
+---Section 4.1: makes ratings of 4 and 5, or all ratings of unary data, relevant, for users with at
+---least 25 relevant items. The authors' files have only relevant rows.
 M.relevant = {
   graded = function(ratings) return ratings:binarize(4):min_relevant(25) end,
   unary = function(ratings) return ratings:binarize(1):min_relevant(25) end,
   published = function(ratings) return ratings:binarize(1) end,
 }
 
--- Parts and negatives -----------------------------------------------------------------------------------------------
+-- The next functions divide ratings into train, validation and test, and draw negatives.
 
----Section 4.2: negatives per relevant item, in train and in test.
+---Section 4.2: numbers of negatives per relevant item, the same in train and in test.
 M.nsr = { 1, 2, 5 }
 
 ---Section 4.2: the number of random splits; each has 80 % of every user's relevant items in train.
 M.splits = 3
 
----Section 4.2: a random split. Negatives of a part are relevant in no part. `valid`: share of each user's items of
----train.
+---Section 4.2: returns a random split. Negatives of a part are relevant in no part. `valid` is the
+---share of each user's training items that becomes the validation part.
 ---@return mr.Fold
 function M.split(relevance, number, nsr, valid)
   return relevance:folds{ by = "share", k = M.splits, test = 0.2, nsr = nsr, valid = valid }[number]
 end
 
----A split with negatives as the recipe draws them: apart from all parts (the paper), or as the authors' code draws them
----(negatives.lua).
+---Returns a split with negatives as the recipe draws them: relevant in no part (the paper), or as
+---the authors' code draws them (negatives.lua).
 ---@param set sigir21.Data
 ---@param o { split: integer, nsr: integer, seed: integer }
 function M.fold(recipe, set, o)
@@ -43,7 +43,8 @@ function M.fold(recipe, set, o)
   return negatives.drawn(set.fold(o.split, 0, how.valid), o.nsr, set.items, o.seed)
 end
 
----Section 5.3: how many relevant items each user of test has in train, before a part of these became validation.
+---Section 5.3: returns how many relevant items each test user has in train, including those that
+---were moved to validation.
 ---@return number[]
 function M.positives(fold)
   local of = {}
@@ -56,12 +57,12 @@ function M.positives(fold)
   return found
 end
 
--- Training ----------------------------------------------------------------------------------------------------------
+-- The next values and functions define how losses are trained.
 
 ---@class sigir21.Training
 ---@field optimizer "sgd"|"adam"
 ---@field batch integer        users per step
----@field batches? table<string, integer>  of losses with batches of their own
+---@field batches? table<string, integer>  batch size of losses that differ from `batch`
 ---@field epochs integer
 ---@field rates number[]       learning rates to choose from
 
@@ -73,12 +74,12 @@ end
 ---@field listwise sigir21.Training
 ---@field lambda sigir21.Training
 
--- Section 4.2, in the order in which they are run
+-- Learning rates of section 4.2 for listwise losses and for LambdaRank, in the order in which they are run.
 local listwise, lambda = { 1, 0.1, 3, 10, 0.01, 0.001 }, { 0.001, 0.01, 0.1 }
 
----Sections 3.5 and 4.2 say SGD and 3000 epochs for all, but neither the batch nor which part chooses; the code chooses
----on test. The published numbers come from the optimizers of the last commit the other way round, with the batches that
----land on them.
+---The recipes. Sections 3.5 and 4.2 state SGD and 3000 epochs for all losses, but not the batch
+---size, nor which part chooses the epoch; the code chooses on test. The published numbers are
+---reproduced by the last commit's optimizers in swapped roles, with the batch sizes given here.
 M.recipes = {
   paper = {
     title = "as in the paper, with epoch and learning rate chosen on validation",
@@ -101,7 +102,8 @@ M.recipes = {
 }
 M.recipe_names = { "paper", "code", "published" }
 
----How a loss is trained under a recipe.
+---Returns how a loss is trained under a recipe: optimizer, batch size, epochs, and learning rates
+---to try.
 ---@return sigir21.Training
 function M.training(recipe, kind, loss)
   local of = M.recipes[recipe][kind]
@@ -109,35 +111,38 @@ function M.training(recipe, kind, loss)
     rates = of.rates }
 end
 
----Section 4.2: matrix factorisation of 32 factors; the preliminary search was among M.all_factors. The start is that of
----the authors' code.
+---Section 4.2: matrix factorisation of 32 factors, chosen by the authors among M.all_factors.
+---Initial values are those of the authors' code.
 M.factors = 32
 M.all_factors = { 8, 16, 32, 64, 128 }
 function M.model(set, factors, seed)
   return mr.models.mf{ users = set.users, items = set.items, factors = factors or M.factors, init = 0.01, seed = seed }
 end
 
----Section 4.2: the metrics that judge every model, and choose epochs; nDCG@5 is in the authors' results alone.
+---Section 4.2: metrics that evaluate every model and choose epochs. nDCG@5 is in the authors'
+---results but not in the paper.
 M.metrics = { "rr", "ap", "ndcg", "ndcg@5", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 
----Section 4.2: the metrics that choose epoch and learning rate of a loss's own models; listwise nRBP has three models.
+---Section 4.2: returns the metrics that choose epoch and learning rate for a loss. Listwise nRBP
+---has three of them, and so three models.
 ---@return string[]
 function M.own_metrics(loss)
   if loss == "nrbp" then return { "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" } end
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
----Section 4.2: the name of the model of a loss that a metric chose; listwise nRBP has one for each persistence.
+---Section 4.2: returns the name of the model of a loss that the metric `by` chose. Listwise nRBP
+---has one model for each persistence p.
 function M.model_name(loss, by) return loss == "nrbp" and "n" .. by or loss end
 
----Section 4.2: whether two models of a kind are of one training, as those of listwise nRBP are, which are not held
----against each other.
+---Section 4.2: returns true if two models come from one training run, such as the three models of
+---listwise nRBP. Such models are not compared with each other.
 function M.same_training(kind, first, second)
   return kind == "listwise" and first:find "^nrbp" ~= nil and second:find "^nrbp" ~= nil
 end
 
----One training, of which every metric chooses an epoch, among each fifth. The loss is the sum over the users of a
----batch.
+---Trains one model. Every metric chooses its own epoch among every fifth epoch. The loss is summed
+---over the users of a batch.
 ---@param o { kind: string, loss: string, rate: number, fold: mr.Fold, model: mr.Model, seed: integer }  and epochs
 ---@return mr.Run
 function M.train(recipe, o)
@@ -151,12 +156,12 @@ function M.train(recipe, o)
   }
 end
 
----The result of a run in which every metric has chosen an epoch. For each metric: its test score at
----its epoch, the validation score that chose the epoch, and the epoch. At the epochs that the
----loss's own metrics chose: all test scores, with those of every user.
+---Returns the results of a run in which every metric chose an epoch. For each metric, these are its
+---test score at its epoch, the score that chose the epoch, and the epoch. For each metric in `own`,
+---they also include all test scores at its epoch, with the scores of every user.
 ---@param run mr.Run
 ---@param fold mr.Fold
----@param own string[]  the metrics that choose the loss's models
+---@param own string[]  metrics that choose the models of the loss
 ---@return table<string, any>
 function M.outcome(run, fold, own)
   local result, per_list = {}, { positives = M.positives(fold), user = fold.test.users:double() }
@@ -177,7 +182,7 @@ function M.outcome(run, fold, own)
   return result
 end
 
----The training with the highest `chosen_by`, the first of several.
+---Returns the training with the highest `chosen_by`. If several are equal, returns the first.
 ---@generic T: { chosen_by: number }
 ---@param several T[]
 ---@return T
@@ -189,9 +194,10 @@ function M.best(several)
   return best
 end
 
--- Statistics --------------------------------------------------------------------------------------------------------
+-- The next functions are the statistics of the paper's figures.
 
----Section 5.1: the rows without the RR loss, which the paper leaves out of all that follows its Figure 1.
+---Section 5.1: returns the rows without those of the RR loss. The paper leaves out this loss after
+---Figure 1.
 ---@param rows sigir21.Row[]
 ---@return sigir21.Row[]
 function M.analysed(rows)
@@ -202,9 +208,10 @@ function M.analysed(rows)
   return found
 end
 
----Section 5.2: a linear model of the scores by one metric, standardised within data set and NSR: loss, data set and
----NSR, and the interactions of the loss with the other two. Factors with one value only are left out.
----@param rows sigir21.Row[]  of one kind and metric
+---Section 5.2: fits a linear model of scores by one metric, standardised within data set and NSR.
+---Its terms are loss, data set, NSR, and the interactions of loss with data set and with NSR. Data
+---set or NSR is left out if it has only one value.
+---@param rows sigir21.Row[]  rows of one kind of losses and one metric
 ---@return mr.LinearModel
 function M.linear_model(rows)
   local scores, columns = {}, { loss = {}, dataset = {}, nsr = {} }
@@ -223,12 +230,12 @@ function M.linear_model(rows)
   return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
 end
 
----Section 5.2: the level below which a corrected p-value is significant.
+---Section 5.2: significance level of corrected p-values.
 M.level = 0.05
 function M.significant(p) return p < M.level end
 
----Section 5.2: the loss of the highest marginal mean, and whether it is significantly above every one of another
----training.
+---Section 5.2: returns the loss with the highest marginal mean, and whether it is significantly
+---above all losses except models of the same training run.
 ---@param model mr.LinearModel
 ---@param kind "listwise"|"lambda"
 ---@return string loss
@@ -247,9 +254,9 @@ function M.winner(model, kind)
   return best.level, significant
 end
 
----Section 5.3, Figure 5: the rows of the models that are compared by user, those of nRBP(0.95) with those of AP and
----nDCG at one NSR; nothing where one of these has no rows.
----@param rows sigir21.Row[]  of one kind and data set
+---Section 5.3, Figure 5: returns the pairs of models that are compared by user: nRBP(0.95) with AP
+---and with nDCG, at one NSR. Returns no pairs if one of these losses has no rows.
+---@param rows sigir21.Row[]  rows of one kind of losses and one data set
 ---@return { loss: string, rows: sigir21.Row[], others: sigir21.Row[] }[]
 function M.compared(rows)
   local found, own = {}, analysis.where(rows, { loss = "nrbp(0.95)" })
@@ -260,9 +267,10 @@ function M.compared(rows)
   return found
 end
 
----Figure 5: a cubic smoothing spline whose penalty is that of generalised cross validation, or as much larger as ten
----degrees of freedom take: alone, cross validation follows single users by metrics whose spread grows with the
----positives, as RBP's does.
+---Figure 5: fits a cubic smoothing spline. Generalised cross validation chooses the penalty, which
+---is then increased until the curve has at most ten degrees of freedom. Without this limit, curves
+---follow single users for metrics such as RBP, whose spread grows with the number of relevant
+---items.
 M.most_df = 10
 function M.smoothed(x, y, range)
   local fit = mr.stats.spline(x, y, { range = range })
@@ -270,10 +278,11 @@ function M.smoothed(x, y, range)
   return fit
 end
 
----Figure 5: corrected p-values of the slopes of all curves.
+---Figure 5: corrects the p-values of the slopes of all curves by Holm's method.
 M.correct = mr.stats.holm
 
----The largest difference from a published number that counts as none. The spread over folds is 0.001.
+---The largest difference from a published number that still counts as near. Scores spread by about
+---0.001 over folds.
 M.close = 0.003
 function M.near(difference) return math.abs(difference) <= M.close end
 

@@ -1,13 +1,13 @@
--- Numbers published with Li, Urbano & Hanjalic (2021), for scripts that compare theirs with them: CiteULike-a, 32
--- factors, folds 0 and 1, from the repository roger-zhe-li/sigir21-newinsights at 72741b7,
--- results/citeulike/all_res.csv and lambda_results/citeulike/all_res.csv (the paper itself prints figures only). Test
--- means at the epoch that the loss's own metric chose on test.
+-- Numbers published with Li, Urbano & Hanjalic (2021), for comparison with ours: CiteULike-a, 32 factors, folds 0
+-- and 1. They are from the repository roger-zhe-li/sigir21-newinsights at 72741b7, results/citeulike/all_res.csv
+-- and lambda_results/citeulike/all_res.csv (the paper prints only figures). They are test means at the epoch that
+-- the loss's own metric chose on test.
 local M = {}
 
 local columns = { "ndcg@5", "ndcg", "rr", "ap", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 
--- By NSR, learning rate and split from lines "NSR rate, the seven columns of fold 0, those of fold 1", in units of
--- 0.0001.
+-- Reads a table of results by NSR, learning rate and split. A line has the NSR, the learning rate, the seven
+-- metrics of fold 0 and those of fold 1, in units of 0.0001.
 local function read(text)
   local found = {}
   for line in text:gmatch "[^\n]+" do
@@ -21,7 +21,8 @@ local function read(text)
   return found
 end
 
--- By loss, of nRBP also by the metric that chose: [loss][nsr][rate][split][metric].
+-- Published scores of listwise losses, as listwise[loss][nsr][rate][split][metric]. Each nRBP table names the
+-- metric that chose the epoch.
 M.listwise = {
   ndcg = read [[
 1 0.001  5053 7793 7061 5724 4855 4205 3181  4988 7775 7046 5696 4825 4198 3181
@@ -201,8 +202,8 @@ M.lambda = {
 5 0.1    3055 6143 5343 3046 2745 2374 1949  3032 6144 5401 3045 2735 2372 1949]],
 }
 
--- nDCG of fold 0 at NSR 1 by loss and number of factors, from the same files, at the learning rates that were tried
--- with all of them.
+-- Published nDCG of fold 0 at NSR 1, by loss and number of factors, from the repository's files. `rate` is the
+-- learning rate that was tried with every number of factors.
 M.factors = {
   rate = { ndcg = 0.5, ap = 0.5, rr = 0.5, nrbp = 0.1 },
   ndcg = { [8] = 0.9273, [16] = 0.9377, [32] = 0.9427, [64] = 0.9460, [128] = 0.9482 },
@@ -211,7 +212,8 @@ M.factors = {
   nrbp = { [8] = 0.9519, [16] = 0.9607, [32] = 0.9658, [64] = 0.9686, [128] = 0.9705 },
 }
 
--- Table 1 of the paper: statistics of the data sets; density is the share of users and items that are rated.
+-- Table 1 of the paper: statistics of the data sets. The density is the number of ratings divided by users times
+-- items.
 M.table_1 = {
   { title = "CiteULike-a", set = "citeulike", users = 2465, items = 16702, ratings = 157527, density = 0.00383 },
   { title = "Epinions", users = 4690, items = 32592, ratings = 325154, density = 0.00213 },
@@ -219,7 +221,8 @@ M.table_1 = {
   { title = "Home & Kitchen", users = 20531, items = 222472, ratings = 795845, density = 0.00017 },
 }
 
----The printed number of a loss at a learning rate, or nil. `by`: the metric that chose the epoch.
+---Returns the published number for a loss at a learning rate, or nil. `by` is the metric that chose
+---the epoch.
 ---@param o { kind: string, loss: string, nsr: integer, rate: number, split: integer, by: string, metric: string }
 ---@return number?
 function M.at(o)

@@ -1,6 +1,6 @@
--- Every training run of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: a study for each data set,
--- NSR, loss, learning rate and number of factors under a recipe, a trial for each split, with the test scores of every
--- user. A loss's own metrics choose the epochs of its models, of which listwise nRBP has three (section 4.2).
+-- All training runs of the experiments of Li, Urbano & Hanjalic (2021), kept in one store. Each data set, NSR,
+-- loss, learning rate, number of factors and recipe has a study, with one trial per split and the test scores of
+-- every user. A loss's own metrics choose the epochs of its models; listwise nRBP has three models (section 4.2).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -18,7 +18,7 @@ M.kinds = { "listwise", "lambda" }
 local all_losses = { "ndcg", "ap", "rr", "nrbp", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" }
 M.own_metrics = protocol.own_metrics
 
--- The learning rates of all recipes and kinds, in rising order.
+-- Returns the learning rates of all recipes and kinds of losses, in ascending order.
 local function every_rate()
   local found, known = {}, {}
   for _, name in ipairs(protocol.recipe_names) do
@@ -33,10 +33,10 @@ local function every_rate()
 end
 M.all_rates = every_rate()
 
--- Ends the script as a wrong command line does.
+-- Ends the script with a message and status 2, like a wrong command line.
 local function refuse(message) error(core.exit(2, message), 0) end
 
--- The data set "folder" and its option go together.
+-- Raises an error unless the data set "folder" and the option --folder are given together.
 local function check_folder(args)
   local wanted = false
   for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
@@ -44,20 +44,23 @@ local function check_folder(args)
     refuse("--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"))
   end
   if wanted and not args.smoke and args.folder == "" then
-    refuse "--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, found nothing"
+    refuse("--folder: expected a folder of fold_0, fold_1, ... with train.csv and test.csv for --sets folder, "
+      .. "found nothing")
   end
 end
 
----The options of a script that reads runs: its own, and which runs. `more.recipe` and `more.sets` are defaults,
----`more.smoke` are the values of the script's own options under --smoke, `more.without` are options that the script
----does not take, with their values.
+---Reads the options of a script that uses these runs: its own, and the options that select runs.
+---`more.recipe` and `more.sets` are defaults. `more.smoke` has the values that --smoke sets.
+---`more.without` has options that the script does not take, with their fixed values.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
   more = more or {}
-  own.recipe = { default = more.recipe or "paper", choices = protocol.recipe_names, help = "as in the paper, in the code, or as published" }
+  own.recipe = { default = more.recipe or "paper", choices = protocol.recipe_names,
+    help = "as in the paper, in the code, or as published" }
   own.sets = { default = more.sets or { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
-  own.folder = { path = "folder", default = "", help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
+  own.folder = { path = "folder", default = "",
+    help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
   own.nsr = { default = protocol.nsr, least = 1, distinct = true, help = "negatives per relevant item" }
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }
@@ -68,7 +71,8 @@ function M.args(own, more)
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
   local args = kept.args(own, { document = "sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
-  if args.smoke and not args.workers then args.workers = 0 end  -- processes would take longer than the runs
+  -- starting worker processes would take longer than these runs
+  if args.smoke and not args.workers then args.workers = 0 end
   check_folder(args)
   return args
 end
@@ -80,7 +84,7 @@ local function among(value, list)
   return false
 end
 
----The losses of a kind that the options name.
+---Returns the losses of one kind ("listwise" or "lambda") that the option --losses names.
 ---@return string[]
 function M.losses_of(args, kind)
   local found = {}
@@ -90,25 +94,28 @@ end
 
 local opened = kept.cache()
 
----A data set by its name, read once.
+---Opens a data set by its name, and keeps it for later calls.
 ---@return sigir21.Data
 function M.set(args, name)
   opened[name] = opened[name] or data.open(args, name)
   return opened[name]
 end
 
----How a loss is trained under the recipe. Its learning rates are limited to those that the options name, on made-up
----data to the first two of them. The options may also set the number of epochs.
+---Returns how a loss is trained under the recipe. Only learning rates that --rates names are used,
+---and on made-up data only the first two. The option --epochs replaces the number of epochs.
 local function training(args, kind, loss)
   local how, rates = protocol.training(args.recipe, kind, loss), {}
-  for i, rate in ipairs(how.rates) do rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil end
+  for i, rate in ipairs(how.rates) do
+    rates[#rates + 1] = (i <= 2 or not args.smoke) and among(rate, args.rates) and rate or nil
+  end
   how.rates, how.epochs = rates, args.epochs > 0 and args.epochs or how.epochs
   return how
 end
 M.training = training
 
----One run. `o` has the data set (opened), split, nsr, kind, loss, rate, factors, and the seed of the model, of the
----order of users and of the authors' negatives.
+---Trains one model and returns its results. `o` has the opened data set, split, NSR, kind, loss,
+---learning rate, number of factors and seed. The seed is that of the model, of the order of users,
+---and of negatives drawn as the authors do.
 local function train(args, o)
   local fold = protocol.fold(args.recipe, o.set, o)
   local run = protocol.train(args.recipe, { kind = o.kind, loss = o.loss, rate = o.rate, fold = fold, seed = o.seed,
@@ -117,49 +124,60 @@ local function train(args, o)
 end
 M.train = train
 
----Ends a script with --kept whose runs are missing.
+---Ends a script because --kept is given and runs are missing.
 function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
 
 ---Ends a script with an error if it found no runs at all.
 ---@param found table[]
 function M.check_found(args, found)
   if #found == 0 and not args.kept then
-    refuse(("--losses, --rates: recipe %s has no %s loss %s with a learning rate %s"):format(args.recipe, table.concat(args.kinds, " or "),
-      table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
+    refuse(("--losses, --rates: recipe %s has no %s loss %s with a learning rate %s"):format(args.recipe,
+      table.concat(args.kinds, " or "), table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
   end
   if #found == 0 then
     M.lack(args, "runs of this kind")
   end
 end
 
----The runs of a loss at one learning rate, a trial for each split; nil with --kept if the store has none.
+---Returns the runs of a loss at one learning rate, with one trial per split. Missing runs are made;
+---with --kept, the result is nil if the store has none.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
   local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or protocol.factors
   local seed = o.seed or 1
-  local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate  -- what trials use; o itself may have more
-  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr, o.kind,
-    o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
+  -- Trials use these values. They do not use `o` itself, which may have other fields that would count as changes.
+  local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate
+  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr,
+    o.kind, o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   local study = { name = name, space = { split = mr.choice(set.splits) },
-    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer, negatives = protocol.recipes[args.recipe].negatives },
+    settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer,
+      negatives = protocol.recipes[args.recipe].negatives },
     run = function(trial)
-      return train(args, { set = set, split = trial.split, nsr = nsr, kind = kind, loss = loss, rate = rate, factors = factors,
+      return train(args, {
+        set = set,
+        split = trial.split,
+        nsr = nsr,
+        kind = kind,
+        loss = loss,
+        rate = rate,
+        factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
     end }
   if args.kept then return kept.there(args, study) end
   return kept.study(args, study)
 end
 
----A sentence on a store that is only read: how many runs it has, what a run is, and more.
+---Returns a sentence on an incomplete store under --kept: how many of the planned runs it has,
+---`more`, and what one run is.
 ---@return string
 function M.so_far(there, planned, what, more)
-  return ("Of %d runs %d %s been made so far%s (a %s)."):format(planned, there, there == 1 and "has" or "have", more and ", " .. more or "",
-    what)
+  return ("Of %d runs %d %s been made so far%s (a %s)."):format(planned, there, there == 1 and "has" or "have",
+    more and ", " .. more or "", what)
 end
 
--- Calls visit(kind, loss, runs, planned) for each loss of the options, with the number of its runs in the store:
--- learning rates, NSR, sets and splits.
+-- Calls visit(kind, loss, runs, planned) for each loss that the options name. `runs` is the number of its runs in
+-- the store, `planned` the number for all learning rates, NSR, data sets and splits.
 local function count_kept(args, visit)
   for _, kind in ipairs(args.kinds) do
     for _, loss in ipairs(M.losses_of(args, kind)) do
@@ -177,7 +195,8 @@ local function count_kept(args, visit)
   end
 end
 
----Sentences on the runs that a store lacks which is only read (--kept); "" if none is missing.
+---Returns sentences on the runs that are missing in the store under --kept, or "" if no run is
+---missing.
 ---@return string
 function M.missing(args)
   if not args.kept then return "" end
@@ -193,8 +212,8 @@ function M.missing(args)
     #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
 end
 
----The section of a script (figure.finish). One that lacks runs says so, because a results file has all runs of its
----section.
+---Returns the section of a script (figure.finish). If runs are missing, the section is marked as
+---lacking, because a results file is written only from all runs of its section.
 ---@param figure table  thesis/figure.lua
 ---@return report.Section
 function M.finish(figure, args, ...)
@@ -204,39 +223,51 @@ function M.finish(figure, args, ...)
 end
 
 ---@class sigir21.Row
----@field dataset string       title of the data set; of made-up data it says so
+---@field dataset string       title of the data set; made-up data are named as such
 ---@field split integer
 ---@field nsr integer
 ---@field kind "listwise"|"lambda"
----@field loss string          of the model; listwise nRBP has one for each persistence, e.g. "nrbp(0.95)"
----@field metric string        that evaluates
+---@field loss string          name of the model's loss; listwise nRBP has one model per persistence, "nrbp(0.95)"
+---@field metric string        metric of the score
 ---@field lr number
 ---@field epoch integer        that the model's own metric chose
 ---@field chosen_by number     the value of the model's own metric that chose epoch and learning rate
 ---@field score number         mean over the test users
----@field per_list fun(): { scores: number[], positives: number[], users: number[] }  of every test user; positives: relevant items in train
+---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  positives: relevant items in train
 
--- The rows of one model of a loss, which the metric `by` chose, in the runs at one learning rate.
+-- Adds the rows of one model of a loss: the model that the metric `by` chose, in the runs at one learning rate.
 local function add_rows(rows, args, o, results, by)
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
-  local split, number, epoch, chosen = column "split", column "number", column("epoch by " .. by), column("chosen by " .. by)
+  local split, number, epoch, chosen = column "split", column "number", column("epoch by " .. by),
+    column("chosen by " .. by)
   for _, metric in ipairs(M.metrics) do
     local name = ("%s, epoch by %s"):format(metric, by)
     local score = column(name)
     for i = 1, #split do
       local function values(list) return results:per_list(number[i], list):totable() end
-      if score[i] then  -- runs that failed, as some do at large rates, have none
-        rows[#rows + 1] = { dataset = M.set(args, o.set).title, split = split[i], nsr = o.nsr, kind = o.kind,
-          loss = protocol.model_name(o.loss, by), metric = metric, lr = o.rate, epoch = math.tointeger(epoch[i]), score = score[i],
+      -- a failed run has no score; runs fail at some large learning rates
+      if score[i] then
+        rows[#rows + 1] = {
+          dataset = M.set(args, o.set).title,
+          split = split[i],
+          nsr = o.nsr,
+          kind = o.kind,
+          loss = protocol.model_name(o.loss, by),
+          metric = metric,
+          lr = o.rate,
+          epoch = math.tointeger(epoch[i]),
+          score = score[i],
           chosen_by = chosen[i],
-          per_list = function() return { scores = values(name), positives = values "positives", users = values "user" } end }
+          per_list = function()
+            return { scores = values(name), positives = values "positives", users = values "user" }
+          end }
       end
     end
   end
 end
 
----A row for every split and metric of the models of a loss at one learning rate.
+---Returns a row for every split and metric, for all models of a loss at one learning rate.
 ---@return sigir21.Row[]
 function M.rows_at(args, o)
   local results, rows = M.of(args, o), {}
@@ -252,7 +283,8 @@ end
 ---@field scores table<string, number>  test means by metric at that epoch
 ---@field users fun(metric: string): number[]  values of every test user at that epoch
 
----The models of a loss at one learning rate, one for each split and each of the loss's own metrics.
+---Returns the models of a loss at one learning rate: one for each split and each of the loss's own
+---metrics.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return sigir21.Model[]
 function M.models(args, o)
@@ -261,7 +293,11 @@ function M.models(args, o)
   local columns = results:columns()
   for i, split in ipairs(columns:column("runs", "split")) do
     for _, by in ipairs(M.own_metrics(o.loss)) do
-      local model = { split = split, by = by, epoch = math.tointeger(columns:column("runs", "epoch by " .. by)[i]), scores = {},
+      local model = {
+        split = split,
+        by = by,
+        epoch = math.tointeger(columns:column("runs", "epoch by " .. by)[i]),
+        scores = {},
         chosen_by = columns:column("runs", "chosen by " .. by)[i] }
       local number = columns:column("runs", "number")[i]
       function model.users(metric) return results:per_list(number, ("%s, epoch by %s"):format(metric, by)):totable() end
@@ -275,13 +311,14 @@ function M.models(args, o)
   return models
 end
 
----The rows of the models of one loss, each at its best learning rate, which the model's own metric chooses for every
----split.
+---Returns the rows of one loss, each at its best learning rate. The model's own metric chooses the
+---learning rate separately for every split.
 ---@return sigir21.Row[]
 function M.best_rows(args, o)
   local at, order = {}, {}
   for _, rate in ipairs(M.training(args, o.kind, o.loss).rates) do
-    for _, row in ipairs(M.rows_at(args, { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate })) do
+    local at_rate = { set = o.set, nsr = o.nsr, kind = o.kind, loss = o.loss, factors = o.factors, rate = rate }
+    for _, row in ipairs(M.rows_at(args, at_rate)) do
       local key = ("%s %s %d"):format(row.loss, row.metric, row.split)
       if not at[key] then at[key], order[#order + 1] = {}, key end
       table.insert(at[key], row)
@@ -291,8 +328,8 @@ function M.best_rows(args, o)
   return order
 end
 
----All rows of the data sets, NSR and kinds that the options name: every model at its best learning rate by every
----metric. Missing runs are made first.
+---Returns all rows of the data sets, NSR and kinds of losses that the options name: every model at
+---its best learning rate, by every metric. Missing runs are made first.
 ---@return sigir21.Row[]
 function M.rows(args)
   local rows = {}

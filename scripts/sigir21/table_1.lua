@@ -1,7 +1,7 @@
--- Li, Urbano & Hanjalic (2021), Table 1: how many users, items and relevant ratings have the data sets, once users with
--- fewer than 25 relevant items are left out (section 4.1)? CiteULike-a on the authors' own splits and by the rule of
--- the paper, and MovieLens, which stands here for the graded ratings. Three of the paper's four data sets are not to be
--- had.
+-- Li, Urbano & Hanjalic (2021), Table 1: how many users, items and relevant ratings do the data sets have without
+-- users with fewer than 25 relevant items (section 4.1)?
+-- The table has CiteULike-a on the authors' own splits and by the paper's rule. MovieLens stands for the paper's
+-- graded ratings, because three of the paper's four data sets are not available.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, published = dofile(here .. "data.lua"), dofile(here .. "published.lua")
@@ -16,7 +16,7 @@ local args = mr.args{
 }
 args.folder, args.made_up = "", args.smoke
 
--- Users, items and relevant ratings in both parts of a set's first split.
+-- Counts the users, items and relevant ratings in train and test of a data set's first split.
 local function statistics(set)
   local fold, users, items, ratings = set.fold(set.splits[1], 0, 0), {}, {}, 0
   for _, part in ipairs{ fold.train, fold.test } do
@@ -42,7 +42,7 @@ for _, name in ipairs(args.sets) do
   for _, key in ipairs(keys) do
     line[#line + 1] = found[key]
     if not args.made_up then line[#line + 1] = printed[key] or "" end
-    -- a density is printed with three digits
+    -- the paper prints a density with five decimals
     local equal = printed[key] and math.abs(found[key] - printed[key]) <= (key == "density" and 0.000005 or 0)
     compared, same = compared + (printed[key] and 1 or 0), same + (equal and 1 or 0)
   end
