@@ -1,31 +1,44 @@
--- All that is reproduced here in one report: the thesis, four documents beside it, and the grid. Runs what is missing, makes every table and figure,
--- and opens with what came out. When it was interrupted it continues where it stopped; each document keeps its runs in a store of its own. With
--- --kept it shows what is there.
+-- Makes one report of everything that is reproduced here: the thesis, four other documents, and the grid of losses
+-- and bounds. The script makes missing runs, then every table and figure, and begins the report with the main
+-- findings. If it is interrupted, the same command continues; each document keeps its runs in a store of its own.
+-- With --kept it shows only runs that exist.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here .. "sections.lua")
+local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"),
+  dofile(here .. "sections.lua")
 local results_file = dofile(here .. "results_file.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
 
 local listed = dofile(here .. "documents.lua")
 
 local args = mr.args{
-  documents = { default = listed.names, choices = listed.names, distinct = true, help = "what the report has, in this order" },
+  documents = { default = listed.names, choices = listed.names, distinct = true,
+    help = "what the report has, in this order" },
   out = { path = "new file", default = "results/report.html", endings = { ".html" }, help = "file of the report" },
-  workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" },
+  workers = { type = "integer", least = 0,
+    help = "processes for runs that are missing (default: one per core); 0: this one" },
   data = { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" },
-  force = { default = false, help = "go on with kept runs although scripts or data have changed; other settings stay an error" },
+  force = { default = false,
+    help = "go on with kept runs although scripts or data have changed; other settings stay an error" },
   retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" },
   kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
     help = "show the runs that are kept and make none; sections that lack runs say so" },
   results = { path = "new folder", default = "", help = "folder for results files: CSV, one for each section" },
-  smoke = { default = false, ignores = { "data", "results" }, help = "made-up data, one fold, two epochs: to see that it runs" },
+  smoke = { default = false, ignores = { "data", "results" },
+    help = "made-up data, one fold, two epochs: to see that it runs" },
 }
-local of_runs = { data = args.data, device = args.device, workers = args.workers, force = args.force, mix_numerics = args.mix_numerics,
-  kept = args.kept, smoke = args.smoke }
+local of_runs = {
+  data = args.data,
+  device = args.device,
+  workers = args.workers,
+  force = args.force,
+  mix_numerics = args.mix_numerics,
+  kept = args.kept,
+  smoke = args.smoke,
+}
 local options = {
   kept = kept.words(of_runs, { retry = args.retry > 0 and args.retry }),
   data = kept.words{ data = args.data, device = args.device, smoke = args.smoke },
@@ -39,7 +52,8 @@ local function section_of(script)
   return sections.attempt(run, function() return sections.run(run) end)
 end
 
--- The thesis has options of its own; the others are lists of scripts.
+-- Returns a document with its sections. The thesis has a script of its own for this; any other document is a list
+-- of scripts.
 local function document_of(name)
   local found = { sections = {} }
   if name == "thesis" then
@@ -54,7 +68,8 @@ local function document_of(name)
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
-core.make_folder(args.out)  -- where it cannot be, this is said before hours of work
+-- The folder is made first, so that an impossible path raises an error before hours of work.
+core.make_folder(args.out)
 local documents, made = {}, {}
 for i, name in ipairs(args.documents) do
   documents[i] = document_of(name)

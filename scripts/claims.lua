@@ -1,14 +1,16 @@
--- The results that README.md states, and the page docs/results/README.md, made from the results files. The sentences are in
--- docs/results/claims.lua. To renew both, in the root of the checkout: moonrank -e 'dofile("scripts/claims.lua").renew()'
+-- Makes the statements of results in README.md and the page docs/results/README.md from the results files.
+-- docs/results/claims.lua has the sentences. Run this in the root of the checkout to renew both: moonrank -e
+-- 'dofile("scripts/claims.lua").renew()'
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
 
 local M = {}
 
--- The object by which a claim's `text` asks for cells of its file: `t(row, column, table)` has the value of one cell, `t.interval` the
--- ends of its interval, `t.all(pattern, column, table)` the values and names of all rows that match a Lua pattern. `table` is the caption,
--- and may be left out where row and column say enough.
+-- Returns the object `t` with which the function `text` of a claim reads its results file. `t(row, column, table)`
+-- is the value of one cell, and `t.interval(row, column, table)` are the ends of its interval. `t.all(pattern,
+-- column, table)` has the values and names of all rows that match a Lua pattern. `table` is a table's caption,
+-- which may be left out if row and column are unique.
 local function reader(path, cells)
   local t = {}
   local function is_in(cell, name) return not name or cell.table == name end
@@ -18,7 +20,9 @@ local function reader(path, cells)
       local is_it = cell.column == column and cell.row:find(pattern) and is_in(cell, table_name)
       if is_it then values[#values + 1], names[#names + 1] = cell.value, cell.row end
     end
-    if #values == 0 then error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0) end
+    if #values == 0 then
+      error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0)
+    end
     return values, names
   end
   function t.interval(row, column, table_name)
@@ -29,26 +33,29 @@ local function reader(path, cells)
   end
   local function one(_, row, column, table_name)
     local values = t.all("^" .. row:gsub("%W", "%%%0") .. "$", column, table_name)
-    if #values > 1 then error(("%s has %d cells in row %s and column %s: name the table"):format(path, #values, row, column), 0) end
+    if #values > 1 then
+      error(("%s has %d cells in row %s and column %s: name the table"):format(path, #values, row, column), 0)
+    end
     return values[1]
   end
   return setmetatable(t, { __call = one })
 end
 
--- A sentence in words that the cells do not bear out is an error.
+-- Raises an error unless `is_so` is true. Claims call it for conditions on which the words of their sentence
+-- depend.
 local function must(is_so, text)
   if not is_so then error(("docs/results/claims.lua: the results do not show this any more: %s"):format(text), 0) end
 end
 
 ---@class Claim
 ---@field document string  e.g. "thesis"
----@field file string      of the cells, in the folder of results
+---@field file string      results file that has the claim's numbers, relative to the folder of results
 ---@field text fun(t: table, must: function): string  the sentence
----@field first? any[]     what the file says of its first cell: command, numerics version, date
----@field said? string     the sentence, where the file is there
+---@field first? any[]     first cell of the file, with command, numerics version and date; nil without a file
+---@field said? string     the finished sentence; nil without a file
 
----The claims with their sentences.
----@param folder string  of the results files
+---Reads claims.lua and makes the sentence of every claim whose results file exists.
+---@param folder string  folder of the results files
 ---@return Claim[]
 function M.read(folder)
   local claims = dofile(folder .. "/claims.lua")
@@ -62,7 +69,7 @@ function M.read(folder)
   return claims
 end
 
--- Text in lines of at most 100 columns, those after the first indented.
+-- Wraps text into lines of at most 100 columns. Every line after the first begins with `indent`.
 local function wrapped(text, indent)
   local lines, line = {}, nil
   for word in text:gmatch "%S+" do
@@ -76,9 +83,9 @@ local function wrapped(text, indent)
   return table.concat(lines, "\n")
 end
 
----The statements of README.md: a list for each document.
+---Returns the statements for README.md in Markdown: a list of claims for each document.
 ---@param claims Claim[]
----@param folder string  as README.md links it
+---@param folder string  path of the results folder for links in README.md
 ---@return string
 function M.statements(claims, folder)
   local parts = {}
@@ -97,9 +104,11 @@ function M.statements(claims, folder)
   return table.concat(parts, "\n")
 end
 
-local start, stop = "<!-- From here on made by scripts/claims.lua -->\n", "<!-- Made by scripts/claims.lua up to here -->\n"
+local start, stop = "<!-- From here on made by scripts/claims.lua -->\n",
+  "<!-- Made by scripts/claims.lua up to here -->\n"
 
----A text with the statements between its two marks.
+---Returns a text in which the part between the marks `start` and `stop` is replaced by the
+---statements.
 ---@param text string
 ---@param statements string
 ---@return string
@@ -167,7 +176,8 @@ These are not in the README. The command makes the file.
 %s
 ]]
 
--- Lines on the files of all documents: how many cells have an interval, by what, and from how many runs.
+-- Returns lines of a Markdown table with one row per results file: how many cells it has, how many have an
+-- interval, how intervals were computed, and how many training runs are behind a value.
 local function lines_on_files(folder)
   local lines = {}
   for _, name in ipairs(documents.names) do
@@ -176,13 +186,14 @@ local function lines_on_files(folder)
       local cells, count = results_file.read(folder .. "/" .. path), 0
       for _, cell in ipairs(cells) do count = count + (cell.low ~= "" and 1 or 0) end
       lines[#lines + 1] = ("| [%s](%s) | %d | %d | %s | %s |\n"):format(path, path, #cells, count,
-        table.concat(results_file.intervals(cells), "; "), results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")
+        table.concat(results_file.intervals(cells), "; "),
+        results_file.behind(cells) or cells[1].runs == "" and "not said" or "none")
     end
   end
   return table.concat(lines)
 end
 
----The page of all claims, in Markdown.
+---Returns the page docs/results/README.md in Markdown, with all claims and the files behind them.
 ---@param claims Claim[]
 ---@param folder string
 ---@return string
@@ -198,22 +209,24 @@ function M.page(claims, folder)
   for _, claim in ipairs(claims) do
     local first = claim.first
     if first then
-      rows[#rows + 1] = ("| %s | [%s](%s) | `%s` | %s, %s |\n"):format(claim.said, claim.file, claim.file, first.command,
-        first.numerics, first.date)
+      rows[#rows + 1] = ("| %s | [%s](%s) | `%s` | %s, %s |\n"):format(claim.said, claim.file, claim.file,
+        first.command, first.numerics, first.date)
     elseif not seen[claim.file] then
       seen[claim.file] = true
-      waiting[#waiting + 1] = ("- `%s`: `moonrank scripts/all.lua --documents %s --results docs/results`\n"):format(claim.file,
-        claim.document)
+      waiting[#waiting + 1] = ("- `%s`: `moonrank scripts/all.lua --documents %s --results docs/results`\n"):format(
+        claim.file, claim.document)
     end
   end
   local measured = {}
-  for i, each in ipairs(claims.measured or {}) do measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each)) end
+  for i, each in ipairs(claims.measured or {}) do
+    measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each))
+  end
   return head:format(table.concat(pages), table.concat(rows), table.concat(measured), lines_on_files(folder),
     #waiting > 0 and table.concat(waiting) or "None.\n")
 end
 
----Writes README.md and the page of all claims.
----@param folder? string  of the results files, from the root of the checkout
+---Writes README.md and docs/results/README.md again from the results files.
+---@param folder? string  folder of the results files, relative to the root of the checkout
 function M.renew(folder)
   folder = folder or "docs/results"
   local claims, file <close> = M.read(folder), assert(io.open("README.md", "rb"))

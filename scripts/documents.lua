@@ -1,20 +1,24 @@
--- The documents that are reproduced here, and the grid, in the order of reports.
+-- The documents whose experiments are reproduced here, and the grid of all losses and bounds, in the order of
+-- reports.
 local M = {}
 
 M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
 
--- The authors and the title of each document.
+-- Authors (short form) and title of each document.
 M.written = {
   thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
-  sigir21 = { "Li, Urbano & Hanjalic (2021)", "New insights into metric optimization for ranking-based recommendation" },
-  objectives = { "Tang, Lupău & Bonfanti (2023)", "Neural learning-to-rank models: a comparison between objective functions" },
+  sigir21 = { "Li, Urbano & Hanjalic (2021)",
+    "New insights into metric optimization for ranking-based recommendation" },
+  objectives = { "Tang, Lupău & Bonfanti (2023)",
+    "Neural learning-to-rank models: a comparison between objective functions" },
   lecture = { "Seguí (2022)", "Learning to rank, a lecture" },
   cmu = { "Li & Wu", "Application of neural networks in ranking" },
   grid = { "The grid", "every loss under every bound" },
 }
 
+---Returns the name of a document as headings show it: "Seguí (2022), Learning to rank, a lecture".
 ---@param name string
----@return string  "Seguí (2022), Learning to rank, a lecture"
+---@return string
 function M.title_of(name) return table.concat(M.written[name], ", ") end
 
 return M

@@ -1,24 +1,26 @@
--- The intervals of 95 % and the numbers of training runs that a results file has beside the values of a table's cells.
+-- Computes intervals of 95 % for cells of tables, and keeps the number of training runs behind each cell. Results
+-- files have both beside the cell's value.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local M = {}
 
--- The ends of an interval; nil of too few values.
+-- Returns the ends of an interval as {low, high}, or nil if they are NaN because there were too few values.
 local function ends(low, high)
   if low == low and high == high then return { low, high } end
 end
 
----The bootstrap interval of a mean over users or queries, which takes the trained models as given.
----@param x number[]|{ [1]: number[], [2]: number[] }  values, or pairs whose mean difference it is of
+---Returns the bootstrap interval of a mean over users or queries. It does not include the variation
+---between trainings: the trained models are taken as given.
+---@param x number[]|{ [1]: number[], [2]: number[] }  values, or two lists of values for their mean difference
 ---@return number[]?
 function M.over_lists(x)
   local found = mr.stats.bootstrap(x)
   return ends(found.low, found.high)
 end
 
----Mean and standard deviation of numbers, and half the length of the mean's interval by Student's t, which is NaN for
----fewer than two numbers.
+---Returns mean and standard deviation of numbers, and `half`: half the length of the mean's
+---interval by Student's t. `half` is NaN for fewer than two numbers.
 ---@param values number[]
 function M.distribution(values)
   local found = mr.stats.summary(values)
@@ -26,7 +28,8 @@ function M.distribution(values)
   return found
 end
 
----Student's interval of a mean over folds or seeds.
+---Returns the interval by Student's t of a mean over folds or seeds. Returns nil for fewer than two
+---values.
 ---@param values number[]
 ---@return number[]?
 function M.over_runs(values)
@@ -35,22 +38,23 @@ function M.over_runs(values)
 end
 
 ---@class scripts.Cells
----@field runs? integer|"all"|fun(row: any[], column: string): integer?  training runs behind a cell; "all": every run of the section
----@field by? string|fun(row: any[], column: string): string  what a cell's interval is by: "bootstrap over users"
----@field intervals table<string, table<integer, number[]>>  by column and number of the row
+---@field runs? integer|"all"|function  training runs behind a cell; "all": all of the section; or of (row, column)
+---@field by? string|function  how intervals were computed: "bootstrap over users"; or of (row, column)
+---@field intervals table<string, table<integer, number[]>>  {low, high} by column and number of the row
 local Cells = {}
 Cells.__index = Cells
 
----The cells of one table.
+---Makes an object that collects the intervals and the numbers of training runs for the cells of one
+---table.
 ---@param by? string|fun(row: any[], column: string): string
 ---@param runs? integer|"all"|fun(row: any[], column: string): integer?
 ---@return scripts.Cells
 function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals = {} }, Cells) end
 
----Notes the interval of a cell.
+---Stores the interval of a cell.
 ---@param row integer
 ---@param column string
----@param of? number[]  nil: it has none
+---@param of? number[]  {low, high}; nil if the cell has no interval
 function Cells:note(row, column, of)
   self.intervals[column] = self.intervals[column] or {}
   self.intervals[column][row] = of

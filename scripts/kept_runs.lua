@@ -1,17 +1,20 @@
--- Shared by scripts that keep their training runs in a store: options, their words for another
--- script, and a study.
+-- Functions for scripts that keep their training runs in a store: declare the options of the store, pass options on
+-- to another script, and run or read a study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
 
----A table for what is read or made once, by text or number. A study does not compare what weak tables hold: that depends on what was read before.
----Texts and numbers as keys are never collected, so that it keeps all.
+---Makes a table that caches what was read or computed once, by text or number. It is a weak table
+---because studies compare the values that their functions use, but ignore weak tables, so that the
+---cached data do not count as a change. Text and number keys are never collected, so nothing is
+---lost.
 ---@return table
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
--- The folder of stores that outlive a checkout: MOONRANK_RESULTS, or one in the user's data folder.
+-- Returns the folder of stores that survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the user's
+-- data folder.
 local function results_folder()
   local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
   if own and own ~= "" then return own end
@@ -19,22 +22,25 @@ local function results_folder()
   return home and home ~= "" and home .. "/.local/share/moonrank/results" or "results"
 end
 
--- Where a script's runs are kept: made-up runs beside its figures, real ones in the folder of results.
+-- Returns the path of a script's store. Runs on made-up data are kept in results/ beside the figures, real runs in
+-- the folder of results.
 local function store_of(args, document)
   if args.smoke then return ("results/%s/smoke.db"):format(document) end
   return ("%s/%s/runs.db"):format(results_folder(), document)
 end
 
----Options of a script beside its own: where runs are and how those that are missing are made.
----@param own table  as in mr.args; "data" is taken from here where it is there
----@param o { document: string, smoke?: table<string, any> }  the folder of scripts ("thesis"); which of its own --smoke sets
+---Reads the options of a script: its own, and those of the store and of missing runs.
+---@param own table  declarations as in mr.args; "data" is declared here if it is missing
+---@param o { document: string, smoke?: table<string, any> }  document: "thesis"; smoke: values set by --smoke
 function M.args(own, o)
   own.store = { path = "new file", type = "string",
     help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
-  own.workers = { type = "integer", least = 0, help = "processes for runs that are missing (default: one per core); 0: this one" }
+  own.workers = { type = "integer", least = 0,
+    help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = own.data or { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
-  own.force = { default = false, help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
+  own.force = { default = false,
+    help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
   own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
   own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
   own.kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
@@ -48,9 +54,10 @@ function M.args(own, o)
   return args
 end
 
----The options of `M.args` as words, for another script, which has a store of its own where none is named.
+---Returns the options that `M.args` read as words of a command line for another script. Without
+-----store, the other script uses its own default store.
 ---@param args table
----@param more? table<string, any>  options of the scripts' own; nil and false are left out
+---@param more? table<string, any>  options that only the other script has; nil and false are left out
 ---@return string[]
 function M.words(args, more)
   local words, asked = args.store and { "--store", args.store } or {}, { workers = args.workers, device = args.device }
@@ -67,10 +74,10 @@ function M.words(args, more)
   return words
 end
 
--- The name of a study: one of made-up data says so.
+-- Returns the name of a study in the store. A study on made-up data says so in its name.
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
----How many runs of a study have come to an end, and how many there are to be.
+---Returns how many runs of a study have ended, and how many are planned.
 ---@param results mr.Results
 ---@return integer
 ---@return integer
@@ -80,15 +87,15 @@ function M.progress(results)
   return ended, results.study.planned or ended
 end
 
--- Prefix of errors for missing runs under --kept: the script cannot show its results. A report that
--- includes the script says so (sections.lua).
+-- Prefix of errors for missing runs under --kept: the script cannot show its results. A report that includes this
+-- script recognises such errors by the prefix (sections.lua).
 local lacking = "--kept: "
 
----Ends a script whose runs are not there.
+---Ends a script with an error because runs are missing and --kept forbids to make them.
 ---@param message string
 function M.lack(message) error(core.exit(2, lacking .. message), 0) end
 
----The message of `M.lack`, if it raised this error; nil for other errors.
+---Returns the message given to `M.lack` if `problem` is its error, and nil for other errors.
 ---@param problem any
 ---@return string?
 function M.lacked(problem)
@@ -96,7 +103,7 @@ function M.lacked(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
--- A study of the store by its name; nil where the store or the study is not there.
+-- Returns the study of this name from the store, or nil if the store or the study does not exist.
 local function found_in_store(args, name)
   local ok, found = pcall(mr.results, args.store, name_of(args, name))
   if ok then return found end
@@ -106,47 +113,55 @@ local function found_in_store(args, name)
   end
 end
 
--- A study whose runs a script reads: figure.finish says which these were.
+-- Adds a study to the list of studies that the script read, which figure.finish states below the results.
 local function noted(args, results)
   if args.studies then args.studies[#args.studies + 1] = results end
   return results
 end
 
----A study of the store as it is, whatever script made its runs; nil where it is not there. One of another space or other settings, which
----the script would take for its own, is an error.
+---Returns the study of this name as it is in the store, or nil if it does not exist. It does not
+---matter which script made its runs. A study with another space or other settings is an error,
+---because the script would show its results as its own.
 ---@param args table
 ---@param o { name: string, settings: table, space: table }  as in M.study
 ---@return mr.Results?
 function M.there(args, o)
   local found = found_in_store(args, o.name)
   if not found then return nil end
-  if found.study.space ~= space.new(o.space):describe() or found.study.settings ~= studies.settings_text(o.settings) then
+  if found.study.space ~= space.new(o.space):describe()
+    or found.study.settings ~= studies.settings_text(o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
   return noted(args, found)
 end
 
--- A study with all its runs.
+-- Returns the study of this name if all its runs are in the store. Ends the script otherwise.
 local function whole(args, o)
   local found = M.there(args, o)
-  if not found then M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name))) end
+  if not found then
+    M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name)))
+  end
   local ended, planned = M.progress(found)
   if ended < planned then
-    M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(args.store, ended, planned, found.name))
+    M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(
+      args.store, ended, planned, found.name))
   end
   return found
 end
 
--- Refuses --force for kept runs with other settings, because the script would print their results as those of the
--- settings that were asked for.
+-- Raises an error if --force is given but the kept runs have other settings. The script would otherwise print their
+-- results as those of the settings that were asked for.
 local function check_settings(args, o)
   local found, now = found_in_store(args, o.name), studies.settings_text(o.settings)
   if not found or found.study.settings == now then return end
-  error(core.exit(1, ("--force: %s has runs of '%s' with other settings:\n  %s\nPass the options of the kept runs, or another "
-    .. "store (--store)"):format(args.store, found.name, core.safe_text(studies.difference(found.study.settings, now), true))), 0)
+  error(core.exit(1,
+    ("--force: %s has runs of '%s' with other settings:\n  %s\nPass the options of the kept runs, or another "
+      .. "store (--store)"):format(args.store, found.name,
+        core.safe_text(studies.difference(found.study.settings, now), true))), 0)
 end
 
----A study in the store, of made-up data under a name that says so. What is missing is run, or with --kept an error.
+---Returns the results of a study in the store after making its missing runs. With --kept, missing
+---runs are an error instead.
 ---@param args table
 ---@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
 ---@return mr.Results

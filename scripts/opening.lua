@@ -1,5 +1,6 @@
--- The first page of a report of several documents: what came out, in the sentences that the sections have of it (`finding`), one table over the
--- documents with how near printed numbers are (`agreement`), and one picture, the grid's.
+-- Makes the first page of a report of several documents. It has the main finding of every section (`finding`), a
+-- table of how closely each document's printed numbers were reproduced (`agreement`), and the figure of the grid of
+-- losses and bounds.
 local mr = require "moonrank"
 
 local made_up_text = [[
@@ -11,7 +12,8 @@ The table says of each document how many sections the report has of it, how many
 their numbers stand beside a number that the document prints, and how many of these lie within the tolerance of the comparison; where a
 document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]
 
--- The agreements of a document's sections, added up; tolerances in words, each once.
+-- Adds up the agreement of a document's sections with printed numbers: how many numbers are compared, and how many
+-- are within tolerance. The tolerances are listed in words, each once.
 local function agreement_of(document)
   local sum, said, known = { of = 0, within = 0 }, {}, {}
   for _, section in ipairs(document.sections) do
@@ -42,7 +44,7 @@ local function table_of(documents, made_up)
   return mr.table{ columns = columns, rows = rows }
 end
 
--- The sentences of all sections, a paragraph for each document.
+-- Returns one paragraph per document with the findings of all its sections.
 local function findings(documents)
   local paragraphs = {}
   for _, document in ipairs(documents) do
@@ -53,7 +55,7 @@ local function findings(documents)
   return paragraphs
 end
 
--- The first figure of the grid.
+-- Returns the first figure of the document "grid", or nil if the report does not have that document.
 local function picture_of(documents)
   for _, document in ipairs(documents) do
     if document.name == "grid" then return document.sections[1].figure end
@@ -67,6 +69,10 @@ end
 return function(documents, made_up)
   local paragraphs = made_up and { made_up_text } or findings(documents)
   if not made_up then paragraphs[#paragraphs + 1] = text end
-  return { title = made_up and "What came out, made-up data" or "What came out", text = table.concat(paragraphs, "\n\n"),
-    tables = { table_of(documents, made_up) }, figure = picture_of(documents) }
+  return {
+    title = made_up and "What came out, made-up data" or "What came out",
+    text = table.concat(paragraphs, "\n\n"),
+    tables = { table_of(documents, made_up) },
+    figure = picture_of(documents),
+  }
 end

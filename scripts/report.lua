@@ -1,5 +1,6 @@
--- One HTML file of the scripts' output: what came out, a contents list by document, then text, tables, figures (inline, as SVG), and the
--- command that makes each. It is self-contained, for light and dark screens, phones and paper.
+-- Writes one HTML file with the output of many scripts: main findings, a table of contents by document, then each
+-- section's text, tables, figures (inline SVG) and command. The file needs no other files, and is readable on light
+-- and dark screens, phones and paper.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local document = require("moonrank.manual.page").document
@@ -42,7 +43,8 @@ local function read(path)
   return text
 end
 
--- The figure without the lines before <svg; its ids made unique, since all figures are in one document.
+-- Returns the <svg> element of a figure's file. Its ids get a prefix with the figure's number, because all figures
+-- are in one HTML file and ids must be unique.
 local function inline(path, number)
   local svg = read(path):match "<svg.*</svg>"
   local function own(before, name) return ("%sf%d_%s"):format(before, number, name) end
@@ -61,25 +63,27 @@ end
 ---@class report.Section
 ---@field title string
 ---@field command string
----@field text string      paragraphs are parted by blank lines
+---@field text string      paragraphs, separated by blank lines
 ---@field tables mr.Table[]
----@field captions? string[]  what stands over each table; "" where nothing does
----@field cells? scripts.Cells[]  by table, what a results file says beside the values (intervals.lua)
----@field trainings? integer  how many models a script without a store trained
+---@field captions? string[]  heading of each table; "" for none
+---@field cells? scripts.Cells[]  intervals and numbers of runs for the cells of each table (intervals.lua)
+---@field trainings? integer  number of models that a script without a store trained
 ---@field figure? string   file, SVG
 ---@field figures? string[]
----@field finding? string    what came out, a sentence; none of made-up data
----@field lacking? boolean   whether its runs are not all there (--kept), so that it has nothing to show
----@field agreement? { of: integer, within: integer, tolerance: string }  numbers beside printed ones, and how many are within the tolerance
+---@field finding? string    main finding in one sentence; nil for made-up data
+---@field lacking? boolean   whether the section shows nothing because some of its runs are missing (--kept)
+---@field agreement? { of: integer, within: integer, tolerance: string }  numbers compared, and within tolerance
 
 ---@class report.Document
 ---@field title string
 ---@field text? string
 ---@field sections report.Section[]
 
--- A section under a heading of this level; figures counts those before it.
+-- Returns a section as HTML. `level` is the level of its heading. `figures.count` is the number of figures before
+-- it, and is increased by the section's figures.
 local function section_text(each, level, id, figures)
-  local parts = { ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level), paragraphs(each.text) }
+  local parts = { ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level),
+    paragraphs(each.text) }
   local files = { each.figure }
   for _, file in ipairs(each.figures or {}) do files[#files + 1] = file end
   for _, file in ipairs(files) do
@@ -91,13 +95,15 @@ local function section_text(each, level, id, figures)
     if caption ~= "" then parts[#parts + 1] = '<p class="caption">' .. escape(caption) .. "</p>\n" end
     parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n"
   end
-  if each.command then parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n" end
+  if each.command then
+    parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n"
+  end
   parts[#parts + 1] = "</section>\n"
   return table.concat(parts)
 end
 
----Writes the report: an opening section, contents, and the documents. One document alone, without an opening, has no
----heading.
+---Writes the report: an opening section, a table of contents, and the documents. If there is only
+---one document and no opening, the document gets no heading.
 ---@param path string
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)
@@ -114,8 +120,8 @@ function M.write(path, o)
       parts[#parts + 1] = section_text(each, alone and 2 or 3, id, figures)
     end
   end
-  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text), opening,
-    '<nav aria-label="Contents"><ul>\n', table.concat(links, "\n"), "</ul></nav>\n", table.concat(parts) }))
+  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text),
+    opening, '<nav aria-label="Contents"><ul>\n', table.concat(links, "\n"), "</ul></nav>\n", table.concat(parts) }))
 end
 
 return M

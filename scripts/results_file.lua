@@ -1,7 +1,10 @@
--- Results files: the tables of a script as a CSV file with a line for each cell, and pages that are made of such files.
--- Columns: the section's title, the table's caption, the row and the column of the cell, its value, the ends of its interval where the script
--- computes one and what this interval is by (of 95 %, unless that says otherwise), how many training runs are behind the value ("" where the
--- script does not say), the numerics version of the section's runs, the fingerprint of their data, the day of the last run, and the command.
+-- Writes and reads results files: the tables of a script as a CSV file with one line for each cell. Also makes
+-- Markdown pages from such files.
+-- A line has the section's title, the table's caption, the names of the cell's row and column, and its value. `low`
+-- and `high` are the ends of an interval, if the script computes one, and `interval` says how it was computed (95
+-- %, unless stated otherwise). `runs` is the number of training runs behind the value, or "" if the script does not
+-- say. `numerics`, `data` and `date` are the numerics version, the data fingerprint and the day of the last run.
+-- `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -10,14 +13,15 @@ local documents = dofile(here .. "documents.lua")
 
 local M = {}
 
-M.columns = { "section", "table", "row", "column", "value", "low", "high", "interval", "runs", "numerics", "data", "date",
-  "command" }
+M.columns = { "section", "table", "row", "column", "value", "low", "high", "interval", "runs", "numerics", "data",
+  "date", "command" }
 
 local number = "([-+]?[%d.]+)"
-local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$", "^" .. number .. " %(([-+][%d.]+)%)$"
+local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$",
+  "^" .. number .. " %(([-+][%d.]+)%)$"
 
--- A cell has a value, and perhaps the ends of an interval ("0.88 (0.87 to 0.89)") or a change in brackets ("0.88 (-0.01)"). Numbers
--- that a table has as text are numbers.
+-- Splits a table's cell into its value and, if the text has them, the ends of an interval ("0.88 (0.87 to 0.89)")
+-- or a change in brackets ("0.88 (-0.01)"). Text that is a number becomes a number.
 local function parts_of(cell)
   if type(cell) ~= "string" then return { value = cell } end
   local value, low, high = cell:match(with_ends)
@@ -26,13 +30,13 @@ local function parts_of(cell)
   return { value = tonumber(alone or cell) or cell, change = tonumber(change) }
 end
 
--- Six significant digits of a number: more than any table prints.
+-- Returns a value as text. Numbers get six significant digits, which is more than any printed table has.
 local function written(value)
   if math.type(value) == "float" then return ("%.6g"):format(value) end
   return tostring(value)
 end
 
--- A number in the name of a row has its column's name before it: "NSR 1".
+-- Returns the name of a row from its first `keys` columns. A number is preceded by its column's name: "NSR 1".
 local function row_name(columns, row, keys)
   local parts = {}
   for c = 1, keys do
@@ -42,8 +46,8 @@ local function row_name(columns, row, keys)
   return table.concat(parts, "; ")
 end
 
--- The names of rows: their first columns, as few as tell as many rows apart as any number does. Rows that are the same so far
--- are numbered.
+-- Names all rows of a table by their first columns. It uses as few columns as possible without making fewer rows
+-- distinct. Rows whose names are still equal are numbered.
 local function names_of(one)
   local best, most, names = 1, 0, {}
   for keys = 1, math.max(1, #one.columns - 1) do
@@ -63,20 +67,20 @@ local function names_of(one)
   return names, best
 end
 
--- One fingerprint for several; "" for none.
+-- Combines several data fingerprints into one. Returns "" if there are none.
 local function digest(fingerprints)
   if #fingerprints <= 1 then return fingerprints[1] or "" end
   table.sort(fingerprints)
   return core.sha256(table.concat(fingerprints, "\n")):sub(1, 16)
 end
 
--- The test data of a study, or where none have that role, all its data.
+-- SQL that selects the fingerprints of a study's test data, or of all its data if none has the role "test".
 local read_by = [[
 WITH own AS (SELECT DISTINCT d.role, d.fingerprint FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1)
 SELECT DISTINCT fingerprint AS data FROM own WHERE role = 'test' OR NOT EXISTS (SELECT 1 FROM own WHERE role = 'test')]]
 local ended = [[SELECT count(*) AS n, max(date(ended)) AS day FROM trials WHERE study = ?1 AND state = 'done']]
 
--- Each study once: scripts may read one several times.
+-- Returns the studies without duplicates. A script may have read the same study several times.
 local function distinct(studies)
   local found, seen = {}, {}
   for _, results in ipairs(studies) do
@@ -87,7 +91,8 @@ local function distinct(studies)
   return found
 end
 
--- Provenance of studies: how many trials ended, under which numerics versions, on which data, and the last day.
+-- Returns where the results of studies come from: number of finished trials, numerics versions, data fingerprints,
+-- and the day of the last trial.
 local function provenance(studies)
   local runs, date, numerics, data = 0, "", {}, {}
   local function add(list, value)
@@ -104,27 +109,29 @@ local function provenance(studies)
   return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
 end
 
--- The columns with the ends of a column's interval, where `low` and `high` follow it.
+-- Returns the numbers of the columns `low` and `high` if both directly follow column `c`, as the ends of its
+-- interval.
 local function ends_after(columns, c)
   if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
 end
 
--- What a script says of a cell, as it is or by row and column.
+-- Returns what a script states for a cell: `what` itself, or the result of what(row, column) if it is a function.
 local function said_of(what, row, column)
   if type(what) == "function" then return what(row, column) end
   return what
 end
 
--- How many training runs are behind a cell. Where no run was made, these are none.
+-- Returns the number of training runs behind a cell: what the script states, else 0 if no run was made, else "".
 local function runs_behind(from, cells, row, column)
   local runs = said_of(cells.runs, row, column)
   if runs == "all" then runs = from.runs end
   return runs or from.runs == 0 and 0 or ""
 end
 
----The lines of a results file: a cell of a table each. Columns `low` and `high` are the ends of an interval of the column before.
----Tables without captions are called by their first column where there are several.
----@param section report.Section  as sections.run returns it; `cells[t]` (intervals.lua) has what is said of the cells of table t
+---Makes the lines of a results file from the tables of a section, one line per cell. Columns `low`
+---and `high` become the interval of the column before them. If there are several tables, a table
+---without a caption is called by its first column.
+---@param section report.Section  as sections.run returns; `cells` has intervals and numbers of runs (intervals.lua)
 ---@return any[][]
 function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
@@ -138,7 +145,8 @@ function M.lines(section)
     local function add(r, column, value, low, high)
       local by = low and said_of(about.by, one.rows[r], column) or ""
       lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
-        high and written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date, section.made_by }
+        high and written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date,
+        section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
@@ -157,7 +165,7 @@ function M.lines(section)
   return lines
 end
 
----Writes a results file.
+---Writes a results file from lines that `lines` returned.
 ---@param path string
 ---@param lines any[][]
 function M.write(path, lines)
@@ -165,11 +173,11 @@ function M.write(path, lines)
   core.write_file(path, mr.table{ columns = M.columns, rows = lines }:to_csv())
 end
 
----Writes the results files of documents: FOLDER/DOCUMENT/SECTION.csv for each section with a table. Sections that failed or lack
----runs leave their files as they are.
+---Writes the results files of documents: FOLDER/DOCUMENT/SECTION.csv for each section with a table.
+---Files of sections that failed or lack runs are not changed.
 ---@param folder string
 ---@param made { name: string, sections: report.Section[] }[]
----@return integer  how many were written
+---@return integer  number of files written
 function M.write_all(folder, made)
   local count = 0
   for _, document in ipairs(made) do
@@ -184,7 +192,7 @@ function M.write_all(folder, made)
   return count
 end
 
--- The field of CSV that begins at a byte, and the byte after it.
+-- Returns the CSV field that begins at byte `at` of a text, and the position of the byte after the field.
 local function field_at(text, at)
   if text:sub(at, at) ~= '"' then
     local stop = text:find("[,\n]", at) or #text + 1
@@ -200,7 +208,8 @@ local function field_at(text, at)
   return table.concat(parts), at + 1
 end
 
----The cells of a results file, in their order, with the columns as names; numbers are numbers.
+---Reads a results file. Returns its cells in order, as tables with the file's columns as keys;
+---numeric text becomes numbers.
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
@@ -209,7 +218,9 @@ function M.read(path)
   while at <= #text do
     fields[#fields + 1], at = field_at(text, at)
     if text:sub(at, at) ~= "," then
-      if #fields ~= #M.columns then error(("%s: line %d has %d fields, expected %d"):format(path, #cells + 1, #fields, #M.columns), 0) end
+      if #fields ~= #M.columns then
+        error(("%s: line %d has %d fields, expected %d"):format(path, #cells + 1, #fields, #M.columns), 0)
+      end
       cells[#cells + 1], fields = fields, {}
     end
     at = at + 1
@@ -224,7 +235,7 @@ function M.read(path)
   return cells
 end
 
--- A number as a page shows it: at most four decimals, or two digits of a small one.
+-- Returns a number as pages show it: at most four decimals, or two significant digits for small numbers.
 local function number_text(value)
   local text = written(value)
   if math.type(value) ~= "float" or not text:find "e" and #(text:match "%.(%d*)$" or "") <= 4 then return text end
@@ -237,7 +248,7 @@ local function shown(cell)
   return number_text(cell.value) .. ends
 end
 
--- Cells of one table as a table of the page.
+-- Returns the cells of one table of a results file as a Markdown table.
 local function as_table(cells)
   local columns, rows, at, of = { "" }, {}, {}, {}
   for _, cell in ipairs(cells) do
@@ -254,7 +265,8 @@ local function as_table(cells)
   return mr.table{ columns = columns, rows = rows }:to_markdown()
 end
 
--- "numerics version 2026-11e, data fingerprint 0123456789abcdef, 2026-11-25".
+-- Returns what a cell's value was computed with: "numerics version 2026-11e, data fingerprint 0123456789abcdef,
+-- 2026-11-25".
 local function origin(cell)
   local parts = {}
   if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
@@ -263,7 +275,8 @@ local function origin(cell)
   return table.concat(parts, ", ")
 end
 
----How many training runs are behind the numbers of cells: "5 or 10", "1 to 30"; nil where none are or the file does not say.
+---Returns how many training runs are behind the values of cells, as text: "5 or 10", "1 to 30".
+---Returns nil if none are, or if the file does not say.
 ---@param cells table<string, any>[]
 ---@return string?
 function M.behind(cells)
@@ -277,7 +290,8 @@ function M.behind(cells)
   return found[1] and table.concat(found, " or ")
 end
 
----What the intervals of cells are by, each once.
+---Returns how the intervals of cells were computed, such as "bootstrap over users", without
+---duplicates.
 ---@param cells table<string, any>[]
 ---@return string[]
 function M.intervals(cells)
@@ -289,7 +303,8 @@ function M.intervals(cells)
   return found
 end
 
--- One table of a page, with its caption and what holds for its numbers.
+-- Returns one table of a page in Markdown, with its caption, how its intervals were computed, and its number of
+-- training runs.
 local function page_table(cells)
   local parts, by, runs = {}, table.concat(M.intervals(cells), "; "), M.behind(cells)
   if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
@@ -299,9 +314,9 @@ local function page_table(cells)
   return table.concat(parts, "\n")
 end
 
----A section of a page, in Markdown, from the cells of a results file.
----@param path string  of the file, from the page
----@param cells table<string, any>[]  of `read`
+---Returns a section of a page in Markdown, from the cells of one results file.
+---@param path string  path of the results file, relative to the page
+---@param cells table<string, any>[]  cells that `read` returned
 ---@return string
 function M.page_section(path, cells)
   local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
@@ -324,20 +339,22 @@ Every table says which command made it, under which numerics version and from wh
 
 ]]
 
----The results files of a document, in the order of their names.
----@param folder string  that has the documents' folders
+---Returns the names of a document's results files, sorted by name and number.
+---@param folder string  folder that has one folder per document
 ---@param document string
 ---@return string[]
 function M.files(folder, document)
   local own, found = folder .. "/" .. document, {}
-  for _, file in ipairs(core.file_exists(own) and core.list_folder(own) or {}) do found[#found + 1] = file:match "^.*%.csv$" end
+  for _, file in ipairs(core.file_exists(own) and core.list_folder(own) or {}) do
+    found[#found + 1] = file:match "^.*%.csv$"
+  end
   local function key(file) return (file:gsub("%d+", function(digits) return ("%06d"):format(digits) end)) end
   table.sort(found, function(a, b) return key(a) < key(b) end)
   return found
 end
 
----The page of a document's results files, in Markdown; nil where there are none.
----@param folder string  that has the documents' folders
+---Returns the page with a document's results files in Markdown, or nil if there are no files.
+---@param folder string  folder that has one folder per document
 ---@param document string
 ---@return string?
 function M.page(folder, document)
@@ -348,7 +365,7 @@ function M.page(folder, document)
   return #parts > 1 and table.concat(parts, "\n") or nil
 end
 
----Writes the pages of all documents.
+---Writes the pages of all documents that have results files.
 ---@param folder string
 function M.write_pages(folder)
   for _, document in ipairs(documents.names) do

@@ -1,4 +1,4 @@
--- Tables and figures of other scripts, run one after another for a report (report.lua).
+-- Runs scripts that make tables and figures, one after another, as sections of a report (report.lua).
 local core = require "moonrank.core"
 local definitions = require "moonrank.definitions"
 local seen = require "moonrank.data.seen"
@@ -8,8 +8,10 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----Runs a script with these words as arguments and returns its result, or with a name that of its function. Its
----definitions by name are its own: neither its workers nor others that run it alone know those of other scripts.
+---Runs a script with these words as its arguments and returns its result. If `name` is given, the
+---result is a table of functions, and the one of this name is called instead. Bounds, losses and
+---models that the script defines are undone afterwards, so that scripts of one report do not see
+---each other's definitions.
 ---@param path string
 ---@param words string[]
 ---@param name? string
@@ -28,8 +30,8 @@ function M.call(path, words, name)
   return found
 end
 
----A document's scripts for a report, from rows {name, title, words, takes}.
----@param folder string  of the scripts, with a slash
+---Makes the list of a document's scripts for a report, from rows {name, title, words, takes}.
+---@param folder string  folder of the scripts, with a slash at the end
 ---@param rows any[][]
 ---@return { path: string, title: string, words: string[], takes?: string }[]
 function M.list(folder, rows)
@@ -40,7 +42,7 @@ function M.list(folder, rows)
   return found
 end
 
----The command that runs a script alone.
+---Returns the command that runs one script alone.
 ---@param script { path: string, words: string[] }
 ---@return string
 function M.command(script)
@@ -51,11 +53,22 @@ function M.command(script)
   return table.concat(parts, " ")
 end
 
--- Options that say where or how, not what: with a value, and without.
-local places = { ["--store"] = 1, ["--data"] = 1, ["--out"] = 1, ["--workers"] = 1, ["--device"] = 1, ["--retry"] = 1, ["--kept"] = 0,
-  ["--force"] = 0, ["--mix_numerics"] = 0 }
+-- Options that do not change results, only where files are and how runs are made. The number says how many values
+-- the option has.
+local places = {
+  ["--store"] = 1,
+  ["--data"] = 1,
+  ["--out"] = 1,
+  ["--workers"] = 1,
+  ["--device"] = 1,
+  ["--retry"] = 1,
+  ["--kept"] = 0,
+  ["--force"] = 0,
+  ["--mix_numerics"] = 0,
+}
 
----The words of a script without those that say where its files are and how missing runs are made.
+---Returns the words of a script without options that do not change results, such as --store and
+-----workers.
 ---@param words string[]
 ---@return string[]
 function M.plain_words(words)
@@ -68,7 +81,8 @@ function M.plain_words(words)
   return plain
 end
 
----The name of a script's results file: its own, and the values that are names, e.g. "table_1_paper" for `table_1.lua --recipe paper`.
+---Returns the name of a script's results file: the script's name and the values of options that
+---begin with a letter. For `table_1.lua --recipe paper` it is "table_1_paper".
 ---@param script { path: string, words: string[] }
 ---@return string
 function M.file_name(script)
@@ -79,7 +93,8 @@ function M.file_name(script)
   return table.concat(parts, "_")
 end
 
--- Runs a script. Where it has no studies, its data and numerics are those of this process, and how many runs it trained is for itself to say.
+-- Runs a script and returns its section. If the script has no studies, the numerics version and data of this
+-- process are recorded in the section instead; the script itself states how many models it trained.
 local function made(script)
   seen.begin()
   local section = M.call(script.path, script.words)
@@ -95,14 +110,16 @@ local function made(script)
   return section
 end
 
--- The first line of a script's error. An interruption is raised again, because it ends everything.
+-- Returns the first line of a script's error. An interruption (Ctrl-C) is raised again, because it ends the whole
+-- report.
 local function reason_of(problem)
   local text = tostring(problem):match "[^\n]+" or "no reason was given"
   if core.interrupted() or text:find "interrupted$" then error(problem, 0) end
   return text
 end
 
----What `make` returns for a script. If it raises an error, a section with the reason, so that other sections are still made.
+---Returns the result of `make`. If `make` raises an error, returns a section with the error as
+---text, so that other sections are still made.
 ---@param script { path: string, title: string, words: string[] }
 ---@param make fun(): report.Section
 ---@return report.Section
@@ -115,18 +132,20 @@ function M.attempt(script, make)
     text = ("This section could not be made: %s."):format(reason) }
 end
 
----Ends the program with status 1 and the names of sections that could not be made, if there are any.
+---Ends the program with status 1 if sections could not be made, and names them.
 ---@param all report.Section[]
 function M.check_made(all)
   local lines = {}
   for _, each in ipairs(all) do
     if each.failed then lines[#lines + 1] = ("\n  %s (%s)"):format(each.title, each.path) end
   end
-  if #lines > 0 then error(core.exit(1, ("%d of %d sections without results:%s"):format(#lines, #all, table.concat(lines))), 0) end
+  if #lines > 0 then
+    error(core.exit(1, ("%d of %d sections without results:%s"):format(#lines, #all, table.concat(lines))), 0)
+  end
 end
 
----Runs a script and returns its section, with its title and command. If it takes no new runs
----(--kept) and lacks some, the section says so.
+---Runs a script and returns its section, with the section's title and command. If --kept is given
+---and runs are missing, the section says so.
 ---@param script { path: string, title: string, words: string[] }
 ---@return report.Section
 function M.run(script)
@@ -136,10 +155,17 @@ function M.run(script)
   if not ok and not lacked then error(section, 0) end
   if lacked then
     print(lacked)
-    section = { text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"), tables = {}, lacking = true }
+    section = {
+      text = ("This section has not been made yet: %s."):format(lacked:match "^[^;]+"),
+      tables = {},
+      lacking = true,
+    }
   end
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
-  section.made_by = M.command{ path = script.path:match "scripts/.*$" or script.path, words = M.plain_words(script.words) }
+  section.made_by = M.command{
+    path = script.path:match "scripts/.*$" or script.path,
+    words = M.plain_words(script.words),
+  }
   return section
 end
 

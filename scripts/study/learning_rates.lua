@@ -1,14 +1,18 @@
--- Which learning rate suits which loss under which bound, and are losses still different when each has its own rate?
--- Every smooth loss under every bound; RankNet and LambdaRank under bounds that only multiply the loss of a list.
--- The rate and the epoch are chosen on validation by the loss's own metric.
--- Data: ml-latest-small, relevant = rated 4 or more, users with 25 relevant or more; five folds by user, one negative per relevant item.
--- Model: matrix factorisation, 32 factors, U(-0.01, 0.01), Adam, 32 users per batch. A trial is one loss, bound, rate and fold, in a store:
--- a run that was stopped continues, `moonrank results results/learning_rates.db` shows how far it is.
+-- Which learning rate suits which loss under which bound, and do losses still differ if each has its own learning
+-- rate?
+-- Every smooth loss is trained under every bound, RankNet and LambdaRank under bounds that only multiply a list's
+-- loss. The loss's own metric chooses the learning rate and the epoch on validation.
+-- Data: ml-latest-small, relevant = rated 4 or more, users with at least 25 relevant items; five folds by user, one
+-- negative per relevant item. Model: matrix factorisation, 32 factors, initial values U(-0.01, 0.01), Adam, 32
+-- users per batch.
+-- A trial is one loss, bound, learning rate and fold. The store keeps finished trials: the same command continues a
+-- stopped study, and `moonrank results results/learning_rates.db` shows its progress.
 local mr = require "moonrank"
 
 local args = mr.args{
   rates = { default = { 0.001, 0.003, 0.01, 0.03, 0.1 }, distinct = true, help = "learning rates of Adam" },
-  losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, distinct = true, help = "which losses" },
+  losses = { default = { "ndcg", "ap", "rr", "nrbp", "lambdarank", "ranknet" }, distinct = true,
+    help = "which losses" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds to run" },
   epochs = { default = 40, least = 1, help = "passes over the training part" },
   seed = { default = 1, help = "seed of splits, negatives and models" },
@@ -18,45 +22,68 @@ local args = mr.args{
   force = { default = false, help = "go on although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },
-  out = { path = "new file", default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" }, help = "file of the figure" },
-  smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 }, ignores = { "data" },
-    help = "made-up ratings and few trials, to see that it runs" },
+  out = { path = "new file", default = "results/learning_rates.svg", endings = { ".svg", ".png", ".pdf" },
+    help = "file of the figure" },
+  smoke = { default = false, sets = { rates = { 0.01, 0.1 }, losses = { "ap", "ranknet" }, folds = 1, epochs = 2 },
+    ignores = { "data" }, help = "made-up ratings and few trials, to see that it runs" },
 }
 
--- Data and space
+-- Makes the folds, and the search space: all bounds for smooth losses, only affine bounds for losses over pairs.
 local what = args.smoke and "made-up ratings" or "MovieLens"
 local made_up = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = args.seed }
 local ratings = (made_up or mr.data.movielens(args.data)):binarize(4):min_relevant(25)
 local folds = ratings:folds{ k = 5, by = "user", seed = args.seed, nsr = 1 }
 
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
+  "distribution_logit" }
 local color_of = {}
 for i, bound in ipairs(bounds) do color_of[bound] = i end
 local space = { loss = mr.choice(args.losses), lr = mr.choice(args.rates), fold = mr.range(1, args.folds) }
 for _, loss in ipairs(args.losses) do
   local over_pairs = loss == "ranknet" or loss == "lambdarank"
-  space[#space + 1] = mr.when("loss", loss, { bound = mr.choice(over_pairs and { table.unpack(bounds, 1, 4) } or bounds) })
+  space[#space + 1] = mr.when("loss", loss,
+    { bound = mr.choice(over_pairs and { table.unpack(bounds, 1, 4) } or bounds) })
 end
 
--- One trial: the loss's own metric chooses the epoch; test nDCG beside it, to compare losses
+-- In each trial, the loss's own metric chooses the epoch. Test nDCG is stored as well, to compare losses.
 local study = mr.sweep{
-  name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers, seed = args.seed,
-  force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
-  space = space, metric = "valid", direction = "maximize", settings = { epochs = args.epochs, data = args.smoke and what or args.data },
+  name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers,
+  seed = args.seed, force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
+  space = space, metric = "valid", direction = "maximize",
+  settings = { epochs = args.epochs, data = args.smoke and what or args.data },
   run = function(trial)
     local fold = folds[trial.fold]
     local loss = mr.losses[trial.loss]{ bound = trial.bound }
     local metrics = { loss.metric }
     if loss.metric ~= "ndcg" then metrics[2] = "ndcg" end
-    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.01, seed = args.seed }
-    local run = mr.fit{ model = model, loss = loss, train = fold.train, valid = fold.valid, test = fold.test, batch = 32,
-      optimizer = mr.optim.adam{ lr = trial.lr }, epochs = args.epochs, metrics = metrics, seed = args.seed, progress = false }
-    return { valid = run.best.metrics[loss.metric], own = run.test.mean[loss.metric], ndcg = run.test.mean.ndcg, epoch = run.best.epoch,
+    local model = mr.models.mf{
+      users = ratings.users,
+      items = ratings.items,
+      factors = 32,
+      init = 0.01,
+      seed = args.seed }
+    local run = mr.fit{
+      model = model,
+      loss = loss,
+      train = fold.train,
+      valid = fold.valid,
+      test = fold.test,
+      batch = 32,
+      optimizer = mr.optim.adam{ lr = trial.lr },
+      epochs = args.epochs,
+      metrics = metrics,
+      seed = args.seed,
+      progress = false }
+    return {
+      valid = run.best.metrics[loss.metric],
+      own = run.test.mean[loss.metric],
+      ndcg = run.test.mean.ndcg,
+      epoch = run.best.epoch,
       per_list = { own = run.scores[loss.metric], ndcg = run.scores.ndcg } }
   end,
 }
 
--- Result: the rate chosen on validation over folds, then its test values
+-- Prints validation means for each learning rate, then test values at the learning rate that validation chose.
 print(("Own metric on validation, %s, mean over folds:"):format(what))
 print(study:pivot{ rows = { "loss", "bound" }, columns = "lr", format = "%.4f" })
 print(("\nTest values at the rate that validation chose, %s, mean over folds:"):format(what))
@@ -66,7 +93,7 @@ for _, loss in ipairs(args.losses) do
   print(study:compare{ by = "bound", value = "ndcg", lists = true, over = "fold", where = { loss = loss } })
 end
 
--- Figure: validation over the rate, one panel per loss
+-- Draws the validation metric against the learning rate, with one panel per loss.
 local panels = {}
 for i, loss in ipairs(args.losses) do
   local t, series = study:pivot{ rows = { "bound", "lr" }, where = { loss = loss } }, {}
@@ -78,7 +105,12 @@ for i, loss in ipairs(args.losses) do
     end
     last.x[#last.x + 1], last.y[#last.y + 1] = row[2], row[3]
   end
-  panels[i] = mr.plot.lines{ series = series, xlog = true, xlabel = "learning rate", ylabel = "own metric, validation", title = loss }
+  panels[i] = mr.plot.lines{
+    series = series,
+    xlog = true,
+    xlabel = "learning rate",
+    ylabel = "own metric, validation",
+    title = loss }
 end
 local drawn, why = pcall(function()
   panels.columns, panels.title = math.min(3, #panels), "Learning rates, " .. what

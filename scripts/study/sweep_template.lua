@@ -1,8 +1,9 @@
--- A sweep to start from: which loss and learning rate rank best, over folds? Copy it, put in your data and model, run it; run it again to
--- continue.
--- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Every combination is one trial; the epoch is chosen on validation,
--- and so is the learning rate; the test part is only reported. Trials run in one process per core (--workers), their results are kept in
--- a store (--store): `moonrank results results/sweep_template.db` shows them at any time.
+-- A template for a sweep: which loss and learning rate rank best, over folds? Copy the script, and put in your data
+-- and model. If you run it again, it continues.
+-- Data: made-up ratings. Model: matrix factorisation, 8 factors, 10 epochs. Every combination of loss, learning
+-- rate and fold is one trial. Validation chooses the epoch and the learning rate; the test part is only reported.
+-- Trials run in one process per core (--workers), and a store (--store) keeps their results: `moonrank results
+-- results/sweep_template.db` shows them at any time.
 local mr = require "moonrank"
 
 local args = mr.args{
@@ -18,7 +19,7 @@ local args = mr.args{
   smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
 
--- Data: made once in every process, before the first trial
+-- Makes the data once in every worker process, before the first trial.
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
 local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = args.seed, nsr = 1 }
 
@@ -31,12 +32,26 @@ local study = mr.sweep{
     lr = mr.loguniform(1e-3, 1e-1, { points = 3 }),
     fold = mr.range(1, args.folds),
   },
-  metric = "valid_ndcg",  -- what mr.fit measured on validation at the epoch it chose
+  metric = "valid_ndcg",  -- validation nDCG at the epoch that mr.fit chose
   run = function(trial)
     local fold = parts[trial.fold]
-    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = trial.seed }
-    return mr.fit{ model = model, loss = mr.losses[trial.loss]{}, optimizer = mr.optim.adam{ lr = trial.lr }, epochs = args.epochs,
-      train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg", "ap" }, seed = trial.seed, progress = false }
+    local model = mr.models.mf{
+      users = ratings.users,
+      items = ratings.items,
+      factors = 8,
+      init = 0.1,
+      seed = trial.seed }
+    return mr.fit{
+      model = model,
+      loss = mr.losses[trial.loss]{},
+      optimizer = mr.optim.adam{ lr = trial.lr },
+      epochs = args.epochs,
+      train = fold.train,
+      valid = fold.valid,
+      test = fold.test,
+      metrics = { "ndcg", "ap" },
+      seed = trial.seed,
+      progress = false }
   end,
 }
 
@@ -44,5 +59,6 @@ print "Made-up ratings. Validation nDCG, mean over folds:"
 print(study:pivot{ rows = "loss", columns = "lr", format = "%.4f" })
 print "\nMade-up ratings. Test values at the learning rate that validation chose, mean over folds:"
 print(study:best("loss", { over = "fold" }))
-print "\nMade-up ratings. Losses against each other, each at the learning rate that is best over folds, paired by test list:"
+print("\nMade-up ratings. Losses against each other, each at the learning rate that is best over folds, "
+  .. "paired by test list:")
 print(study:compare{ by = "loss", value = "ndcg", lists = true, over = "fold" })

@@ -1,7 +1,10 @@
--- Which of many parameters matter? Random search over loss, rate, batch and initial values of matrix factorisation, by Hyperband: most settings get
--- an epoch, a third of them three, a ninth of them nine. Then how the variance of validation nDCG after the first epoch, which all settings have seen,
--- divides among the parameters; and a line for each setting over axes of the parameters.
--- Data: made-up ratings. A setting that goes on continues from its checkpoint. The same command goes on after Ctrl-C.
+-- Which of many hyperparameters matter? Random search over loss, learning rate, batch size, factors and initial
+-- values of matrix factorisation, with Hyperband: most settings get one epoch, a third of them three, a ninth of
+-- them nine.
+-- The script then divides the variance of validation nDCG after the first epoch, which all settings have, among the
+-- hyperparameters. It also draws each setting as a line over axes of the hyperparameters.
+-- Data: made-up ratings. A setting that gets more epochs continues from its checkpoint. After Ctrl-C, the same
+-- command continues.
 local mr = require "moonrank"
 
 local args = mr.args{
@@ -22,17 +25,37 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items =
 local fold = ratings:binarize(4):folds{ k = 3, by = "user", seed = args.seed, nsr = 1 }[1]
 
 local study = mr.sweep{
-  name = "which_parameters, made-up ratings", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  retry = args.retry, mix_numerics = args.mix_numerics, settings = { epochs = args.epochs, users = args.users }, metric = "valid_ndcg",
-  sampler = "random", pruner = { "hyperband", max_resource = args.epochs }, trials = args.trials,
-  space = { loss = mr.choice{ "ndcg", "ap", "rr" }, lr = mr.loguniform(1e-3, 1), batch = mr.choice{ 4, 16, 64 }, factors = mr.range(1, 16),
+  name = "which_parameters, made-up ratings", store = args.store, workers = args.workers, seed = args.seed,
+  force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
+  settings = { epochs = args.epochs, users = args.users }, metric = "valid_ndcg", sampler = "random",
+  pruner = { "hyperband", max_resource = args.epochs }, trials = args.trials,
+  space = {
+    loss = mr.choice{ "ndcg", "ap", "rr" },
+    lr = mr.loguniform(1e-3, 1),
+    batch = mr.choice{ 4, 16, 64 },
+    factors = mr.range(1, 16),
     init = mr.loguniform(1e-2, 1) },
   run = function(trial)
-    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = trial.factors, init = trial.init,
+    local model = mr.models.mf{
+      users = ratings.users,
+      items = ratings.items,
+      factors = trial.factors,
+      init = trial.init,
       seed = trial.seed }
-    return mr.fit{ model = model, loss = mr.losses[trial.loss]{}, optimizer = mr.optim.adam{ lr = trial.lr }, epochs = args.epochs,
-      batch = trial.batch, train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg" }, seed = trial.seed,
-      progress = false, trial = trial, checkpoint = true }
+    return mr.fit{
+      model = model,
+      loss = mr.losses[trial.loss]{},
+      optimizer = mr.optim.adam{ lr = trial.lr },
+      epochs = args.epochs,
+      batch = trial.batch,
+      train = fold.train,
+      valid = fold.valid,
+      test = fold.test,
+      metrics = { "ndcg" },
+      seed = trial.seed,
+      progress = false,
+      trial = trial,
+      checkpoint = true }
   end,
 }
 

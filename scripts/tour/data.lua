@@ -1,15 +1,18 @@
--- The table of interactions of this tour: --data FILE.csv with the columns user, item and timestamp, or made-up readers and books; each user's
--- last item is the test, the one before it validation. `nsr` negatives per relevant item; `more`: further options of the script.
+-- Returns a function that opens the data of this tour's scripts: --data FILE.csv with the columns user, item and
+-- timestamp, or made-up readers and books. Each user's last item is the test part, the item before it validation.
+-- `nsr` is the number of negatives per relevant item, `more` has further options of the script.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
--- Users and items are texts, times are seconds.
+-- Writes a CSV file of made-up interactions and returns its path. Users and items are text, times are in seconds.
 local function made_up()
   local ratings = mr.data.synthetic{ kind = "ratings", users = 120, items = 300, mean_activity = 40, seed = 1 }
   local user, item, value = ratings.user:totable(), ratings.item:totable(), ratings.value:totable()
   local time, rows = (mr.uniform({ ratings.rows }, { seed = 2, dtype = "float64" }) * 1e8):totable(), {}
   for i = 1, ratings.rows do
-    if value[i] >= 4 then rows[#rows + 1] = { "reader-" .. user[i], "book-" .. item[i], 1600000000 + math.floor(time[i]) } end
+    if value[i] >= 4 then
+      rows[#rows + 1] = { "reader-" .. user[i], "book-" .. item[i], 1600000000 + math.floor(time[i]) }
+    end
   end
   local path = "results/tour/interactions.csv"
   core.make_folder(path)
@@ -20,7 +23,8 @@ end
 return function(nsr, more)
   more.data = { path = "file", type = "string", help = "CSV of user, item, timestamp (default: made up)" }
   more.epochs = { default = 20, least = 1, help = "passes over the training part" }
-  more.smoke = { default = false, sets = { epochs = 2 }, ignores = { "data" }, help = "made-up data, to see that it runs" }
+  more.smoke = { default = false, sets = { epochs = 2 }, ignores = { "data" },
+    help = "made-up data, to see that it runs" }
   local args = mr.args(more)
   local ratings = mr.data.interactions(args.data or made_up()):binarize(1):min_relevant(5)
   local title = args.data or "made-up readers and books"

@@ -1,5 +1,7 @@
--- A table of one's own, each user's last item the test, among the full catalogue: do trained models beat popularity and nearest items? A
--- two-tower model of one's own and matrix factorisation, under three losses and two bounds; ten items for a user.
+-- Do trained models rank better than popularity and nearest neighbours on your own table of interactions? Each
+-- user's last item is ranked among the full catalogue.
+-- The script trains a two-tower model of its own and matrix factorisation, under three losses and two bounds. It
+-- then recommends ten items to a user.
 local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {})
@@ -17,8 +19,15 @@ for _, kind in ipairs{ "mf", "two_tower" } do
   for _, loss in ipairs{ "ndcg", "ap", "ranknet" } do
     for _, bound in ipairs{ "none", "minmax" } do
       local model = mr.models[kind]{ users = ratings.users, items = ratings.items }
-      mr.fit{ model = model, loss = mr.losses[loss]{ bound = bound }, train = fold.train, valid = fold.valid, metrics = { "ndcg" },
-        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = args.epochs, progress = false }
+      mr.fit{
+        model = model,
+        loss = mr.losses[loss]{ bound = bound },
+        train = fold.train,
+        valid = fold.valid,
+        metrics = { "ndcg" },
+        optimizer = mr.optim.adam{ lr = 0.02 },
+        epochs = args.epochs,
+        progress = false }
       add(model, kind, loss, bound)
     end
   end

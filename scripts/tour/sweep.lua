@@ -1,5 +1,5 @@
--- Which loss, bound and learning rate suit a model of one's own? Random search whose hopeless trials end early; after Ctrl-C the same command
--- goes on. Learning curves of the best settings.
+-- Which loss, bound and learning rate suit a model of your own? The script searches at random and stops hopeless
+-- trials early. After Ctrl-C the same command continues. It draws the learning curves of the best settings.
 local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
@@ -11,14 +11,33 @@ local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" } })
 local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
 local function fit(o, trial)
-  return mr.fit{ model = two_tower{ users = ratings.users, items = ratings.items, seed = o.seed }, train = fold.train, valid = fold.valid,
-    loss = mr.losses[o.loss]{ bound = o.bound }, optimizer = mr.optim.adam{ lr = o.lr }, epochs = epochs, metrics = { "ndcg" },
-    test = fold.test, progress = false, trial = trial, checkpoint = trial and true }
+  return mr.fit{
+    model = two_tower{ users = ratings.users, items = ratings.items, seed = o.seed },
+    train = fold.train,
+    valid = fold.valid,
+    loss = mr.losses[o.loss]{ bound = o.bound },
+    optimizer = mr.optim.adam{ lr = o.lr },
+    epochs = epochs,
+    metrics = { "ndcg" },
+    test = fold.test,
+    progress = false,
+    trial = trial,
+    checkpoint = trial and true }
 end
-local study = mr.sweep{ name = title, store = args.store, workers = args.workers, force = args.force, retry = args.retry,
-  mix_numerics = args.mix_numerics, trials = args.trials, settings = { epochs = epochs }, metric = "valid_ndcg",
-  sampler = "random", pruner = "median",
-  space = { loss = mr.choice{ "ndcg", "ap", "ranknet" }, bound = mr.choice{ "none", "minmax" }, lr = mr.loguniform(1e-3, 1e-1) },
+local study = mr.sweep{
+  name = title,
+  store = args.store,
+  workers = args.workers,
+  force = args.force,
+  retry = args.retry,
+  mix_numerics = args.mix_numerics,
+  trials = args.trials,
+  settings = { epochs = epochs },
+  metric = "valid_ndcg",
+  sampler = "random",
+  pruner = "median",
+  space = { loss = mr.choice{ "ndcg", "ap", "ranknet" }, bound = mr.choice{ "none", "minmax" },
+    lr = mr.loguniform(1e-3, 1e-1) },
   run = function(trial) return fit(trial, trial) end }
 print(("%s\n\n%s\n"):format(study, study:best "loss"))
 
