@@ -77,8 +77,8 @@ function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words e
 ---@class sigir21.Column
 ---@field kind "lambda"|"listwise"
 ---@field dataset? string     nil if the column has all data sets
----@field title string        in tables
----@field words string        in sentences
+---@field title string        name of the column in tables
+---@field words string        name of the column in sentences
 ---@field heading string      title of the column's first panel
 ---@field rows sigir21.Row[]
 ---@field losses string[]

@@ -127,7 +127,7 @@ M.train = train
 ---Ends a script because --kept is given and runs are missing.
 function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
 
----Ends a script with an error if it found no runs at all.
+---Ends a script with an error if `found` is empty because no runs match the options.
 ---@param found table[]
 function M.check_found(args, found)
   if #found == 0 and not args.kept then
@@ -230,7 +230,7 @@ end
 ---@field loss string          name of the model's loss; listwise nRBP has one model per persistence, "nrbp(0.95)"
 ---@field metric string        metric of the score
 ---@field lr number
----@field epoch integer        that the model's own metric chose
+---@field epoch integer        epoch that the model's own metric chose
 ---@field chosen_by number     the value of the model's own metric that chose epoch and learning rate
 ---@field score number         mean over the test users
 ---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  positives: relevant items in train

@@ -34,7 +34,7 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
--- whether the same batch always gives the same values; nobody knows this for a function of a script
+-- whether the same batch always gives the same values; false if a script wrote the bound, because it may draw numbers
 Bound.repeats = true
 
 function Bound:__tostring() return self.name end
@@ -377,7 +377,7 @@ function M.check(what, options) return require("moonrank.bounds.check").check(wh
 ---figure:script():find("plot", 1, true) ~= nil   --> true
 function M.plot(what, options) return require("moonrank.bounds.plot").plot(what, options) end
 
----Returns the names of all bounds.
+---Returns the sorted names of all bounds, including those that scripts defined.
 ---@return string[]
 ---Example: `#mr.bounds.names() >= 8, mr.bounds.names()[1]   --> true, distribution`
 function M.names() return registry.names() end

@@ -4,7 +4,7 @@ local scope = require "moonrank.system.scope"
 
 local M = {}
 
----All definitions, by kind and name.
+---Definitions that scripts made, by kind and name: M.all["bound sqrt_range"].
 ---@type table<string, any>
 M.all = {}
 

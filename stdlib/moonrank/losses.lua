@@ -69,8 +69,8 @@ function M.ap(options) return new("ap", "ap", options) end
 ---Example: `mr.losses.rr().name   --> rr`
 function M.rr(options) return new("rr", "rr", options) end
 
----Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), rescaled by `bound`. It has one value
----per list.
+---Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs
+---of a relevant row and another row, rescaled by `bound`. It has one value per list.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`

@@ -44,8 +44,8 @@ function M.ndcg(scores, lists, options)
   return core.smooth_ndcg(scores, lists, shared.steepness:read("mr.smooth.ndcg", options).steepness)
 end
 
----Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. A list without
----relevant rows has the value 0.
+---Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. It is AP with
+---smooth ranks. A list without relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -56,8 +56,8 @@ function M.ap(scores, lists, options)
   return core.smooth_ap(scores, lists, o.steepness, o.relevant)
 end
 
----Computes smooth reciprocal rank (Li et al. 2021, Eq. 16), to be maximized. A list without
----relevant rows has the value 0.
+---Computes smooth reciprocal rank of the first relevant row (Li et al. 2021, Eq. 16), to be
+---maximized. A list without relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -80,7 +80,7 @@ end
 
 local function differ(a, b, rounding) return math.abs(a - b) > rounding * math.max(math.abs(a), math.abs(b)) end
 
----Options of how random orders are drawn.
+---Declares the options of random orders of a list's rows.
 M.random_options = declare("mr.bounds.RandomOptions", {
   { "seed", "integer", default = 1, help = "seed of the random rankings" },
   { "beta", "number", default = 0,

@@ -75,7 +75,7 @@ function M.get(name) return entries[name] and entries[name].bound end
 ---Example: `require "moonrank.bounds.registry".builtin("zscore")   --> true`
 function M.builtin(name) return builtin[name] ~= nil end
 
----Returns the names of all bounds, sorted.
+---Returns the sorted names of all bounds, including those that scripts defined.
 ---@return string[]
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end

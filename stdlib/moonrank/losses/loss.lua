@@ -33,7 +33,7 @@ local function values(self, scores, lists)
   return self._maximize and -bounded or bounded
 end
 
----Computes the loss of each list, to be minimized.
+---Computes the loss of each list from its rows' scores, to be minimized.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]

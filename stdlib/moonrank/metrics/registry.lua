@@ -52,7 +52,7 @@ function M.convention(name, shown)
   return row
 end
 
----Options of mr.evaluate: conventions that apply to all of its metrics.
+---Declares the options of mr.evaluate: conventions that apply to all of its metrics.
 M.conventions = declare("mr.EvaluateOptions", {
   M.convention("ties", '"mean"'), M.convention("empty", '"skip"; of letor_ndcg "zero"'), M.convention("relevant", "1"),
   M.convention("gain", '"exp2"'), M.convention("denominator", '"relevant"'),
@@ -127,7 +127,7 @@ function methods:of_ranking(ranking, lists, empty)
   return core.with_empty(values:to(ranking.dtype), ranking, empty)
 end
 
----Computes the metric of each list.
+---Computes the metric of each list: the rows are ranked by score, the highest score first.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return mr.Tensor        [lists]
@@ -153,8 +153,8 @@ end
 
 function class.meta:__tostring() return self.name end
 
--- Whether LambdaRank can use the metric: it needs the change of the metric if two rows swap ranks. The core knows
--- this for built-in metrics, and it is also known for metrics declared by gain and discount.
+-- True if LambdaRank can use the metric: the change of the metric must be known if two rows swap ranks. The core
+-- knows this change for built-in metrics, and tables of gains and discounts give it for declared metrics.
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
@@ -435,7 +435,7 @@ function M.direction(name)
   return nil
 end
 
--- Whether common results other than ranking metrics, such as "rmse" and "accuracy", are minimized or maximized.
+-- Directions ("minimize" or "maximize") of common results other than ranking metrics, such as "rmse" and "accuracy".
 local usual = {}
 for _, name in ipairs{ "rmse", "mae", "mse", "mape", "error", "error_rate", "loss", "log_loss", "logloss", "nll",
   "cross_entropy", "perplexity", "brier", "wall", "memory", "attempts", "seconds", "time", "latency" } do
