@@ -25,9 +25,9 @@ local check_options = declare("mr.bounds.CheckOptions", {
 ---@class mr.BoundReport
 ---@field name string
 ---@field ok boolean          no problem was found
----@field problems { kind: string, metric: string, text: string }[]  kinds: gradient, monotone, finite, flat, batch, direction
+---@field problems { kind: string, metric: string, text: string }[]  gradient, monotone, finite, flat, batch, direction
 ---@field cautions { kind: string, metric: string, text: string }[]  kinds: degenerate, vanishing, flat
----@field metrics table<string, table>  by metric name: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
+---@field metrics table<string, table>  by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst
 local Report = check.class("mr.BoundReport")
 
 local function add(list, kind, metric, text, ...)
