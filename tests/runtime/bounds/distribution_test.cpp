@@ -47,7 +47,7 @@ double distance(const Distribution& a, const Distribution& b) {
 
 }  // namespace
 
-TEST_CASE("the table of a smoothed distribution agrees with the sum over all its values") {
+TEST_CASE("Distribution::table agrees with the smoothed sum over all values") {
   const std::vector<double> values = made_up(20000);
   const Distribution d(values);
   for (const double kappa : {1.0, 8.0, 20.0}) {
@@ -61,7 +61,7 @@ TEST_CASE("the table of a smoothed distribution agrees with the sum over all its
   }
 }
 
-TEST_CASE("smoothing by the thesis' gain agrees with the sum over all values") {
+TEST_CASE("Distribution::smooth with the thesis' gain agrees with the sum over all values") {
   for (const int64_t n : {2, 31, 128, 5000}) {
     const std::vector<double> values = made_up(n);
     const Distribution d(values);
@@ -73,7 +73,7 @@ TEST_CASE("smoothing by the thesis' gain agrees with the sum over all values") {
   }
 }
 
-TEST_CASE("tables never fall, also where values are few and far between") {
+TEST_CASE("Distribution::table is monotone even if values are few and far apart") {
   std::vector<double> reciprocal;
   for (int r = 1; r <= 5000; ++r) reciprocal.push_back(1.0 / r);
   for (const auto& values : {reciprocal, std::vector<double>{0, 1}, std::vector<double>{0, 1, 1, 1, 1, 1, 1000}}) {
@@ -93,13 +93,13 @@ TEST_CASE("tables never fall, also where values are few and far between") {
   }
 }
 
-TEST_CASE("few values of many samples take little memory") {
+TEST_CASE("Distribution takes little memory if many samples have few distinct values") {
   std::vector<double> values = made_up(100000);
   for (double& x : values) x = std::floor(10 * x);
   CHECK(Distribution(values).bytes() < 10000);
 }
 
-TEST_CASE("a single value has no slope") {
+TEST_CASE("Distribution has slope 0 with a single value and throws without values") {
   const Distribution d(std::vector<double>{0.5, 0.5, 0.5});
   CHECK(d.sd() == 0);
   for (const Smoothed s : {d.table(8).at(0.3), d.smooth(0.3, 8)}) {
@@ -109,7 +109,7 @@ TEST_CASE("a single value has no slope") {
   CHECK_THROWS(Distribution(std::vector<double>{}));
 }
 
-TEST_CASE("sampled graded nDCG is within 0.003 of all orders, drawn by levels and by shuffles") {
+TEST_CASE("sampled nDCG of graded lists is within 0.003 of the distribution over all orders") {
   const Metric ndcg = to_metric("ndcg");
   for (const std::vector<float>& grades :
        {std::vector<float>{2, 1, 0}, {3, 2, 2, 1, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {9, 8, 7, 6, 5, 4, 3, 2, 1}}) {
@@ -121,7 +121,7 @@ TEST_CASE("sampled graded nDCG is within 0.003 of all orders, drawn by levels an
   }
 }
 
-TEST_CASE("the first samples do not depend on how many are drawn") {
+TEST_CASE("sample_metric draws the same first samples for every number of samples") {
   const Metric ap = to_metric("ap");
   const ListShape shape{50, 13, {}};
   const std::vector<double> few = sample_metric(ap, shape, 33, 1), many = sample_metric(ap, shape, 5000, 1);
@@ -131,7 +131,7 @@ TEST_CASE("the first samples do not depend on how many are drawn") {
   CHECK_THROWS_WITH(sample_metric(ap, shape, 0, 1), Catch::Matchers::Contains("expected 1 to"));
 }
 
-TEST_CASE("smoothed distributions are made once, and small where a table is enough") {
+TEST_CASE("smooth_cdfs reuses results for equal shape, seed and smoothing, and its tables are small") {
   const Metric ndcg = to_metric("ndcg");
   const ListShape shape{41, 13, {}}, none{5, 0, {}}, all{5, 5, {}};
   const auto of = [&](const ListShape& s, int64_t seed, const Smoothing& how) {
@@ -155,7 +155,7 @@ TEST_CASE("smoothed distributions are made once, and small where a table is enou
 
 // every loss and gradient in hexadecimal, from a process that has kept nothing; with many shapes, and with fewer than
 // threads, where each is sampled by all threads
-TEST_CASE("sampled bounds are the same bits for every number of threads") {
+TEST_CASE("losses with sampled bounds have the same bits for every number of threads") {
   const char* const script = R"(
     for _, count in ipairs{1, 20} do
       local many = {}

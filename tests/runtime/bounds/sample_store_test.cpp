@@ -44,7 +44,7 @@ const std::string key = io::sha256("a key");
 
 }  // namespace
 
-TEST_CASE("numbers are sorted as std::sort does, however they are spread") {
+TEST_CASE("sort_numbers orders values like std::sort for every spread of values") {
   std::vector<std::vector<double>> kinds{{}, {1}, std::vector<double>(1000, 0.3), {0, 1e300, -1e300, 1e-300}};
   const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
   for (const int64_t count : {10, 255, 256, 5000}) {
@@ -70,7 +70,7 @@ TEST_CASE("numbers are sorted as std::sort does, however they are spread") {
   }
 }
 
-TEST_CASE("metrics that are drawn together have the values that each draws alone") {
+TEST_CASE("MetricSampling::draw_together gives each metric the values that it draws alone") {
   for (const int64_t n : {2, 41, 130}) {
     std::vector<MetricSampling> all;
     for (const char* const metric :
@@ -85,7 +85,7 @@ TEST_CASE("metrics that are drawn together have the values that each draws alone
   }
 }
 
-TEST_CASE("keys of samples differ where the values may") {
+TEST_CASE("MetricSampling::key differs if metric, list shape, sample count, seed or beta differ") {
   const std::vector<MetricSampling> all{of("ndcg", 40, 20),
                                         of("ap", 40, 20),
                                         of("nrbp(0.9)", 40, 20),
@@ -106,7 +106,7 @@ TEST_CASE("keys of samples differ where the values may") {
   CHECK(of("nrbp(0.95)", 40, 20).key() == of("nrbp", 40, 20).key());
 }
 
-TEST_CASE("a file of samples is read back bit for bit, and never where a byte of it is wrong") {
+TEST_CASE("a sample file is read back bit for bit and rejected if any byte of it is wrong") {
   const test::TemporaryFolder folder;
   const fs::path path = folder.path() / "a file";
   for (const uint64_t steps : {uint64_t{1}, uint64_t{7}, uint64_t{2000}, uint64_t{1} << 31}) {
@@ -139,7 +139,7 @@ TEST_CASE("a file of samples is read back bit for bit, and never where a byte of
   CHECK(test::read_text(path) == "somebody's notes");
 }
 
-TEST_CASE("samples with a right checksum and other values are made anew") {
+TEST_CASE("MetricSampling::drew rejects samples whose values were altered") {
   const std::vector<MetricSampling> all{of("ndcg", 40, 20, 20000),
                                         of("rr", 9, 2, 20000),
                                         of("ap", 41, 3, 20000, 2, 0.5),
@@ -169,7 +169,7 @@ TEST_CASE("samples with a right checksum and other values are made anew") {
   CHECK(believed == 0);
 }
 
-TEST_CASE("the least recently used samples are removed first, others' files never") {
+TEST_CASE("SampleFolder removes the least recently used samples first and never other programs' files") {
   const test::TemporaryFolder base;
   const fs::path path = base.path() / "samples";
   const Distribution d = made_up(uint64_t{1} << 31, 10000);  // 80 kB
@@ -205,7 +205,7 @@ TEST_CASE("the least recently used samples are removed first, others' files neve
   CHECK(!folder.has("larger"));
 }
 
-TEST_CASE("samples that threads keep at the same time stay within the limit") {
+TEST_CASE("SampleFolder stays within its size limit if threads keep samples at the same time") {
   const test::TemporaryFolder base;
   const Distribution d = made_up(uint64_t{1} << 31, 10000);
   for (int round = 0; round < 5; ++round) {
@@ -225,7 +225,7 @@ TEST_CASE("samples that threads keep at the same time stay within the limit") {
   }
 }
 
-TEST_CASE("one at a time draws the same rankings") {
+TEST_CASE("SampleFolder::take_turn lets only one caller at a time draw the same rankings") {
   const test::TemporaryFolder base;
   const SampleFolder one(base.path() / "samples", 1000), other(base.path() / "samples", 1000);
   const std::string a(64, 'a'), b(64, 'b');

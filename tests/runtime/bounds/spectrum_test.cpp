@@ -48,7 +48,7 @@ std::vector<double> enumerated(const std::string& name, int n, int p) {
 
 }  // namespace
 
-TEST_CASE("the characteristic function's series agrees with the sum over all arrangements") {
+TEST_CASE("Spectrum and its table agree with the sum over all arrangements of relevant rows") {
   for (const auto& [n, p] :
        std::vector<std::pair<int, int>>{{2, 1}, {3, 1}, {5, 4}, {8, 1}, {10, 3}, {15, 5}, {18, 12}, {20, 6}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rbp(0.8)"}) {
@@ -77,7 +77,7 @@ TEST_CASE("the characteristic function's series agrees with the sum over all arr
   }
 }
 
-TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
+TEST_CASE("RankingRecursion agrees with the plain recursion that a GPU runs") {
   struct Case {
     std::string metric;
     ListShape shape;
@@ -140,7 +140,7 @@ TEST_CASE("the fast recursion agrees with the plain one, which a GPU runs") {
   }
 }
 
-TEST_CASE("the series of many shapes at once on the GPU are those of one at a time on the CPU", "[gpu]") {
+TEST_CASE("Spectrum::of gives many shapes on the GPU the series that each gets on the CPU", "[gpu]") {
   if (!test::has(Device::cuda)) return;
   const auto* const name = GENERATE("ap", "ndcg", "nrbp(0.9)", "nrbp_loss");
   const double kappa = GENERATE(2, 60);  // one launch, and several
@@ -170,7 +170,7 @@ TEST_CASE("the series of many shapes at once on the GPU are those of one at a ti
   CHECK(worst < 1e-11);
 }
 
-TEST_CASE("tables over lists of all kinds stay within two millionths of the sum over all values") {
+TEST_CASE("tables of exact distributions are monotone and within 2e-6 of the sum over all values") {
   for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{
            {2, 1}, {3, 1}, {5, 4}, {8, 1}, {10, 3}, {15, 5}, {24, 8}, {60, 3}, {200, 2}, {100, 1}, {40, 38}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss"}) {
@@ -203,7 +203,7 @@ TEST_CASE("tables over lists of all kinds stay within two millionths of the sum 
   }
 }
 
-TEST_CASE("what is enumerated has every value with its probability") {
+TEST_CASE("atoms_of lists every value of a metric with its probability") {
   for (const auto& [n, p] : std::vector<std::pair<int, int>>{{1, 1}, {2, 1}, {7, 3}, {16, 1}, {16, 15}, {18, 6}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rbp(0.8)", "rr"}) {
       const Distribution expected(enumerated(name, n, p)), found(atoms_of(to_metric(name), {n, p, {}}));
@@ -220,9 +220,7 @@ TEST_CASE("what is enumerated has every value with its probability") {
   }
 }
 
-TEST_CASE(
-    "the nRBP loss is the Mann-Whitney statistic: symmetric, of known variance, and where its digits run out it says "
-    "so") {
+TEST_CASE("inversions_pmf has the symmetry and variance of Mann-Whitney's U, and throws for long lists") {
   for (const auto& [n, p] : std::vector<std::pair<int, int>>{{10, 3}, {60, 20}, {600, 300}, {1000, 250}}) {
     const std::vector<double> pmf = inversions_pmf({p, n - p});
     const double pairs = static_cast<double>(p) * (n - p);
@@ -245,7 +243,7 @@ TEST_CASE(
   CHECK(long_list.cdf(125000) == Approx(0.5).margin(1e-4));
 }
 
-TEST_CASE("the closed form of the nRBP loss and the recursion over ranks agree") {
+TEST_CASE("the closed form of the nRBP loss agrees with the recursion over ranks") {
   const Metric loss = to_metric("nrbp_loss");
   const Distribution listed(atoms_of(loss, {200, 50, {}}));  // 7,500 pairs: the closed form
   const double gain = 8 / listed.sd();
@@ -256,7 +254,7 @@ TEST_CASE("the closed form of the nRBP loss and the recursion over ranks agree")
   }
 }
 
-TEST_CASE("graded nDCG: the recursion over levels agrees with all orders, and says where it does not reach") {
+TEST_CASE("the distribution of graded nDCG agrees with all orders, and is sampled with 40 different grades") {
   const Metric ndcg = to_metric("ndcg");
   for (std::vector<float> grades :
        {std::vector<float>{2, 1, 0}, {3, 2, 2, 1, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {1, 1, 1, 3, 0, 0, 2}}) {
@@ -285,8 +283,7 @@ TEST_CASE("graded nDCG: the recursion over levels agrees with all orders, and sa
   const ListShape many = shape_of(ndcg, different.data(), 40);
   CHECK(!has_spectrum(ndcg, many));
   CHECK(std::string(RankingDistribution(ndcg, many, {Method::automatic, 1000, 1}).method()) == "sampled");
-  CHECK_THROWS_WITH(RankingDistribution(ndcg, many, {Method::exact, 1000, 1}),
-                    Catch::Matchers::Contains("'exact'"));
+  CHECK_THROWS_WITH(RankingDistribution(ndcg, many, {Method::exact, 1000, 1}), Catch::Matchers::Contains("'exact'"));
 }
 
 TEST_CASE("exact distributions of long lists agree with 300,000 samples") {

@@ -179,8 +179,7 @@ TEST_CASE("distributions of a weighted ranker of long lists agree with rankings 
   }
 }
 
-TEST_CASE(
-    "graded lists of a weighted ranker: the recursion, samples by level and sorted samples agree with drawn ones") {
+TEST_CASE("exact and sampled distributions of a weighted ranker of graded lists agree with drawn rankings") {
   constexpr int64_t samples = 20000;
   std::vector<float> few = binary(60, 20), many(40);
   const auto check_at = [&](const std::vector<float>& grades, const std::string& name) {
@@ -204,7 +203,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a ranker that gives nearly always the same ranking is an error that names beta, else every number is one") {
+TEST_CASE("RankingDistribution throws if beta is too far from 0, and has finite monotone tables otherwise") {
   for (const std::string name : {"ndcg", "ap", "nrbp_loss", "rr", "precision@1"}) {
     const Metric metric = to_metric(name);
     for (const double beta : {50.0, -50.0, 700.0, -700.0, 1e300, -1e300}) {
@@ -234,7 +233,7 @@ TEST_CASE("a ranker that gives nearly always the same ranking is an error that n
   }
 }
 
-TEST_CASE("a table is found again for its own beta only") {
+TEST_CASE("smooth_cdfs reuses a table only for the same beta") {
   const Metric ndcg = to_metric("ndcg");
   const auto table = [&](double beta) {
     return std::get<std::shared_ptr<const LogitTable>>(*smooth_cdfs(ndcg, {{50, 20, {}, beta}}, {}, {})[0]);

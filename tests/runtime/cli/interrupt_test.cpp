@@ -30,12 +30,12 @@ TEST_CASE("Ctrl-C ends a script with status 130") {
   CHECK(loop.err == "moonrank: interrupted\n");
 }
 
-TEST_CASE("Ctrl-C stops a long operation") {
+TEST_CASE("Ctrl-C ends a script within a long tensor operation") {
   CHECK(interrupted("local x = mr.uniform({400, 400}) " + ready + "while true do x = x:matmul(x):tanh() end").status ==
         130);
 }
 
-TEST_CASE("a script sees the error 'interrupted', and the second Ctrl-C ends it whatever it does") {
+TEST_CASE("a script can catch the error 'interrupted' of one Ctrl-C, and the second Ctrl-C ends it") {
   const Ran caught = interrupted("print(pcall(function() " + ready + "while true do end end))");
   CHECK(caught.out == "ready\nfalse\tinterrupted\n");
   CHECK(caught.status == 130);
@@ -44,7 +44,7 @@ TEST_CASE("a script sees the error 'interrupted', and the second Ctrl-C ends it 
   CHECK_THAT(stubborn.err, Contains("kept") && Contains("lost"));
 }
 
-TEST_CASE("signals that follow each other at once are one Ctrl-C") {  // as `timeout -s INT` sends them
+TEST_CASE("interrupt signals within milliseconds count as one Ctrl-C") {  // as `timeout -s INT` sends them
   const std::string code =
       "print(pcall(function() " + ready +
       "while true do end end)) local t = os.clock() + 0.3 while os.clock() < t do end print('ends')";
@@ -56,7 +56,7 @@ TEST_CASE("signals that follow each other at once are one Ctrl-C") {  // as `tim
   }
 }
 
-TEST_CASE("one Ctrl-C is one error, also when it stops an operation") {
+TEST_CASE("one Ctrl-C raises one error if it stops a tensor operation, and later operations work") {
   const Ran ran = interrupted(
       "local x = mr.uniform({300, 300}) "
       "print(pcall(function() " +
@@ -148,7 +148,7 @@ const std::vector<Long>& long_work() {
 
 }  // namespace
 
-TEST_CASE("one Ctrl-C ends whatever takes long") {
+TEST_CASE("one Ctrl-C ends every kind of long computation within 30 seconds") {
   for (const Long& each : long_work()) {
     INFO(each.what);
     Command command({"-e", each.before + " " + ready + each.during});
@@ -162,7 +162,7 @@ TEST_CASE("one Ctrl-C ends whatever takes long") {
   }
 }
 
-TEST_CASE("long reading ends with Ctrl-C as well") {
+TEST_CASE("Ctrl-C ends the reading of CSV files and the hashing of files") {
   const mr::test::TemporaryFolder folder;
   const std::string csv = (folder.path() / "r.csv").string(), gz = (folder.path() / "r.csv.gz").string();
   {
@@ -181,7 +181,7 @@ TEST_CASE("long reading ends with Ctrl-C as well") {
   }
 }
 
-TEST_CASE("sizes that no machine has are refused at once") {
+TEST_CASE("mr.data.synthetic refuses sizes beyond memory at once") {
   for (const char* const options : {"kind = 'queries', queries = 2^53|0", "kind = 'queries', features = 2^62|0",
                                     "kind = 'queries', mean_size = 2^62|0", "users = 2^53|0", "items = 2^62|0",
                                     "users = 2^40|0, items = 2^62|0, mean_activity = 2^62|0", "factors = 2^62|0"}) {
@@ -192,7 +192,7 @@ TEST_CASE("sizes that no machine has are refused at once") {
   }
 }
 
-TEST_CASE("a script that catches one Ctrl-C and goes on ends with the second, in a session without the session") {
+TEST_CASE("a second Ctrl-C ends a stubborn statement at the prompt but not the session") {
   const std::string stubborn = "while true do pcall(function() while true do end end) end";
   Command session({}, ready + stubborn + "\nprint 'lives on'\n");
   session.wait_for("ready");
@@ -205,14 +205,14 @@ TEST_CASE("a script that catches one Ctrl-C and goes on ends with the second, in
   CHECK(ran.err == "moonrank: interrupted\n");
 }
 
-TEST_CASE("a state that a script closes is not touched by a late Ctrl-C") {
+TEST_CASE("a late Ctrl-C does not touch a Lua state that the script closes") {
   const Ran ran = interrupted("setmetatable({}, {__gc = function() " + ready +
                               "local t = os.clock() + 1 while os.clock() < t do end end}) "
                               "os.exit(0, true)");
   CHECK(ran.status == 0);
 }
 
-TEST_CASE("deferred, the first Ctrl-C is only asked for") {
+TEST_CASE("the first Ctrl-C only sets interrupted() if interrupts are deferred, and the second ends the script") {
   const Ran ran = interrupted("local core = require 'moonrank.core' core.defer_interrupt(true) " + ready +
                               "while not core.interrupted() do end core.defer_interrupt(false) print('in order')");
   CHECK(ran.out == "ready\nin order\n");

@@ -10,7 +10,7 @@ using mr::test::Ran;
 using mr::test::run;
 using mr::test::TextFile;
 
-TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
+TEST_CASE("moonrank exits with status 2 and offers the nearest option if the command line is wrong") {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--verson"}, "moonrank: unknown option '--verson', did you mean '--version'? (moonrank --help lists all)\n"},
       {{"--thread", "2"},
@@ -64,7 +64,7 @@ TEST_CASE("a wrong command line is status 2 and offers the nearest option") {
   }
 }
 
-TEST_CASE("the options --version and --help") {
+TEST_CASE("moonrank prints versions with --version and usage of each command with --help") {
   const Ran version = run({"--version"});
   CHECK(version.status == 0);
   CHECK_THAT(version.out, StartsWith("moonrank ") && Contains("\nLua 5.4") && Contains("\ncpu: ") &&
@@ -84,7 +84,7 @@ TEST_CASE("the options --version and --help") {
   CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
 }
 
-TEST_CASE("option -e runs strings in order, with mr there, before the script") {
+TEST_CASE("moonrank -e runs strings in order, with mr loaded, before the script") {
   const Ran ran = run({"-e", "x = mr.ones(3):sum():item()", "-e", "print(x)"});
   CHECK(ran.status == 0);
   CHECK(ran.out == "3.0\n");
@@ -94,7 +94,7 @@ TEST_CASE("option -e runs strings in order, with mr there, before the script") {
   CHECK(run({"--threads", "1", "-e", "print(require('moonrank.core').threads())"}).out == "1\n");
 }
 
-TEST_CASE("an error in a script is status 1: one line, and where the script was") {
+TEST_CASE("moonrank exits with status 1 and prints one line and a stack trace if a script fails") {
   const TextFile script("s.lua",
                         "local mr = require 'moonrank'\n"
                         "local function train(x)\n"
@@ -112,20 +112,20 @@ TEST_CASE("an error in a script is status 1: one line, and where the script was"
   CHECK_THAT(ran.err, !Contains("[C]"));
 }
 
-TEST_CASE("help is a command, too") {
+TEST_CASE("moonrank help prints the same text as --help") {
   CHECK(run({"help"}).out == run({"--help"}).out);
   CHECK(run({"help"}).status == 0);
   CHECK(run({"help", "doc"}).out == run({"doc", "--help"}).out);
 }
 
-TEST_CASE("an error of Lua's own says what to do") {
+TEST_CASE("errors of Lua itself are printed with a hint how to fix the script") {
   const TextFile calls("s.lua", "local mr = require 'moonrank'\nlocal n = mr.ones(2).shape[1]\nprint(n)\n");
   CHECK_THAT(run({calls.path()}).err, Contains("s.lua:2: ") && Contains("x:shape()"));
   const TextFile wrong("s.lua", "local n = 1\nn += 1\n");
   CHECK_THAT(run({wrong.path()}).err, Contains("s.lua:2: ") && Contains("n = n + 1"));
 }
 
-TEST_CASE("other ends of a script") {
+TEST_CASE("moonrank prints syntax errors, missing files, error objects and stack overflows of scripts") {
   const TextFile wrong("wrong.lua", "local x = = 1\n");
   CHECK_THAT(run({wrong.path()}).err, Contains("wrong.lua:1: unexpected symbol near '='"));
   CHECK(run({wrong.path()}).status == 1);
@@ -143,7 +143,7 @@ TEST_CASE("other ends of a script") {
   CHECK_THAT(run({"-e", "load('\\27Lua')()"}).err, Contains("attempt to call a nil value"));
 }
 
-TEST_CASE("undeclared globals are errors in scripts and specs, not in strings") {
+TEST_CASE("undeclared globals are errors in scripts and specs but not with -e") {
   const TextFile reads("s.lua", "local learning_rate = 1\nprint(lerning_rate)\n");
   CHECK_THAT(run({reads.path()}).err, Contains("s.lua:2: undeclared global 'lerning_rate'"));
   const TextFile near("s.lua", "pritn(1)\n");
@@ -154,7 +154,7 @@ TEST_CASE("undeclared globals are errors in scripts and specs, not in strings") 
   CHECK(run({"-e", "total = 1 print(total, other)"}).out == "1\tnil\n");
 }
 
-TEST_CASE("specs: passing, failing, without tests, several") {
+TEST_CASE("moonrank test reports passing specs, failing specs and specs without tests") {
   const std::string head = "local test = require 'moonrank.test'\n";
   const TextFile good("good_spec.lua", head + "test.it('adds', function() test.equal(1 + 1, 2) end)");
   const TextFile bad("bad_spec.lua", head + "test.it('adds', function() test.equal(1 + 1, 3) end)");
@@ -167,7 +167,7 @@ TEST_CASE("specs: passing, failing, without tests, several") {
   CHECK_THAT(both.out, Contains("good_spec.lua: 1 tests, 1 checks, 0 failures"));
 }
 
-TEST_CASE("doc shows what a name means, and offers the nearest") {
+TEST_CASE("moonrank doc prints a name's documentation and offers the nearest name if it is unknown") {
   const Ran arange = run({"doc", "arange"});
   CHECK(arange.status == 0);
   CHECK_THAT(arange.out, StartsWith("mr.arange(first, last, options)\n") && Contains("  options?  ") &&
@@ -182,7 +182,7 @@ TEST_CASE("doc shows what a name means, and offers the nearest") {
   CHECK_THAT(words.out, StartsWith("nothing is called 'power-law popularity'") && Contains("\n  mr.data.synthetic  "));
 }
 
-TEST_CASE("data list says what is there, where mr.data finds it") {
+TEST_CASE("moonrank data list shows the folder in which mr.data finds a data set") {
   const mr::test::TemporaryFolder home;
   const fs::path work = home.path() / "project" / "work";
   fs::create_directories(work);
@@ -208,7 +208,7 @@ TEST_CASE("data list says what is there, where mr.data finds it") {
   CHECK(unknown.err == "moonrank: no data set has the name 'movielen'; the known ones are: movielens\n");
 }
 
-TEST_CASE("the standard library is in the program, and a folder can take precedence") {
+TEST_CASE("the standard library is built into moonrank, and MOONRANK_STDLIB takes precedence") {
   const mr::test::TemporaryFolder folder;
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}, "", folder.path().string()).out == "2.0\n");
   std::filesystem::create_directories(folder.path() / "moonrank" / "system");
@@ -219,7 +219,7 @@ TEST_CASE("the standard library is in the program, and a folder can take precede
   CHECK(run({"-e", "print(mr.ones(2):sum():item())"}).out == "2.0\n");
 }
 
-TEST_CASE("results lists the studies of a store and their best trials") {
+TEST_CASE("moonrank results lists the studies of a store and their trials") {
   const mr::test::TemporaryFolder folder;
   const std::string path = (folder.path() / "r.db").string();
   const Ran made =

@@ -12,7 +12,7 @@ using mr::test::Ran;
 using mr::test::run;
 using mr::test::Terminal;
 
-TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
+TEST_CASE("a session from a pipe prints results and errors without prompts") {
   const Ran ran = run({},
                       "1 + 1, 'two'\n"
                       "x = mr.tensor{1, 2, 3}\n"
@@ -43,7 +43,7 @@ TEST_CASE("a session from a pipe: results, statements, errors, no prompts") {
                                  "moonrank: stdin:1: unexpected symbol near '='"));
 }
 
-TEST_CASE("locals at the prompt last, and hide nothing from the library") {
+TEST_CASE("local variables at the prompt last, and do not change globals of the library") {
   const Ran ran = run({},
                       "local x, y = 5\n"
                       "x, y, _G.x\n"
@@ -62,7 +62,7 @@ TEST_CASE("locals at the prompt last, and hide nothing from the library") {
   CHECK(ran.out == "5\tnil\tnil\n12\nnil\na-1\ttrue\n3\tnil\n1\n");
 }
 
-TEST_CASE("constants at the prompt stay constants") {
+TEST_CASE("constants declared at the prompt cannot be assigned to") {
   const Ran ran = run({},
                       "function early() k = 5 end\n"
                       "local k <const>, n <const> = 1\n"
@@ -89,14 +89,14 @@ TEST_CASE("constants at the prompt stay constants") {
   CHECK(ran.err.substr(after) == refused("n") + refused("t"));
 }
 
-TEST_CASE("what would be closed at once is refused at the prompt") {
+TEST_CASE("the prompt refuses a <close> variable outside of a block") {
   const std::string closer = "setmetatable({}, {__close = function() print 'closed' end})\n";
   const Ran ran = run({}, "local f <close> = " + closer + "f\ndo local f <close> = " + closer + " print 'used' end\n");
   CHECK(ran.out == "nil\nused\nclosed\n");
   CHECK_THAT(ran.err, Contains("stdin:1: 'f' would be closed at once") && Contains("do local f <close> = ... end"));
 }
 
-TEST_CASE("the status of a session from a pipe is that of its first error") {
+TEST_CASE("a session from a pipe exits with status 1 if any of its lines raises an error") {
   CHECK(run({}, "error('x')\n").status == 1);
   CHECK(run({}, "= = 1\n1\n").status == 1);
   CHECK(run({}, "for i = 1, 2 do\n").status == 1);
@@ -105,7 +105,7 @@ TEST_CASE("the status of a session from a pipe is that of its first error") {
   CHECK(run({"-i", "-e", "a = 3"}, "error(a)\n").status == 1);
 }
 
-TEST_CASE("exit and quit end a session, with and without parentheses") {
+TEST_CASE("exit and quit end a session with and without parentheses") {
   for (const std::string word : {"exit", "exit()", "quit", "quit()", "if true then quit() end"}) {
     const Ran ran = run({}, "1\n" + word + "\n2\n");
     CHECK(ran.status == 0);
@@ -115,7 +115,7 @@ TEST_CASE("exit and quit end a session, with and without parentheses") {
   CHECK(run({}, "exit = 3\nexit\n4\n").out == "3\n4\n");
 }
 
-TEST_CASE("a report is printed once, later again, and mr and its parts print their contents") {
+TEST_CASE("the prompt prints a report once per statement, and the contents of mr and mr.losses") {
   const std::string check = "mr.bounds.check('minmax', {metrics = {'ndcg'}, nsr = {1}, relevant = {1, 2}})\n";
   const auto reports = [](const std::string& typed) {
     const std::string out = run({}, typed).out;
@@ -131,7 +131,7 @@ TEST_CASE("a report is printed once, later again, and mr and its parts print the
   CHECK_THAT(run({}, "mr.losses\n").out, Contains("mr.losses\n") && Contains("\n  lambdarank "));
 }
 
-TEST_CASE("?name shows documentation, of names and of values") {
+TEST_CASE("?name at the prompt shows the documentation of names and values") {
   CHECK_THAT(run({}, "?arange\n").out, Contains("mr.arange(first, last, options)\n"));
   CHECK_THAT(run({}, "local t = mr.tensor{1}\n?t\n").out, Contains("  :matmul "));
   CHECK_THAT(run({}, "? mr.bounds.define\n").out, Contains("mr.bounds.define("));
@@ -139,7 +139,7 @@ TEST_CASE("?name shows documentation, of names and of values") {
   CHECK_THAT(run({}, "?arnage\n1\n").err, Contains("did you mean 'arange'?"));
 }
 
-TEST_CASE("help in the REPL, and -i after a script") {
+TEST_CASE("help at the prompt shows documentation, and -i starts a session after a script") {
   CHECK_THAT(run({}, "help(mr.arange)\nhelp'arange'\n").out, Contains("mr.arange(first, last, options)\n"));
   CHECK_THAT(run({}, "help(mr.tensor{1})\n").out, Contains("  :matmul ") && Contains("  .grad "));
   const mr::test::TextFile script("s.lua", "local mr = require 'moonrank' rawset(_G, 'kept', mr.ones(1):item())");
@@ -147,12 +147,12 @@ TEST_CASE("help in the REPL, and -i after a script") {
   CHECK(run({"-i", "-e", "a = 3"}, "a").out == "3\n");
 }
 
-TEST_CASE("a session that ends inside a chunk says what is missing") {
+TEST_CASE("a session that ends within an unfinished statement says what is missing") {
   const Ran ran = run({}, "for i = 1, 2 do\n");
   CHECK_THAT(ran.err, Contains("'end' expected"));
 }
 
-TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history") {
+TEST_CASE("a session on a terminal has a prompt, completion, multi-line input, Ctrl-C and history") {
   const mr::test::TemporaryFolder home;
   const mr::test::ScopedVariable state("XDG_STATE_HOME", home.path().string());
   const mr::test::ScopedVariable term("TERM", "xterm");
@@ -201,7 +201,7 @@ TEST_CASE("on a terminal: prompt, completion, multi-line input, Ctrl-C, history"
   CHECK(again.finish() == 0);
 }
 
-TEST_CASE("what is in the place of the history is left alone") {
+TEST_CASE("a session keeps no history if the history's path holds another file") {
   const mr::test::TemporaryFolder home;
   const mr::test::ScopedVariable state("XDG_STATE_HOME", home.path().string());
   const mr::test::ScopedVariable term("TERM", "xterm");

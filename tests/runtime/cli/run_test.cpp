@@ -48,7 +48,7 @@ const std::vector<Raised>& objects() {
 
 }  // namespace
 
-TEST_CASE("any object can be raised: in a script, in coroutines, in a session, in a spec") {
+TEST_CASE("error objects of every type are printed in scripts, coroutines, sessions and specs") {
   for (const Raised& each : objects()) {
     INFO(each.object);
     const std::string raise = "error(" + each.object + ", 0)";
@@ -75,7 +75,7 @@ TEST_CASE("any object can be raised: in a script, in coroutines, in a session, i
   }
 }
 
-TEST_CASE("errors outside of what was typed: in what the program itself calls") {
+TEST_CASE("errors within Moonrank's own modules and require are printed in scripts and sessions") {
   const TextFile script("s.lua", "print(1)\n");
   const std::string raises = "setmetatable({}, {__index = function() error {} end, __call = function() error() end})";
   for (const std::string& before :
@@ -95,7 +95,7 @@ TEST_CASE("errors outside of what was typed: in what the program itself calls") 
   }
 }
 
-TEST_CASE("a session shows what it can, and says when that is too much") {
+TEST_CASE("a session escapes control characters and refuses to show too many values") {
   const Ran many = run({}, "table.unpack({}, 1, 999000)\n1 + 1\n");
   CHECK(many.status == 1);
   CHECK_THAT(many.err, Contains("999000 values are too many to show"));
@@ -110,7 +110,7 @@ TEST_CASE("a session shows what it can, and says when that is too much") {
         "\\x1b[H\n");
 }
 
-TEST_CASE("a script's command line ends it with a status of its own, also through pcall and coroutines") {
+TEST_CASE("mr.args ends a script with its own status also within pcall and coroutines") {
   const TextFile script("s.lua",
                         "local mr = require 'moonrank'\n"
                         "local ok, e = pcall(coroutine.wrap(function() return mr.args{ nsr = 1 } end))\n"

@@ -27,7 +27,7 @@ Ran shell(const std::string& command) {
 
 }  // namespace
 
-TEST_CASE("output that cannot be written is an error, whatever was to be written") {
+TEST_CASE("every command exits with status 1 if standard output cannot be written") {
   const TextFile spec("good_spec.lua",
                       "local test = require 'moonrank.test' test.it('is', function() test.check(1) end)");
   const TextFile script("s.lua", "local mr = require 'moonrank' mr.args{ nsr = 1 }");
@@ -56,7 +56,7 @@ TEST_CASE("output that cannot be written is an error, whatever was to be written
   CHECK(shell("\"$M\" -e 'print(1)' | head -c 0").status == 0);
 }
 
-TEST_CASE("a default output that cannot be written is an error at the end of the script") {
+TEST_CASE("a script exits with status 1 if the file of io.output cannot be written") {
   for (const char* const writes : {"io.write(1)", "for i = 1, 100000 do io.write(i) end"}) {
     const Ran full = shell("\"$M\" -e 'io.output(\"/dev/full\") " + std::string(writes) + "'");
     CHECK(full.status == 1);
@@ -69,7 +69,7 @@ TEST_CASE("a default output that cannot be written is an error at the end of the
   CHECK(shell("\"$M\" -e 'io.output(\"/dev/full\") io.write(1) pcall(io.close)'").status == 0);
 }
 
-TEST_CASE("what a script opens does not take the place of a closed stream") {
+TEST_CASE("a file that a script opens does not receive the output of a closed stream") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "mine").string();
   shell("\"$M\" -e 'local f = io.open(\"" + path +
@@ -77,7 +77,7 @@ TEST_CASE("what a script opens does not take the place of a closed stream") {
   CHECK(read_text(path) == "mine");
 }
 
-TEST_CASE("a variable whose value means nothing is one error, before anything is done") {
+TEST_CASE("an invalid MOONRANK_ environment variable is one error before the script starts") {
   const TemporaryFolder empty;
   const TextFile file("file", "");
   struct Wrong {

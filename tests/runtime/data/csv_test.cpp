@@ -24,7 +24,7 @@ Rows rows_of(const std::string& text, char delimiter = ',') {
 
 }  // namespace
 
-TEST_CASE("csv fields and line ends") {
+TEST_CASE("CsvReader splits fields with every line end and delimiter") {
   const Rows expected{{"a", "b"}, {"1", "2"}};
   for (const char* const text :
        {"a,b\n1,2\n", "a,b\r\n1,2\r\n", "a,b\n1,2", "a,b\r\n1,2", "a,b\r1,2\r", "\n\na,b\n\n1,2\n\n",
@@ -39,7 +39,7 @@ TEST_CASE("csv fields and line ends") {
   CHECK(rows_of("1::2", ':') == Rows{{"1", "", "2"}});
 }
 
-TEST_CASE("csv quotes") {
+TEST_CASE("CsvReader reads quoted fields with delimiters, quotes and line ends in them") {
   CHECK(rows_of("1,\"Monsters, Inc.\",x\n") == Rows{{"1", "Monsters, Inc.", "x"}});
   CHECK(rows_of("\"a \"\"b\"\" c\",\"\"\r\nd,e") == Rows{{"a \"b\" c", ""}, {"d", "e"}});
   CHECK(rows_of("\"two\nlines\",2\n3,4\n") == Rows{{"two\nlines", "2"}, {"3", "4"}});
@@ -49,7 +49,7 @@ TEST_CASE("csv quotes") {
         Rows{{"long first record", "with many", "fields"}, {"x"}});
 }
 
-TEST_CASE("csv records know their lines and columns") {
+TEST_CASE("CsvReader reports the line of each record and the column of each field") {
   const Files files;
   CsvReader reader(files.file("t.csv", "a,bb,c\r\n\r\n\"x\ny\",2,3\n4,5,6\n"));
   CsvRecord record;
@@ -65,12 +65,12 @@ TEST_CASE("csv records know their lines and columns") {
   CHECK_FALSE(reader.next(record));
 }
 
-TEST_CASE("csv quotes that do not close are errors at their place") {
+TEST_CASE("CsvReader names line and column if a quote is not closed") {
   CHECK_THROWS_WITH(rows_of("a,b\n1,\"open\n2,3\n"), Contains("t.csv:2:3: found a quote that is never closed"));
   CHECK_THROWS_WITH(rows_of("a,b\n\"1\"x,2\n"), Contains("t.csv:2:4: found text after a closing quote"));
 }
 
-TEST_CASE("titles of MovieLens") {
+TEST_CASE("CsvReader reads the titles of MovieLens' movies") {
   const std::string path = mr::test::real_data("ml-latest-small/movies.csv.gz");
   if (path.empty()) return;
   const std::string text = mr::read_text_file(path);

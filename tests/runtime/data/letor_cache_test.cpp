@@ -92,7 +92,7 @@ std::string with_header(std::string bytes, const std::function<void(LetorCacheHe
 
 }  // namespace
 
-TEST_CASE("a LETOR cache gives what the text gives") {
+TEST_CASE("read_letor_cached returns the same data from the text file and from its cache") {
   const Place place;
   const Cached first = place.read();
   check_same(first.file, place.expected);
@@ -104,7 +104,7 @@ TEST_CASE("a LETOR cache gives what the text gives") {
   CHECK(std::distance(fs::directory_iterator(place.folder), fs::directory_iterator()) == 1);  // nothing temporary
 }
 
-TEST_CASE("real LETOR files by way of a cache") {
+TEST_CASE("read_letor_cached returns the same data as read_letor for real collections") {
   const Files files;
   const char* const name =
       GENERATE("mq2008/S4.txt.gz", "mslr-web-slice/vali.txt.gz", "parser-samples/es_rocky_wfeatures_sorted.txt");
@@ -118,7 +118,7 @@ TEST_CASE("real LETOR files by way of a cache") {
   }
 }
 
-TEST_CASE("a cache is taken without reading the text where size and times say so") {
+TEST_CASE("read_letor_cached skips reading the text if the file's size and times are unchanged") {
   const Place place;
   place.read();
   LetorSource source = place.source();
@@ -131,7 +131,7 @@ TEST_CASE("a cache is taken without reading the text where size and times say so
   check_same(place.read().file, place.expected);
 }
 
-TEST_CASE("a text file with other times and the same content keeps its cache, which learns the times") {
+TEST_CASE("read_letor_cached keeps the cache and updates its times if only the text file's times changed") {
   const Place place;
   place.read();
   LetorSource source = place.source();
@@ -145,7 +145,7 @@ TEST_CASE("a text file with other times and the same content keeps its cache, wh
   CHECK(h.modified == source.stamp.modified + 5);
 }
 
-TEST_CASE("a text file with other content is read anew, without a word") {
+TEST_CASE("read_letor_cached reads the text again without a warning if its content changed") {
   const Place place;
   place.read();
   const auto time = fs::last_write_time(place.text_path);
@@ -164,7 +164,7 @@ TEST_CASE("a text file with other content is read anew, without a word") {
   CHECK_THROWS_WITH(place.read(), Contains("q.txt: cannot read"));
 }
 
-TEST_CASE("options have caches of their own") {
+TEST_CASE("read_letor_cached keeps a separate cache for each set of options") {
   Place place;
   place.read();
   for (const LetorOptions& options :
@@ -178,7 +178,7 @@ TEST_CASE("options have caches of their own") {
   }
 }
 
-TEST_CASE("a cache with any byte changed or missing is written anew, while it says that it is one") {
+TEST_CASE("read_letor_cached writes a cache again if any byte is changed or missing, but not a foreign file") {
   const Place place;
   place.read();
   constexpr size_t mark = sizeof(LetorCacheHeader::magic);
@@ -199,7 +199,7 @@ TEST_CASE("a cache with any byte changed or missing is written anew, while it sa
   place.check_rebuilt("has 1 bytes more than its header describes");
 }
 
-TEST_CASE("a cache that says what it is not is written anew") {
+TEST_CASE("read_letor_cached writes a cache again if its header is inconsistent") {
   const Place place;
   place.read();
   const std::string good = bytes_of(place.path());
@@ -228,7 +228,7 @@ TEST_CASE("a cache that says what it is not is written anew") {
   refused("was made from another text file or with other options", [](auto& h) { --h.key_bytes, ++h.text_bytes; });
 }
 
-TEST_CASE("a cache of other options is written anew, a file that is none is left alone") {
+TEST_CASE("read_letor_cached writes a cache of other options again and leaves foreign files alone") {
   Place place;
   place.read();
   const std::string good = bytes_of(place.path()), own = place.path();
@@ -242,7 +242,7 @@ TEST_CASE("a cache of other options is written anew, a file that is none is left
   place.check_left_alone("1 qid:1 1:1\n");
 }
 
-TEST_CASE("lists that do not add up are refused even with right checksums") {
+TEST_CASE("read_letor_cached refuses a cache whose list sizes disagree even if its checksums match") {
   const Place place;
   place.read();
   LetorFile odd = place.other();
@@ -251,7 +251,7 @@ TEST_CASE("lists that do not add up are refused even with right checksums") {
   place.check_rebuilt("its sizes disagree with each other");
 }
 
-TEST_CASE("where a cache cannot be written the text is read all the same") {
+TEST_CASE("read_letor_cached reads the text if the cache cannot be written") {
   Place place;
   place.folder = place.files.file("no-folder", "a file");
   const Cached got = place.read();

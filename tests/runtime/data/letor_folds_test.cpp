@@ -21,7 +21,7 @@ const std::string header = "fold\ttrain\tvali\ttest\n";
 
 }  // namespace
 
-TEST_CASE("folds by a table") {
+TEST_CASE("letor_fold_paths reads folds from folds.tsv") {
   const Files files;
   for (const char* const part : {"S1.txt", "S2.txt.gz", "S3"}) files.file(part, "0 qid:1 1:1\n");
   files.file("folds.tsv", header + "Fold1\tS1,S2\tS3\tS1\nFold2\tS3\tS1\tS2");
@@ -42,7 +42,7 @@ TEST_CASE("folds by a table") {
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("found a header and no folds"));
 }
 
-TEST_CASE("folds by folders, and one folder that is a fold") {
+TEST_CASE("letor_fold_paths finds folds in folders Fold1, Fold2 and in one folder that is a fold") {
   const Files files;
   for (const char* const fold : {"Fold1", "Fold2"}) {
     for (const char* const part : {"train.txt", "vali.txt.gz", "test.txt"})
@@ -58,7 +58,7 @@ TEST_CASE("folds by folders, and one folder that is a fold") {
   CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("no partition 'test'"));
 }
 
-TEST_CASE("folds by partitions") {
+TEST_CASE("letor_fold_paths rotates partitions P1 to P5 if there is no table") {
   const Files files;
   for (int i = 1; i <= 5; ++i) files.file("P" + std::to_string(i) + ".txt", "x");
   const auto published = letor_fold_paths(files.folder());
@@ -72,7 +72,7 @@ TEST_CASE("folds by partitions") {
   CHECK_THROWS_WITH(letor_fold_paths(empty.folder() + "/none"), Contains("/none: no such folder"));
 }
 
-TEST_CASE("MQ2008: its table says what LETOR's rotation says") {
+TEST_CASE("letor_fold_paths gives MQ2008's folds.tsv the folds of LETOR's rotation") {
   const std::string folder = mr::test::real_data("mq2008");
   if (folder.empty()) return;
   const auto by_table = letor_fold_paths(folder);
@@ -88,7 +88,7 @@ TEST_CASE("MQ2008: its table says what LETOR's rotation says") {
   }
 }
 
-TEST_CASE("real collections have the queries that their README counts") {
+TEST_CASE("read_letor finds as many queries and rows in real collections as their READMEs state") {
   struct Known {
     const char* folder;
     size_t folds, queries, rows;

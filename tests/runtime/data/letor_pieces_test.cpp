@@ -44,7 +44,7 @@ const char* const odd =
 
 }  // namespace
 
-TEST_CASE("LETOR pieces of any size give the same rows") {
+TEST_CASE("read_letor returns the same rows for every piece size and number of threads") {
   const Files files;
   const std::string path = files.file("odd.txt", odd);
   const LetorFile expected = read_letor(path, {}, whole);
@@ -63,7 +63,7 @@ TEST_CASE("LETOR pieces of any size give the same rows") {
   }
 }
 
-TEST_CASE("one query, and lines without qid, over many pieces") {
+TEST_CASE("read_letor reads lines without qid over many pieces as one query") {
   const Files files;
   std::string text;
   for (int row = 0; row < 200; ++row) text += "1 1:" + std::to_string(row) + "\n";
@@ -72,7 +72,7 @@ TEST_CASE("one query, and lines without qid, over many pieces") {
   CHECK(f.features.to_vector<float>()[199] == 199);
 }
 
-TEST_CASE("a line longer than many pieces, with features that leave gaps") {
+TEST_CASE("read_letor reads a line longer than many pieces with gaps between feature ids") {
   const Files files;
   std::string text = "1 qid:1 1:1\n0 qid:1";
   for (int id = 2; id <= 60000; id += 2) text += " " + std::to_string(id) + ":" + std::to_string(id) + ".25";
@@ -89,7 +89,7 @@ TEST_CASE("a line longer than many pieces, with features that leave gaps") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the error is that of the first bad line, wherever pieces begin") {
+TEST_CASE("read_letor reports the first bad line for every piece size and number of threads") {
   const Files files;
   const auto path_of = [&](const std::string& bad) {
     std::string text;
@@ -117,7 +117,7 @@ TEST_CASE("the error is that of the first bad line, wherever pieces begin") {
   }
 }
 
-TEST_CASE("what is wrong with all of a file does not depend on pieces") {
+TEST_CASE("read_letor reports empty and too wide files in the same way for every piece size") {
   const Files files;
   const std::string empty = files.file("empty.txt", ""), comments = files.file("c.txt", "# a\n# b\n\n# c");
   std::string text;
@@ -130,7 +130,7 @@ TEST_CASE("what is wrong with all of a file does not depend on pieces") {
   }
 }
 
-TEST_CASE("real LETOR files in pieces") {
+TEST_CASE("read_letor returns the same rows of real collections for every piece size") {
   const char* const name = GENERATE("mq2008/S4.txt.gz", "mslr-web-slice/vali.txt.gz",
                                     "parser-samples/mslr_crlf_1query.txt", "parser-samples/es_rocky_wfeatures.txt");
   const std::string path = mr::test::real_data(name);
@@ -144,7 +144,7 @@ TEST_CASE("real LETOR files in pieces") {
   }
 }
 
-TEST_CASE("mapped files keep what an end at a page's end would break") {
+TEST_CASE("read_letor reads the last number of a file that ends at a page boundary") {
   const Files files;
   for (const size_t size : {4095, 4096, 4097, 8192}) {
     std::string text = "0 qid:1 1:0.5\n0 qid:1 1:1.2345678";

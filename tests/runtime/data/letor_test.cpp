@@ -59,7 +59,7 @@ int64_t rows_of(const LetorFile& file) { return static_cast<int64_t>(file.labels
 
 }  // namespace
 
-TEST_CASE("lines of LETOR") {
+TEST_CASE("read_letor accepts comments, tabs, blank lines, CRLF, a byte order mark and gzip") {
   const std::string expected_lines = "2 qid:a 1:0.5 2:1e-3 3:-2\n0 qid:a 1:1 2:2 3:3\n1 qid:b 1:4 2:5 3:6\n";
   std::string crlf, tabs = expected_lines;
   for (const char c : expected_lines) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
@@ -78,7 +78,7 @@ TEST_CASE("lines of LETOR") {
   }
 }
 
-TEST_CASE("features that a line does not name are 0") {
+TEST_CASE("read_letor reads features that a line does not name as 0") {
   const LetorFile f = read("1 qid:1 3:7\n0 qid:1\n0 qid:1 1:2 4:0\n");
   CHECK(f.width == 4);
   CHECK(features_of(f) == Floats{0, 0, 7, 0, 0, 0, 0, 0, 2, 0, 0, 0});
@@ -86,14 +86,14 @@ TEST_CASE("features that a line does not name are 0") {
   CHECK(read("1 qid:1\n").width == 0);
 }
 
-TEST_CASE("comments name documents") {
+TEST_CASE("read_letor reads document names from comments") {
   const LetorFile f = read(
       "1 qid:1 1:1 #docid = GX-1 inc = 1\n1 qid:1 1:1 # docid=GX-2\n1 qid:1 1:1 #  7555\trambo \r\n1 qid:1 1:1\n"
       "1 qid:1 1:1 # docid of what\n1 qid:1 1:1 #docid = \n");
   CHECK(f.documents == Words{"GX-1", "GX-2", "7555\trambo", "", "docid of what", ""});
 }
 
-TEST_CASE("options of LETOR files") {
+TEST_CASE("read_letor accepts any feature order, NULL and lines without qid only with their options") {
   const std::string wild = "1 qid:1 3:7 1:2 3:8\n";
   CHECK_THROWS_WITH(read(wild), Contains("q.txt:1:13: found feature 1 after feature 3") && Contains("order = \"any\""));
   CHECK(features_of(read(wild, {.any_order = true})) == Floats{2, 0, 8});
@@ -110,7 +110,7 @@ TEST_CASE("options of LETOR files") {
   CHECK_THROWS_WITH(read("1 qid:1 4:1\n", {.features = 3}), Contains("q.txt:1:9: found feature 4, expected at most 3"));
 }
 
-TEST_CASE("bad LETOR lines are errors at their place") {
+TEST_CASE("read_letor names line and column of a malformed line") {
   const auto message = [](const std::string& line) {
     try {
       read("0 qid:1 1:0 2:0\n" + line);
@@ -146,7 +146,7 @@ TEST_CASE("bad LETOR lines are errors at their place") {
   }
 }
 
-TEST_CASE("a feature id that would take all memory is an error before it does") {
+TEST_CASE("read_letor refuses a feature id that would exhaust memory") {
   std::string text;
   for (int row = 0; row < 3000; ++row) text += "0 qid:1 1:1\n";
   text += "0 qid:1 1000000:1\n";
@@ -154,7 +154,7 @@ TEST_CASE("a feature id that would take all memory is an error before it does") 
                     Contains("3001 rows of 1000000 features (the last is named at line 3001) need more than"));
 }
 
-TEST_CASE("real LETOR files give what a plain reader gives") {
+TEST_CASE("read_letor agrees with a simple stream reader on real collections") {
   struct Known {
     const char* path;
     int64_t queries, rows, width;
@@ -176,7 +176,7 @@ TEST_CASE("real LETOR files give what a plain reader gives") {
   CHECK(features_of(fast) == features_of(slow));
 }
 
-TEST_CASE("MQ2008 with and without its zeros, ids and comments") {
+TEST_CASE("read_letor reads the same features from MQ2008 with and without zeros, qids and comments") {
   const std::string full = mr::test::real_data("mq2008/S4.txt.gz");
   const std::string sparse = mr::test::real_data("parser-samples/mq2008_S4_noqid_sparse.txt.gz");
   if (full.empty() || sparse.empty()) return;
@@ -188,7 +188,7 @@ TEST_CASE("MQ2008 with and without its zeros, ids and comments") {
   CHECK(a.documents[0].substr(0, 2) == "GX");
 }
 
-TEST_CASE("odd files of the family") {
+TEST_CASE("read_letor reads or refuses sample files of other LETOR and SVMlight programs") {
   const std::string folder = mr::test::real_data("parser-samples");
   if (folder.empty()) return;
   const auto path = [&](const char* name) { return folder + "/" + name; };

@@ -29,7 +29,7 @@ std::string together(const LetorText& text) {
 
 }  // namespace
 
-TEST_CASE("the pieces of a LETOR text are the text") {
+TEST_CASE("LetorText's pieces together are the text for every piece size") {
   const Files files;
   const std::string lines = "a\n\nbcd\r\n" + std::string(30, 'x') + "\ne\n\n\nfg", long_line = std::string(20'000, 'y');
   for (const std::string& text : {lines, lines + "\n", std::string(), std::string("\n"), std::string("a"),
@@ -46,7 +46,7 @@ TEST_CASE("the pieces of a LETOR text are the text") {
   }
 }
 
-TEST_CASE("a LETOR text that is cut short while it is read is an error") {
+TEST_CASE("LetorText raises an error if the file is cut short while it is read") {
   const Files files;
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += "1 qid:1 1:0.5 2:1\n";

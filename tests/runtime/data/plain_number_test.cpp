@@ -21,7 +21,7 @@ uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 
 }  // namespace
 
-TEST_CASE("plain numbers are those of strtof, bit by bit") {
+TEST_CASE("plain_number reads decimals with the same bits as strtof") {
   const mr::RandomKey key = mr::random_key(1, "plain numbers");
   int64_t read = 0, wrong = 0;
   for (uint64_t i = 0; i < 200000; ++i) {
@@ -42,7 +42,7 @@ TEST_CASE("plain numbers are those of strtof, bit by bit") {
   CHECK(read > 150000);
 }
 
-TEST_CASE("plain numbers of every shape, and those left to others") {
+TEST_CASE("plain_number reads short decimals and declines signs, exponents, long digits and other words") {
   float value = 1;
   for (const char* const word : {"0", "-0", "-0.0", "7", "9999999", "0.000000", "1.0", "14.340359", "0.12345678",
                                  "0.123456789012", "9999999.99999999", "0.1", "0.00000000000001"}) {
@@ -59,7 +59,7 @@ TEST_CASE("plain numbers of every shape, and those left to others") {
   }
 }
 
-TEST_CASE("a decimal on the middle of two floats is left to those who look at all digits") {
+TEST_CASE("plain_number declines a decimal halfway between two floats") {
   float value = 0;
   // floats above 2^17 are 2^-6 apart
   CHECK_FALSE(fast("131073.0078125", value));

@@ -23,7 +23,7 @@ const RatingColumns plain{"user", "item", "rating", true, true, ','};
 
 }  // namespace
 
-TEST_CASE("whole numbers are numbered by value, gaps closed") {
+TEST_CASE("read_ratings numbers integer ids by value without gaps") {
   const Ratings r = read("userId,movieId,rating,timestamp\r\n10,1000,4.5,1\r\n9,20,0.5,2\r\n10,20,5,3\r\n-3,7,1,4\r\n");
   CHECK(r.user == Ints{3, 2, 3, 1});
   CHECK(r.item == Ints{3, 2, 2, 1});
@@ -32,7 +32,7 @@ TEST_CASE("whole numbers are numbered by value, gaps closed") {
   CHECK(r.item_ids == Words{"7", "20", "1000"});
 }
 
-TEST_CASE("other ids are numbered as they appear") {
+TEST_CASE("read_ratings numbers other ids in order of appearance") {
   const Ratings r = read("item,user,rating\nz,10,1\na,9,2\nz,9,3", plain);
   CHECK(r.item == Ints{1, 2, 1});
   CHECK(r.item_ids == Words{"z", "a"});
@@ -44,7 +44,7 @@ TEST_CASE("other ids are numbered as they appear") {
   CHECK(read("user,item\n7,1\n07,1\n", {"user", "item", "", true, true, ','}).user_ids == Words{"7", "07"});
 }
 
-TEST_CASE("columns by name, by number, and without rating") {
+TEST_CASE("read_ratings finds columns by name or number, and works without a rating column") {
   const std::string rated = "user,item,rating\n1,2,4.5\n", unrated = "user,item\n1,2\n";
   CHECK(read(rated, plain).value == std::vector<float>{4.5F});
   CHECK_THROWS_WITH(read(rated, {"1", "2", "3", true, true, ','}), Contains("expected one named '1'"));
@@ -74,7 +74,7 @@ TEST_CASE("columns by name, by number, and without rating") {
   CHECK(read("2,1,x\n10,20,3\n", {"1", "2", "x", true, true, ','}).user_ids == Words{"20"});
 }
 
-TEST_CASE("bad ratings are errors at their place") {
+TEST_CASE("read_ratings names line and column of a malformed rating") {
   const std::string head = "userId,movieId,rating\n1,1,5\n";
   const auto message = [&](const std::string& line) {
     try {
@@ -99,7 +99,7 @@ TEST_CASE("bad ratings are errors at their place") {
   CHECK_THROWS_WITH(read("userId,movieId,rating\n"), Contains("r.csv:2:1: found a header and no rows"));
 }
 
-TEST_CASE("names of items") {
+TEST_CASE("read_pairs reads ids and names of items") {
   const Files files;
   const auto pairs = mr::read_pairs(
       files.file("m.csv", "movieId,title,genres\r\n7,\"Monsters, Inc.\",x\r\n5,\"A \"\"B\"\"\",y"), "movieId", "title");
@@ -107,7 +107,7 @@ TEST_CASE("names of items") {
   CHECK_THROWS_WITH(mr::read_pairs(files.file("n.csv", ""), "a", "b"), Contains("n.csv:1:1: the file is empty"));
 }
 
-TEST_CASE("MovieLens as its README counts it") {
+TEST_CASE("read_ratings counts the ratings of MovieLens as its README does") {
   const std::string path = mr::test::real_data("ml-latest-small/ratings.csv.gz");
   if (path.empty()) return;
   const Ratings r = mr::read_ratings(path, {});

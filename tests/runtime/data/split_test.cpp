@@ -77,7 +77,7 @@ Items together(const Sets&... sets) {
 
 }  // namespace
 
-TEST_CASE("relevant items of users with enough of them") {
+TEST_CASE("positives_of keeps the relevant items of users with enough of them") {
   const Ints user{1, 1, 1, 2, 2, 3, 4}, item{3, 1, 2, 1, 2, 3, 1};
   const std::vector<float> value{4, 5, 3.5F, 4, 4.5F, 5, 1};
   const Positives all = mr::positives_of(user, item, value, 5, 3, 4, 0);
@@ -94,7 +94,7 @@ TEST_CASE("relevant items of users with enough of them") {
   CHECK_THROWS_WITH(mr::positives_of({1}, {1, 2}, {5}, 5, 3, 4, 0), Contains("1 users, 2 items and 1 ratings"));
 }
 
-TEST_CASE("a user has an item once") {
+TEST_CASE("positives_of raises an error if a user has an item twice") {
   const std::vector<float> ones(4, 1.0F);
   // two of three items, each twice: a third of -1 unseen items would be shared out
   CHECK_THROWS_WITH(mr::positives_of({1, 2, 2, 2}, {1, 2, 3, 2}, ones, 2, 3, 1, 1),
@@ -105,13 +105,13 @@ TEST_CASE("a user has an item once") {
   CHECK(mr::positives_of({1, 2, 1, 2}, {1, 1, 2, 2}, ones, 2, 2, 1, 1).items == Ints{1, 2, 1, 2});
 }
 
-TEST_CASE("numbers of users that nobody has are refused") {
+TEST_CASE("positives_of refuses a negative or too large number of users") {
   for (const int64_t users : {int64_t{-1}, std::numeric_limits<int64_t>::min(), int64_t{1} << 60}) {
     CHECK_THROWS_WITH(mr::positives_of({}, {}, {}, users, 1, 1, 1), Contains("users, expected 0 to"));
   }
 }
 
-TEST_CASE("folds deal every relevant item to test once") {
+TEST_CASE("make_fold puts every relevant item into the test part of one fold, with nsr negatives each") {
   const Positives p = users_with({1, 2, 5, 31, 32, 33, 127, 128, 129, 1000}, 20000);
   const int64_t k = GENERATE(2, 3, 5);
   std::map<int64_t, Items> tested;
@@ -147,7 +147,7 @@ TEST_CASE("folds deal every relevant item to test once") {
   }
 }
 
-TEST_CASE("folds depend on the seed, relevant items not on the nsr") {
+TEST_CASE("make_fold depends on the seed, and its relevant items do not depend on nsr") {
   const Positives p = users_with({40, 25, 60}, 1000);
   const FoldOptions options{.folds = 5, .fold = 2, .nsr = 1, .valid = 0.1, .seed = 7};
   const Fold a = make_fold(p, options), again = make_fold(p, options);
@@ -168,7 +168,7 @@ TEST_CASE("folds depend on the seed, relevant items not on the nsr") {
   CHECK(by_user(make_fold(alone, options).test).at(1).negative == one.test.at(1).negative);
 }
 
-TEST_CASE("rows of a list are in no order") {
+TEST_CASE("make_fold shuffles the rows of a list") {
   const Fold f = make_fold(users_with({500}, 5000), {.folds = 2, .fold = 1, .nsr = 1, .valid = 0, .seed = 1});
   REQUIRE(f.test.sizes == Ints{500});
   CHECK(f.valid.users.empty());
@@ -180,7 +180,7 @@ TEST_CASE("rows of a list are in no order") {
   CHECK(std::abs(ascending - 249.5) < 33);
 }
 
-TEST_CASE("every unseen item is as likely a negative") {
+TEST_CASE("make_fold draws every unseen item as a negative with the same probability") {
   const Positives p = users_with({3}, 20);
   std::map<int64_t, int64_t> drawn;
   constexpr int seeds = 4000;
@@ -198,7 +198,7 @@ TEST_CASE("every unseen item is as likely a negative") {
   CHECK(chi < 39.25);
 }
 
-TEST_CASE("too few unseen items are shared out in proportion") {
+TEST_CASE("make_fold shares too few unseen items among the parts in proportion") {
   // 15 relevant: fold 1 of 2 has 8 in test, 1 in valid, 6 in train; 5 unseen items for 15 wanted
   const Fold f = make_fold(users_with({15}, 20), {.folds = 2, .fold = 1, .nsr = 1, .valid = 0.1, .seed = 1});
   const Parts parts(f);
@@ -213,7 +213,7 @@ TEST_CASE("too few unseen items are shared out in proportion") {
   CHECK(by_user(none.test).at(3).negative.size() == 1);
 }
 
-TEST_CASE("no part gets more negatives than it wants, and all there are get used") {
+TEST_CASE("make_fold gives no part more negatives than nsr asks for and uses all unseen items") {
   for (int64_t relevant = 1; relevant <= 30; ++relevant) {
     for (const int64_t nsr : {1, 2, 7}) {
       const Fold f =
@@ -232,7 +232,7 @@ TEST_CASE("no part gets more negatives than it wants, and all there are get used
   }
 }
 
-TEST_CASE("options of folds are checked") {
+TEST_CASE("make_fold checks its options") {
   const Positives p = users_with({5}, 20);
   CHECK_THROWS_WITH(make_fold(p, {.folds = 1}), Contains("k is 1, expected at least 2 folds"));
   CHECK_THROWS_WITH(make_fold(p, {.folds = 5, .fold = 6}), Contains("fold 6, expected 1 to 5"));
@@ -245,7 +245,7 @@ TEST_CASE("options of folds are checked") {
   CHECK(plain.train.items.size() + plain.test.items.size() == 5);
 }
 
-TEST_CASE("MovieLens by the thesis: 412 users with 25 relevant movies") {
+TEST_CASE("positives_of and make_fold keep the thesis' 412 MovieLens users with 25 relevant movies") {
   const std::string path = mr::test::real_data("ml-latest-small/ratings.csv.gz");
   if (path.empty()) return;
   const mr::Ratings r = mr::read_ratings(path, {});

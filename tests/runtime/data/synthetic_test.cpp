@@ -34,7 +34,7 @@ std::vector<double> counts_of(const std::vector<int64_t>& ids, int64_t n) {
 
 }  // namespace
 
-TEST_CASE("made-up ratings look like ratings") {
+TEST_CASE("make_ratings gives distinct pairs, valid stars and a skewed popularity") {
   const Ratings r = mr::make_ratings({.users = 500, .items = 2000, .mean_activity = 100});
   CHECK(r.user_ids.size() == 500);
   CHECK(r.item_ids.size() == 2000);
@@ -50,7 +50,7 @@ TEST_CASE("made-up ratings look like ratings") {
   }
 }
 
-TEST_CASE("made-up ratings follow the seed, and tastes when there is no noise") {
+TEST_CASE("make_ratings depends on the seed, and has rank one with one factor and no noise") {
   const Ratings a = mr::make_ratings({.users = 50, .items = 300, .seed = 4}),
                 b = mr::make_ratings({.users = 50, .items = 300, .seed = 4});
   CHECK((a.user == b.user && a.item == b.item && a.value == b.value));
@@ -71,7 +71,7 @@ TEST_CASE("made-up ratings follow the seed, and tastes when there is no noise") 
   CHECK(rank_one == all);
 }
 
-TEST_CASE("made-up ratings of small sizes") {
+TEST_CASE("make_ratings works with few users and items and refuses sizes below 1") {
   const int64_t n = GENERATE(1, 2, 31, 33);
   const Ratings r = mr::make_ratings({.users = n, .items = n, .factors = 1, .mean_activity = 1});
   CHECK(r.user.size() >= static_cast<size_t>(n));
@@ -80,7 +80,7 @@ TEST_CASE("made-up ratings of small sizes") {
   CHECK_THROWS_WITH(mr::make_ratings({.items = -1}), Contains("items is -1"));
 }
 
-TEST_CASE("made-up queries look like queries") {
+TEST_CASE("make_queries gives lists of the mean size, three grades and informative features") {
   const LetorFile q = mr::make_queries({.queries = 300, .features = 10, .mean_size = 20, .noise = 0.2});
   CHECK(q.sizes.size() == 300);
   CHECK(q.qids.size() == 300);
@@ -108,7 +108,7 @@ TEST_CASE("made-up queries look like queries") {
   CHECK(best > 0.2);
 }
 
-TEST_CASE("made-up queries follow the seed") {
+TEST_CASE("make_queries depends on the seed and refuses sizes below 1") {
   const LetorFile a = mr::make_queries({.queries = 20, .seed = 2}), b = mr::make_queries({.queries = 20, .seed = 2}),
                   c = mr::make_queries({.queries = 20, .seed = 3});
   CHECK((a.features.to_vector<float>() == b.features.to_vector<float>() && a.labels == b.labels && a.sizes == b.sizes));

@@ -15,7 +15,7 @@ Lists lists_of(DocumentRows rows) {
 
 }  // namespace
 
-TEST_CASE("run files plain and gzipped, whatever the blanks and line ends") {
+TEST_CASE("read_trec_run reads plain and gzipped files with any blanks and line ends") {
   const Files files;
   const std::string text =
       "\xEF\xBB\xBF"
@@ -29,7 +29,7 @@ TEST_CASE("run files plain and gzipped, whatever the blanks and line ends") {
   }
 }
 
-TEST_CASE("qrels leave out what is below 0 and keep its query") {
+TEST_CASE("read_trec_qrels drops rows with a grade below 0 and keeps their query") {
   const Files files;
   const DocumentRows rows = mr::read_trec_qrels(files.file("q", "1 0 a -2\n2 0 a 0\n2 0 b 3\n"));
   CHECK(rows.ids == std::vector<std::string>{"1", "2"});
@@ -37,7 +37,7 @@ TEST_CASE("qrels leave out what is below 0 and keep its query") {
   CHECK(rows.values == std::vector<float>{0, 3});
 }
 
-TEST_CASE("any start of a run file is read or refused with its place") {
+TEST_CASE("read_trec_run reads a truncated file or names the place of the error") {
   const Files files;
   const std::string text = "1 Q0 a 1 2.5 t\n1 Q0 b 2 1e38 t\n2 Q0 \xFF\x01 1 -0 t\n";
   size_t read = 0;
@@ -56,7 +56,7 @@ TEST_CASE("any start of a run file is read or refused with its place") {
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("blank", std::string(1 << 20, ' '))), Contains("found no rows"));
 }
 
-TEST_CASE("a run beside judgments") {
+TEST_CASE("judge matches the rows of a run with the judgments of the qrels") {
   const Files files;
   const Lists run = lists_of(mr::read_trec_run(files.file("r", "1 Q0 b 1 2 t\n1 Q0 u 1 3 t\n3 Q0 a 1 1 t\n")));
   const Lists qrels = lists_of(mr::read_trec_qrels(files.file("q", "2 0 a 1\n1 0 a 1\n1 0 b 2\n3 0 z -1\n")));

@@ -112,11 +112,11 @@ void every_request(bool once) {
   CHECK(budget.bytes == 0);
 }
 
-TEST_CASE("a script whose memory ends at any request gets an error and leaks nothing", "[lua][memory]") {
+TEST_CASE("a Lua script gets an error and leaks nothing if allocations fail from any request on", "[lua][memory]") {
   every_request(false);
 }
 
-TEST_CASE("a script survives any request that succeeds only after a collection", "[lua][memory]") {
+TEST_CASE("a Lua script succeeds if any one allocation succeeds only after a garbage collection", "[lua][memory]") {
   every_request(true);
 }
 
@@ -125,7 +125,8 @@ int open_and_close(lua_State* L) {
   return luaL_dostring(L, "return require 'moonrank'.ones(2)") == LUA_OK ? 0 : lua_error(L);
 }
 
-TEST_CASE("opening a state whose memory ends at any request is an error and leaks nothing", "[lua][memory]") {
+TEST_CASE("opening a Lua state raises an error and leaks nothing if allocations fail from any request on",
+          "[lua][memory]") {
   const int64_t held = Storage::held(Device::cpu);
   bool complete = false;
   int errors = 0;

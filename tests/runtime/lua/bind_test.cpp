@@ -127,7 +127,7 @@ LuaState& shared_state() {
   return L;
 }
 
-TEST_CASE("a wrong type in any position of any function is an error", "[lua]") {
+TEST_CASE("every bound function raises an error if any argument has a wrong type", "[lua]") {
   LuaState& L = shared_state();
   int calls = 0, wrong = 0;
   for_each_row([&](const lua::OpRow& row) {
@@ -154,7 +154,7 @@ TEST_CASE("a wrong type in any position of any function is an error", "[lua]") {
   CHECK(calls > 2000);
 }
 
-TEST_CASE("too many arguments, or none, are errors and no crash", "[lua]") {
+TEST_CASE("every bound function raises an error with too many arguments and with none", "[lua]") {
   LuaState& L = shared_state();
   for_each_row([&](const lua::OpRow& row) {
     const std::vector<std::string> types = arguments_of(row);
@@ -175,7 +175,7 @@ TEST_CASE("too many arguments, or none, are errors and no crash", "[lua]") {
   });
 }
 
-TEST_CASE("every function says what its arguments are", "[lua]") {
+TEST_CASE("every bound function names each of its arguments and has a docstring", "[lua]") {
   for_each_row([&](const lua::OpRow& row) {
     CAPTURE(row.name, row.arguments);
     const std::string names = row.arguments;
@@ -187,7 +187,7 @@ TEST_CASE("every function says what its arguments are", "[lua]") {
   });
 }
 
-TEST_CASE("3.0 is an integer, 3.5 and a text are not", "[lua]") {
+TEST_CASE("integer arguments accept 3.0 but neither 3.5 nor strings", "[lua]") {
   LuaState& L = shared_state();
   CHECK(L.error_of("assert(a_tensor:size(2.0) == 2)").empty());
   CHECK_THAT(L.error_of("a_tensor:size(1.5)"), Contains("integer expected, got a number with a fraction"));
@@ -198,7 +198,7 @@ TEST_CASE("3.0 is an integer, 3.5 and a text are not", "[lua]") {
   CHECK_THAT(L.error_of("core.full({2, 2.5}, 0, 'float32')"), Contains("sequence of integers expected, got table"));
 }
 
-TEST_CASE("what was closed is not used, and not freed twice", "[lua]") {
+TEST_CASE("a closed tensor raises an error if it is used, and is not freed twice", "[lua]") {
   LuaState& L = shared_state();
   CHECK_THAT(L.error_of("return closed_tensor + 1"), Contains("mr.Tensor used after it was closed"));
   CHECK_THAT(L.error_of("return 1 + closed_tensor"), Contains("mr.Tensor used after it was closed"));
@@ -212,7 +212,7 @@ TEST_CASE("what was closed is not used, and not freed twice", "[lua]") {
   CHECK(Storage::held(Device::cpu) == held);  // closing frees at once, no collection is needed
 }
 
-TEST_CASE("a finaliser called by hand on something else does nothing", "[lua]") {
+TEST_CASE("mr.Tensor's __gc does nothing if a script calls it with other values", "[lua]") {
   LuaState& L = shared_state();
   CHECK(L.error_of("local gc = core.classes['mr.Tensor'].meta.__gc "
                    "gc() gc(nil) gc(io.stdout) gc(some_lists) gc({}) assert(some_lists.count == 1)")
@@ -220,7 +220,7 @@ TEST_CASE("a finaliser called by hand on something else does nothing", "[lua]") 
 }
 
 /// Tables that refer to themselves, or are very deep, wide or uneven.
-TEST_CASE("odd tables are errors and no crash", "[lua]") {
+TEST_CASE("mr.tensor and mr.lists raise errors for recursive, ragged or nested tables", "[lua]") {
   LuaState& L = shared_state();
   CHECK_THAT(L.error_of("local t = {} t[1] = t mr.tensor(t)"), Contains("at most 6 dimensions"));
   CHECK_THAT(L.error_of("mr.tensor{{}, {1}}"), Contains("a row has 1 entries where the first has 0"));
@@ -278,7 +278,7 @@ void make(LuaState& L, const char* name, const char* arguments) {
   lua_setglobal(L, name);
 }
 
-TEST_CASE("results of every kind arrive", "[lua]") {
+TEST_CASE("bound functions return integers, strings, tensors, vectors and optional values to Lua", "[lua]") {
   LuaState L;
   make<&many>(L, "many", "");
   make<&echo>(L, "echo", "text");
@@ -292,7 +292,7 @@ TEST_CASE("results of every kind arrive", "[lua]") {
   )") == "");
 }
 
-TEST_CASE("a struct with fields becomes a table", "[lua]") {
+TEST_CASE("a returned C++ struct with fields becomes a Lua table", "[lua]") {
   LuaState L;
   make<&named>(L, "named", "");
   make<&named_or_not>(L, "named_or_not", "");
@@ -339,7 +339,7 @@ TEST_CASE("every C++ exception becomes one Lua error", "[lua]") {
         "");
 }
 
-TEST_CASE("what ran out of memory is tried once more after a collection", "[lua]") {
+TEST_CASE("a bound function that runs out of memory is retried once after a garbage collection", "[lua]") {
   LuaState L;
   make<&fails_once>(L, "fails_once", "");
   attempts = 0;

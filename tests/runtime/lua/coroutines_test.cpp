@@ -3,7 +3,7 @@
 
 #include "tests/support/command.h"
 
-TEST_CASE("coroutines are as Lua's own") {
+TEST_CASE("coroutine functions give the same results and errors as Lua 5.4.4") {
   const std::string script =
       R"lua(local co = coroutine.create(function(a, b) local c = coroutine.yield(a + b) error({c}) end)
     print(coroutine.resume(co, 1, 2))
@@ -50,7 +50,7 @@ false	(command line):23: c
 )out");
 }
 
-TEST_CASE("a coroutine does not yield within a scope, and where it fails its scopes are closed") {
+TEST_CASE("coroutine.yield raises an error within a scope, and a failed coroutine closes its scopes") {
   const std::string script =
       R"lua(local core = require 'moonrank.core'
     local function scoped(f)

@@ -88,7 +88,7 @@ const std::vector<Script>& scripts() {
 
 }  // namespace
 
-TEST_CASE("what scripts do to objects by hand is an error at most") {
+TEST_CASE("scripts that misuse objects and finalizers end in errors, not in a crash") {
   // what a finalizer makes while the state closes is never finalized itself, by Lua's rule: a sanitizer calls that a
   // leak
   setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
@@ -100,7 +100,7 @@ TEST_CASE("what scripts do to objects by hand is an error at most") {
   }
 }
 
-TEST_CASE("every method, getter and operator of every class takes objects of other classes for what they are") {
+TEST_CASE("methods, getters and operators of every class do not crash with objects of other classes") {
   const Ran ran = run({"-e", R"(
     local values = { mr.ones(2), mr.lists{{1, 0}}, io.stdout, 42, {}, print, coroutine.create(print), 'text', mr.models.mf{users = 2, items = 2} }
     local calls = 0

@@ -11,7 +11,7 @@
 
 namespace mr {
 
-TEST_CASE("a long call is waited for, and what it throws is thrown") {
+TEST_CASE("LongCall::run waits for the call and throws its exception") {
   LongCall call;
   int calls = 0;
   call.run([&] { ++calls; });
@@ -20,7 +20,7 @@ TEST_CASE("a long call is waited for, and what it throws is thrown") {
   call.settle();
 }
 
-TEST_CASE("Ctrl-C ends the waiting for a long call, which goes on") {
+TEST_CASE("Ctrl-C ends the wait of LongCall::run while the call goes on") {
   LongCall call;
   const auto ended = std::make_shared<std::atomic<bool>>(false);
   const auto go_on = std::make_shared<std::atomic<bool>>(false);

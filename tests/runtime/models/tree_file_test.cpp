@@ -90,7 +90,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 }  // namespace
 
-TEST_CASE("trees that were checked give the same scores") {
+TEST_CASE("checked_trees keeps the scores of valid trees") {
   if (!can_grow()) return;
   const std::string text = grown();
   CHECK(text.find("\"num_deleted\":\"0\"") == std::string::npos);
@@ -99,7 +99,7 @@ TEST_CASE("trees that were checked give the same scores") {
   CHECK(checked_trees(checked, shape) == checked);
 }
 
-TEST_CASE("trees whose indices lead elsewhere are refused") {
+TEST_CASE("checked_trees rejects trees with indices, types or counts out of range") {
   if (!can_grow()) return;
   const std::string text = checked_trees(grown(), shape);
   const auto refused = [&](const std::string& what, const std::string& by) {
@@ -127,7 +127,7 @@ TEST_CASE("trees whose indices lead elsewhere are refused") {
   CHECK_THROWS_AS(checked_trees(std::string(100000, '['), shape), std::runtime_error);
 }
 
-TEST_CASE("whatever bytes of trees are changed, they are refused or predict") {
+TEST_CASE("checked_trees rejects trees with random changes or returns trees that predict without NaN") {
   if (!can_grow()) return;
   const std::string text = grown();
   std::mt19937 random(7);

@@ -26,7 +26,7 @@ mr::test::Ran with_simd(const char* name) {
 
 }  // namespace
 
-TEST_CASE("every instruction set of this processor gives the same smooth AP") {
+TEST_CASE("mr.smooth.ap gives the same result with every instruction set of this processor") {
   const mr::test::Ran scalar = with_simd("scalar"), best = with_simd("");
   REQUIRE(scalar.status == 0);
   REQUIRE(scalar.out.size() > 20);
@@ -39,7 +39,7 @@ TEST_CASE("every instruction set of this processor gives the same smooth AP") {
   }
 }
 
-TEST_CASE("an unknown instruction set is an error that lists the known ones") {
+TEST_CASE("an unknown MOONRANK_SIMD raises an error that lists the known instruction sets") {
   const mr::test::Ran ran = with_simd("sse9");
   CHECK(ran.status == 1);
   CHECK_THAT(ran.err, Contains("MOONRANK_SIMD is 'sse9', expected 'scalar', 'avx2' or 'avx512'"));
