@@ -27,7 +27,7 @@ Tensor sum(const Tensor& a, const Tensor& b) {
   return record("sum", number(a.item() + b.item()), {a, b}, [](const Tensor& g) -> Gradients { return {g, g}; });
 }
 
-TEST_CASE("an error in the middle of backward leaves all as it was, and it can be tried again", "[autograd]") {
+TEST_CASE("backward that fails in a derivative changes no gradient and can be repeated", "[autograd]") {
   const Tensor x = leaf(1), y = leaf(2);
   backward(step("a", x, 3), {}, false);
   REQUIRE(grad(x) == 3);
@@ -46,7 +46,7 @@ TEST_CASE("an error in the middle of backward leaves all as it was, and it can b
   CHECK(grad(x) == 3 + 35);
 }
 
-TEST_CASE("a node is walked once, after all that use it", "[autograd]") {
+TEST_CASE("backward visits a node once, after all nodes that use it", "[autograd]") {
   std::string walked;
   const Tensor x = leaf(1);
   const Tensor a = step("a", x, 2, nullptr, &walked);
@@ -57,7 +57,7 @@ TEST_CASE("a node is walked once, after all that use it", "[autograd]") {
   CHECK(grad(x) == 2 * (3 + 1 + 5));
 }
 
-TEST_CASE("an undefined derivative means zero", "[autograd]") {
+TEST_CASE("backward treats an undefined derivative as zero", "[autograd]") {
   const Tensor x = leaf(1), y = leaf(2);
   const Tensor loss = record("half", number(1), {x, y}, [](const Tensor& g) -> Gradients { return {g, Gradient()}; });
   backward(loss, {}, false);
@@ -65,7 +65,7 @@ TEST_CASE("an undefined derivative means zero", "[autograd]") {
   CHECK_FALSE(y.node()->grad.defined());
 }
 
-TEST_CASE("nothing is recorded inside backward", "[autograd]") {
+TEST_CASE("backward does not record operations within derivatives", "[autograd]") {
   const Tensor x = leaf(1);
   bool recorded = true;
   const Tensor loss = record("probe", number(1), {x}, [&](const Tensor& g) -> Gradients {
@@ -76,7 +76,7 @@ TEST_CASE("nothing is recorded inside backward", "[autograd]") {
   CHECK_FALSE(recorded);
 }
 
-TEST_CASE("a leaf can be the root, and its derivative is the seed", "[autograd]") {
+TEST_CASE("backward from a leaf adds the seed to the leaf's gradient", "[autograd]") {
   const Tensor x = leaf(4);
   backward(x, {}, false);
   backward(x, {}, false);

@@ -14,13 +14,13 @@ Gradient rows(const std::vector<int64_t>& index, const std::vector<double>& valu
   return {Tensor::from(index), Tensor::from(values).viewed({n, width})};
 }
 
-TEST_CASE("rows are merged in ascending order", "[autograd]") {
+TEST_CASE("merged sums repeated gradient rows and sorts them in ascending order", "[autograd]") {
   const Gradient once = merged(rows({3, 1, 3, 2}, {1, 2, 10, 20, 100, 200, 7, 8}));
   CHECK(once.rows.to_vector<int64_t>() == std::vector<int64_t>{1, 2, 3});
   CHECK(once.values.to_vector<double>() == std::vector<double>{10, 20, 7, 8, 101, 202});
 }
 
-TEST_CASE("repeats are added in the order they came", "[autograd]") {
+TEST_CASE("merged and add sum repeated gradient rows in their order of arrival", "[autograd]") {
   // (1e16 + 1) - 1e16 is 0 in float64, (1e16 - 1e16) + 1 is 1
   CHECK(merged(rows({1, 1, 1}, {1e16, 1, -1e16})).values.to_vector<double>() == std::vector<double>{0});
   CHECK(merged(rows({1, 1, 1}, {1e16, -1e16, 1})).values.to_vector<double>() == std::vector<double>{1});
@@ -29,7 +29,7 @@ TEST_CASE("repeats are added in the order they came", "[autograd]") {
   CHECK(to_dense(both, {2, 1}).to_vector<double>() == std::vector<double>{0, 0});
 }
 
-TEST_CASE("no rows are a derivative of zero", "[autograd]") {
+TEST_CASE("a gradient without rows is zero", "[autograd]") {
   const Gradient none = rows({}, {});
   CHECK(merged(none).rows.entries() == 0);
   CHECK(to_dense(none, {2, 2}).to_vector<double>() == std::vector<double>{0, 0, 0, 0});
@@ -37,7 +37,7 @@ TEST_CASE("no rows are a derivative of zero", "[autograd]") {
   CHECK(to_dense(some, {2, 2}).to_vector<double>() == std::vector<double>{0, 0, 5, 6});
 }
 
-TEST_CASE("rows and a dense derivative add up", "[autograd]") {
+TEST_CASE("add sums sparse gradient rows and a dense gradient", "[autograd]") {
   const Tensor dense = Tensor::from(std::vector<double>{1, 2, 3, 4}).viewed({2, 2});
   const std::vector<double> expected{1, 2, 13, 24};
   CHECK(to_dense(add(dense, rows({2}, {10, 20}), {2, 2}), {2, 2}).to_vector<double>() == expected);

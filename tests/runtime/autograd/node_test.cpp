@@ -10,7 +10,7 @@ Tensor identity(const Tensor& x) {
   return record("identity", x.data(), {x}, [](const Tensor& g) -> Gradients { return {g}; });
 }
 
-TEST_CASE("a chain of a million nodes goes without recursion", "[autograd]") {
+TEST_CASE("a graph of a million nodes is walked and freed without recursion", "[autograd]") {
   const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float64));
   Tensor y = x;
   for (int i = 0; i < 1000000; ++i) y = identity(y);
@@ -29,7 +29,7 @@ TEST_CASE("a chain of a million nodes goes without recursion", "[autograd]") {
   CHECK(x.node().use_count() == 1);
 }
 
-TEST_CASE("a part that somebody still holds stays whole", "[autograd]") {
+TEST_CASE("a subgraph that is still referenced survives the rest of its graph", "[autograd]") {
   const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float64));
   const Tensor middle = identity(identity(x));
   { const Tensor end = identity(identity(middle)); }
@@ -37,7 +37,7 @@ TEST_CASE("a part that somebody still holds stays whole", "[autograd]") {
   CHECK(x.node()->grad.dense.item() == 1);
 }
 
-TEST_CASE("nothing is recorded where nobody asks", "[autograd]") {
+TEST_CASE("operations record no node without a tracked input or with recording off", "[autograd]") {
   const Tensor plain = Tensor::full({}, 1, Dtype::float64), x = requires_grad(plain);
   CHECK(identity(plain).node() == nullptr);
   CHECK(plain.node() == nullptr);  // the leaf is another handle
@@ -52,7 +52,7 @@ TEST_CASE("nothing is recorded where nobody asks", "[autograd]") {
   CHECK(identity(x).node() != nullptr);
 }
 
-TEST_CASE("a leaf stays the leaf that it is", "[autograd]") {
+TEST_CASE("requires_grad keeps the node of a leaf and refuses other tensors and integers", "[autograd]") {
   const Tensor x = requires_grad(Tensor::full({}, 1, Dtype::float32));
   CHECK(requires_grad(x).node() == x.node());
   CHECK_THROWS(requires_grad(identity(x)));

@@ -22,13 +22,13 @@ class Variable {
 
 }  // namespace
 
-TEST_CASE("a process alone is not launched, also by a launcher") {
+TEST_CASE("launched returns nothing for a single process, with and without a launcher") {
   CHECK(!launched());
   const Variable rank("OMPI_COMM_WORLD_RANK", "0"), size("OMPI_COMM_WORLD_SIZE", "1");
   CHECK(!launched());
 }
 
-TEST_CASE("mpirun, srun and MPICH's launcher say which process this is") {
+TEST_CASE("launched reads rank and size from the variables of Open MPI, Slurm and MPICH") {
   using Names = std::pair<const char*, const char*>;
   for (const auto& [rank_name, size_name] :
        {Names{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, Names{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
@@ -44,12 +44,12 @@ TEST_CASE("mpirun, srun and MPICH's launcher say which process this is") {
   CHECK(!launched());
 }
 
-TEST_CASE("variables that are no numbers say nothing") {
+TEST_CASE("launched ignores variables that are not numbers") {
   const Variable rank("OMPI_COMM_WORLD_RANK", "x"), size("OMPI_COMM_WORLD_SIZE", "3");
   CHECK(!launched());
 }
 
-TEST_CASE("a process that is started afresh has no launcher's variables") {
+TEST_CASE("is_of_launcher recognizes variables of launchers and no others") {
   CHECK(is_of_launcher("OMPI_COMM_WORLD_RANK=1"));
   CHECK(is_of_launcher("PMIX_RANK=1"));
   CHECK(is_of_launcher("SLURM_STEP_NUM_TASKS=3"));
@@ -57,7 +57,7 @@ TEST_CASE("a process that is started afresh has no launcher's variables") {
   CHECK(!is_of_launcher("PATH=/bin"));
 }
 
-TEST_CASE("who is not joined cannot send, receive or leave anybody out") {
+TEST_CASE("cluster functions throw in a process that has not joined a cluster") {
   CHECK_THROWS(join(Purpose::trials));
   CHECK_THROWS(send(0, "x"));
   CHECK_THROWS(receive());

@@ -12,7 +12,7 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("how a process ended") {
+TEST_CASE("how_it_ended reports the exit status or the signal of a started worker") {
   const test::TemporaryFolder folder;
   const std::string log = (folder.path() / "log").string();
   // the program of this test, asked for what it does not have
@@ -28,7 +28,7 @@ TEST_CASE("how a process ended") {
   CHECK_THROWS_WITH(start_worker({}, log), Contains("command line is empty"));
 }
 
-TEST_CASE("a process that no sweep started is no worker") {
+TEST_CASE("a process is not a worker without a valid MOONRANK_WORKER") {
   CHECK_FALSE(worker_end());
   const test::ScopedVariable odd("MOONRANK_WORKER", "x");
   CHECK_THROWS_WITH(become_worker(), Contains("MOONRANK_WORKER is 'x'"));

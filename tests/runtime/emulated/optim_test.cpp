@@ -10,7 +10,7 @@ int left_of(lua_State* L) {
   return 0;
 }
 
-TEST_CASE("a step that runs out of the GPU's memory leaves no rows to the next one", "[cuda][optim]") {
+TEST_CASE("an optimizer step that runs out of GPU memory changes nothing, now or in the next step", "[cuda][optim]") {
   test::LuaState L;
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_pushcfunction(L, &left_of);

@@ -44,14 +44,14 @@ struct Place {
 
 }  // namespace
 
-TEST_CASE("names of a zip file that are UTF-8 stay what they are, whatever the locale") {
+TEST_CASE("unpack_zip keeps UTF-8 names of entries in every locale") {
   std::string zip = test_zip_with_name("\xc3\x9c.csv");
   const Place place(zip);
   place.unpack();
   CHECK(content_of(place.target / "\xc3\x9c.csv") == "1,2\n");
 }
 
-TEST_CASE("a zip file unpacks to its files") {
+TEST_CASE("unpack_zip writes the files of a zip file") {
   const std::string large(300'000, 'x');
   const Place place(mr::test::make_zip({{"set/a.csv", "1,2\n"}, {"set/deep/er/b", large}, {"empty", ""}}));
   place.unpack();
@@ -60,7 +60,7 @@ TEST_CASE("a zip file unpacks to its files") {
   CHECK(fs::file_size(place.target / "empty") == 0);
 }
 
-TEST_CASE("a zip file cannot write outside its folder") {
+TEST_CASE("unpack_zip refuses entries that lead out of the folder, and links") {
   for (const char* const path : {"../evil", "set/../../evil", "/tmp/moonrank-evil", "set\\..\\evil"}) {
     const Place place(mr::test::make_zip({{path, "evil"}}));
     CHECK_THROWS_WITH(place.unpack(), Contains("a.zip: entry '") &&
@@ -73,7 +73,7 @@ TEST_CASE("a zip file cannot write outside its folder") {
   CHECK_THROWS_WITH(link.unpack(), Contains("entry 'way': it is neither a file nor a folder"));
 }
 
-TEST_CASE("unpacking stops at the limit") {
+TEST_CASE("unpack_zip stops at the limit of unpacked bytes") {
   const Place place(mr::test::make_zip({{"a", std::string(600, 'x')}, {"b", std::string(600, 'y')}}));
   CHECK_THROWS_WITH(place.unpack(1199), Contains("entry 'b': unpacks to more than the limit of 1199 bytes"));
   fs::remove_all(place.target);
@@ -81,13 +81,13 @@ TEST_CASE("unpacking stops at the limit") {
   CHECK_NOTHROW(place.unpack(1200));
 }
 
-TEST_CASE("a zip file that unpacks to a hundred times itself is refused") {
+TEST_CASE("unpack_zip refuses a zip file that unpacks to more than 100 times its size") {
   const Place place(mr::test::make_zip({{"a", std::string(70'000'000, 'x')}}));
   CHECK_THROWS_WITH(place.unpack(int64_t{1} << 40), Contains("entry 'a': unpacks to more than 67108864 bytes") &&
                                                         Contains("packed bytes (100 times as many)"));
 }
 
-TEST_CASE("a truncated, damaged or foreign file is refused") {
+TEST_CASE("unpack_zip refuses truncated, damaged and foreign files") {
   std::string zip = mr::test::make_zip({{"a", std::string(5000, 'x') + "y"}, {"b", "second"}});
   for (const size_t kept : {zip.size() - 1, zip.size() - 30, zip.size() / 2, size_t{10}, size_t{0}}) {
     const Place place(zip.substr(0, kept));
@@ -101,6 +101,6 @@ TEST_CASE("a truncated, damaged or foreign file is refused") {
   CHECK_THROWS_WITH(Place("<html>not a zip</html>").unpack(), Contains("a.zip: "));
 }
 
-TEST_CASE("two entries of one name are refused") {
+TEST_CASE("unpack_zip refuses two entries with the same name") {
   CHECK_THROWS_WITH(Place(mr::test::make_zip({{"a", "1"}, {"a", "2"}})).unpack(), Contains("entry 'a': File exists"));
 }

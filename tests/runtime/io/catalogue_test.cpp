@@ -46,7 +46,7 @@ std::string get(const mr::io::DataSet& set, const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
+TEST_CASE("data_get downloads and verifies a data set and prints its terms of use") {
   const HttpServer server(
       {{"/tiny.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", readme}})}});
   const mr::test::TemporaryFolder home;
@@ -75,7 +75,7 @@ TEST_CASE("data get fetches, checks, keeps, and shows the terms") {
   CHECK_THROWS_WITH(get(set, folder), Contains("is not this data set (ratings.csv has SHA-256 "));
 }
 
-TEST_CASE("data get keeps no file that has no checksum") {
+TEST_CASE("data_get keeps only files that have a checksum in the catalogue") {
   const HttpServer server({{"/tiny.zip", make_zip({{"tiny-set/ratings.csv", ratings},
                                                    {"tiny-set/README.txt", readme},
                                                    {"tiny-set/ratings.csv.gz", "not ours"},
@@ -91,14 +91,14 @@ TEST_CASE("data get keeps no file that has no checksum") {
   CHECK(kept == std::vector<std::string>{"tiny-set", "tiny-set/README.txt", "tiny-set/ratings.csv"});
 }
 
-TEST_CASE("the terms of every set have a checksum") {
+TEST_CASE("every data set of the catalogue has a checksum for its terms") {
   for (const mr::io::DataSet& set : mr::io::catalogue()) {
     CHECK((set.terms_file.empty() || std::any_of(set.files.begin(), set.files.end(),
                                                  [&](const auto& file) { return file.path == set.terms_file; })));
   }
 }
 
-TEST_CASE("data get leaves nothing behind when something is wrong") {
+TEST_CASE("data_get leaves no files behind if the download or a checksum is wrong") {
   const std::string good = make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", readme}});
   const HttpServer server({{"/changed.zip", make_zip({{"tiny-set/ratings.csv", ratings + "3,4\n"}})},
                            {"/terms.zip", make_zip({{"tiny-set/ratings.csv", ratings}, {"tiny-set/README.txt", "x"}})},
@@ -123,7 +123,7 @@ TEST_CASE("data get leaves nothing behind when something is wrong") {
   }
 }
 
-TEST_CASE("a download that cannot be made says why") {
+TEST_CASE("fetch explains why a download failed") {
   const mr::test::TemporaryFolder folder;
   const fs::path target = folder.path() / "file";
   std::string gone;
@@ -138,7 +138,7 @@ TEST_CASE("a download that cannot be made says why") {
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("the size of a download is limited") {
+TEST_CASE("fetch limits the size of a download") {
   const HttpServer server({{"/x", std::string(2000, 'x')}});
   const mr::test::TemporaryFolder folder;
   CHECK_THROWS_WITH(mr::io::fetch(server.url("/x"), folder.path() / "file", 1999), Contains("cannot fetch "));
@@ -147,7 +147,7 @@ TEST_CASE("the size of a download is limited") {
   CHECK(fs::file_size(folder.path() / "file") == 2000);
 }
 
-TEST_CASE("an unknown data set is an error that lists the known ones") {
+TEST_CASE("catalogue_entry lists the known data sets if the name is unknown") {
   CHECK(mr::io::catalogue_entry("movielens").folder == "ml-latest-small");
   CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"),
                     "no data set has the name 'movielen'; the known ones are: movielens");

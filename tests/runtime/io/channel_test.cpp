@@ -26,7 +26,7 @@ std::pair<Channel, Channel> both_ends() {
   return {Channel(ends[0]), Channel(ends[1])};
 }
 
-TEST_CASE("messages arrive whole and in order, whatever their size") {
+TEST_CASE("Channel delivers messages of every size whole and in order") {
   auto [ours, theirs] = both_ends();
   CHECK_FALSE(theirs.receive());
   const std::string large(5'000'000, 'x');
@@ -43,7 +43,7 @@ TEST_CASE("messages arrive whole and in order, whatever their size") {
   CHECK_FALSE(theirs.ended());
 }
 
-TEST_CASE("what was sent before the end is received, and sending to nobody is no signal") {
+TEST_CASE("Channel receives messages sent before the other end closed, and send then returns false") {
   auto [ours, theirs] = both_ends();
   CHECK(ours.send("last"));
   { const Channel gone = std::move(ours); }
@@ -53,7 +53,7 @@ TEST_CASE("what was sent before the end is received, and sending to nobody is no
   CHECK_FALSE(theirs.send("to nobody"));
 }
 
-TEST_CASE("half a message is none, and nothing is understood after what is no message") {
+TEST_CASE("Channel waits for the rest of half a message and breaks at bytes that are not a message") {
   std::array<int, 2> ends{};
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
   Channel theirs(ends[1]);
@@ -75,7 +75,7 @@ TEST_CASE("half a message is none, and nothing is understood after what is no me
   close(ends[0]);
 }
 
-TEST_CASE("a message that is too long to be one breaks the channel before memory is taken for it") {
+TEST_CASE("Channel breaks at a message that claims to be too long without allocating memory for it") {
   std::array<int, 2> ends{};
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
   Channel theirs(ends[1]);
@@ -86,7 +86,7 @@ TEST_CASE("a message that is too long to be one breaks the channel before memory
   close(ends[0]);
 }
 
-TEST_CASE("sending does not wait for one that does not read, the rest is sent when it does") {
+TEST_CASE("Channel::send does not block if the other end does not read, and sends the rest later") {
   auto [ours, theirs] = both_ends();
   const std::string large(20'000'000, 'x');
   CHECK(ours.send(large));  // with nobody at the other end of the socket
@@ -99,7 +99,7 @@ TEST_CASE("sending does not wait for one that does not read, the rest is sent wh
   CHECK(found == std::vector<std::string>{large, "after"});
 }
 
-TEST_CASE("who has more to send than there is room for can wait for room") {
+TEST_CASE("wait_for returns when a channel has room for unsent bytes") {
   auto [ours, theirs] = both_ends();
   const std::string large(20'000'000, 'x');
   CHECK_FALSE(ours.unsent());
@@ -123,7 +123,7 @@ TEST_CASE("who has more to send than there is room for can wait for room") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(50));
 }
 
-TEST_CASE("a lock is held by one, and let go of at its end") {
+TEST_CASE("FileLock is held by one holder and released at its end") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "lock").string();
   {
@@ -138,7 +138,7 @@ TEST_CASE("a lock is held by one, and let go of at its end") {
   CHECK_THROWS_WITH(FileLock::take((folder.path() / "no" / "lock").string()), Contains("cannot be written"));
 }
 
-TEST_CASE("a lock takes the place of nothing else, and writes through no link") {
+TEST_CASE("FileLock refuses to replace other files and to write through links and pipes") {
   const test::TemporaryFolder folder;
   const std::string thesis = (folder.path() / "thesis").string(), link = (folder.path() / "link").string(),
                     pipe = (folder.path() / "pipe").string(), text = "what nobody wants to lose, and no lock";

@@ -9,7 +9,7 @@
 using mr::io::checksum;
 using mr::io::xxh64;
 
-TEST_CASE("XXH64 of the values that its definition gives") {
+TEST_CASE("xxh64 gives the values of its reference test vectors") {
   CHECK(xxh64("") == 0xEF46DB3751D8E999);
   CHECK(xxh64("a") == 0xD24EC4F1A98C6E5B);
   CHECK(xxh64("abc") == 0x44BC2CF5AD770999);
@@ -17,7 +17,7 @@ TEST_CASE("XXH64 of the values that its definition gives") {
   CHECK(xxh64("Call me Ishmael. Some years ago--never mind how long precisely-") == 0x02A2E85470D6FD96);
 }
 
-TEST_CASE("a checksum sees every bit and every length, and no thread") {
+TEST_CASE("checksum depends on every bit and the length but not on the number of threads") {
   std::string bytes(3 * mr::io::checksum_block + 5, 'x');
   const uint64_t before = checksum(bytes);
   const int threads = mr::cpu::threads();

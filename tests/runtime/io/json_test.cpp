@@ -18,7 +18,7 @@ std::string nested(size_t levels, const std::string& open, const std::string& sh
 
 }  // namespace
 
-TEST_CASE("JSON as deep as the limit is read, deeper is not") {
+TEST_CASE("parse_json reads nesting up to 64 levels and refuses deeper nesting") {
   const std::string deep = "is JSON nested deeper than 64 levels";
   CHECK(parse_json(nested(64, "[", "]", "1")).is_array());
   CHECK_THROWS_WITH(parse_json(nested(65, "[", "]", "1")), deep);
@@ -29,14 +29,14 @@ TEST_CASE("JSON as deep as the limit is read, deeper is not") {
   CHECK(parse_json("[" + nested(10'000, "[],", "", "0") + "]").size() == 10'001);
 }
 
-TEST_CASE("brackets in strings are text") {
+TEST_CASE("parse_json ignores brackets within strings") {
   const std::string brackets(1000, '[');
   CHECK(parse_json("[\"" + brackets + "\"]").at(0).get<std::string>() == brackets);
   CHECK(parse_json(R"(["\"[", "\\", "\"]"])").at(2).get<std::string>() == "\"]");
   CHECK_THROWS_WITH(parse_json(R"(["\\")" + nested(100, ",[", "]", "1")), "is JSON nested deeper than 64 levels");
 }
 
-TEST_CASE("what is not JSON is an error that says where") {
+TEST_CASE("parse_json names the byte at which invalid JSON begins") {
   CHECK_THROWS_WITH(parse_json(""), "is not valid JSON from byte 1 on");
   CHECK_THROWS_WITH(parse_json("[1, \x1b[31m]"), "is not valid JSON from byte 5 on");
   CHECK_THROWS_WITH(parse_json("\"\xff\""), "is not valid JSON from byte 2 on");

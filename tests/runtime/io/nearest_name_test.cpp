@@ -19,7 +19,7 @@ size_t edits(std::string_view a, std::string_view b) {
   return least;
 }
 
-TEST_CASE("letters put in, left out, changed and swapped are one edit each") {
+TEST_CASE("edit_distance counts an insertion, deletion, change or swap of letters as one edit") {
   CHECK(edit_distance("minmax", "minmax") == 0);
   CHECK(edit_distance("minmx", "minmax") == 1);
   CHECK(edit_distance("minmaxx", "minmax") == 1);
@@ -31,7 +31,7 @@ TEST_CASE("letters put in, left out, changed and swapped are one edit each") {
   CHECK(edit_distance("abc", "") == 3);
 }
 
-TEST_CASE("edits between all words of three letters up to four long are those of the recursion") {
+TEST_CASE("edit_distance agrees with the recursive definition for all words of up to four letters") {
   std::vector<std::string> words{""};
   for (size_t i = 0; i < words.size() && words[i].size() < 4; ++i) {
     for (const char letter : {'a', 'b', 'c'}) words.push_back(words[i] + letter);
@@ -44,7 +44,7 @@ TEST_CASE("edits between all words of three letters up to four long are those of
   CHECK(differ == 0);
 }
 
-TEST_CASE("the nearest name is the first with the fewest edits") {
+TEST_CASE("nearest_name returns the first name with the fewest edits") {
   const std::vector<std::string> known{"none", "minmax", "expectation", "expectation_max"};
   CHECK(nearest_name("expectation_mxa", known) == "expectation_max");
   CHECK(nearest_name("nnoe", known) == "none");
@@ -56,7 +56,7 @@ TEST_CASE("the nearest name is the first with the fewest edits") {
   CHECK_FALSE(nearest_name(std::string(1 << 24, 'a'), known));  // at once
 }
 
-TEST_CASE("capitals, underscores and a loss at the end make no other name") {
+TEST_CASE("nearest_name ignores capitals, underscores and a trailing 'loss'") {
   CHECK(nearest_name("NDCG", {"dcg", "ndcg"}) == "ndcg");
   CHECK(nearest_name("min_max", {"minmax"}) == "minmax");
   CHECK(nearest_name("xLabel", {"xlabel"}) == "xlabel");
@@ -66,7 +66,7 @@ TEST_CASE("capitals, underscores and a loss at the end make no other name") {
   CHECK_FALSE(nearest_name("_", {"-", "bpr"}));
 }
 
-TEST_CASE("another word is not a mistyped one") {
+TEST_CASE("nearest_name does not take another word for a typing error") {
   CHECK_FALSE(nearest_name("log1p", {"log"}));
   CHECK_FALSE(nearest_name("log2", {"log"}));
   CHECK_FALSE(nearest_name("rand", {"range"}));

@@ -44,7 +44,7 @@ Names devices(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("a new file appears when it is whole") {
+TEST_CASE("NewFile makes the file visible only after keep") {
   const Files files;
   const std::string path = files.folder() + "/a";
   {
@@ -62,7 +62,7 @@ TEST_CASE("a new file appears when it is whole") {
   CHECK(names_in(files.folder()) == Names{"a"});
 }
 
-TEST_CASE("a regular file is replaced, with its permissions, and old readers keep the old one") {
+TEST_CASE("write_file replaces a file and keeps its permissions, and open readers keep the old content") {
   const Files files;
   const std::string path = files.file("a", "old");
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
@@ -73,7 +73,7 @@ TEST_CASE("a regular file is replaced, with its permissions, and old readers kee
   CHECK(fs::status(path).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 }
 
-TEST_CASE("pipes, devices, folders and links to nothing are never replaced") {
+TEST_CASE("write_file never replaces pipes, devices, folders and dangling links") {
   const Files files;
   const std::string pipe = files.folder() + "/pipe", to_pipe = files.folder() + "/to_pipe",
                     lost = files.folder() + "/lost";
@@ -93,7 +93,7 @@ TEST_CASE("pipes, devices, folders and links to nothing are never replaced") {
   for (const std::string& path : never) CHECK_FALSE(fs::is_regular_file(path));
 }
 
-TEST_CASE("an objection is heard before anything is written, and an empty file is as good as none") {
+TEST_CASE("write_file calls its objection before it writes, and does not ask for an empty file") {
   const Files files;
   const std::string path = files.file("a", "mine"), empty = files.file("empty", "");
   const auto never = [](const std::string& there) { return "it is " + there; };
@@ -104,7 +104,7 @@ TEST_CASE("an objection is heard before anything is written, and an empty file i
   CHECK(read_text(empty) == "x");
 }
 
-TEST_CASE("by way of a link the file is replaced that it leads to") {
+TEST_CASE("write_file through a link replaces the file that the link points to") {
   const Files files;
   const std::string path = files.file("there/a", "old"), link = files.folder() + "/link";
   fs::create_symlink("there/a", link);
@@ -114,7 +114,7 @@ TEST_CASE("by way of a link the file is replaced that it leads to") {
   CHECK(names_in(files.folder() + "/there") == Names{"a"});
 }
 
-TEST_CASE("temporary files have names that nobody can lay a link at") {
+TEST_CASE("NewFile chooses temporary names that cannot be guessed") {
   const Files files;
   const std::string victim = files.file("victim", "precious"), path = files.folder() + "/a";
   fs::create_symlink(victim, path + ".tmp" + std::to_string(getpid()));
@@ -126,7 +126,7 @@ TEST_CASE("temporary files have names that nobody can lay a link at") {
   CHECK(read_text(path) == "x");
 }
 
-TEST_CASE("temporary files of writers that were killed go, those of others stay") {
+TEST_CASE("write_file removes stale temporary files of killed writers and no other files") {
   const Files files;
   const auto old = [&](const std::string& name) {
     const std::string path = files.file(name, "half of a file");
@@ -148,7 +148,7 @@ TEST_CASE("temporary files of writers that were killed go, those of others stay"
   close(theirs);
 }
 
-TEST_CASE("beyond a limit on the size of files writing is an error that leaves nothing behind") {
+TEST_CASE("write_file leaves nothing behind if the file size limit is exceeded") {
   const Files files;
   const auto before = std::signal(SIGXFSZ, SIG_IGN);  // as the program does
   rlimit was{};

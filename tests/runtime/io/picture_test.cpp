@@ -78,7 +78,7 @@ std::string claiming(uint32_t width, uint32_t height, const std::string& more = 
 
 }  // namespace
 
-TEST_CASE("what is written as a PNG file is read again") {
+TEST_CASE("open_picture reads the PNG files that encode_png writes") {
   const Place place;
   std::vector<unsigned char> samples;
   for (int i = 0; i < 3 * 5 * 4; ++i) samples.push_back(static_cast<unsigned char>(4 * i));
@@ -93,7 +93,7 @@ TEST_CASE("what is written as a PNG file is read again") {
   CHECK(read_all(place.with(encode_png(2, 1, 1, {255, 0}))) == 3);
 }
 
-TEST_CASE("what is no picture is refused by its first bytes") {
+TEST_CASE("open_picture refuses files that are not pictures by their first bytes") {
   const Place place;
   CHECK_THROWS_WITH(open_picture(place.path()), Contains(place.path()));
   CHECK_THROWS_WITH(open_picture(place.with("")), place.path() + ": found an empty file, expected a PNG or JPEG file");
@@ -104,7 +104,7 @@ TEST_CASE("what is no picture is refused by its first bytes") {
   CHECK_THROWS_WITH(open_picture(fs::path(place.path()).parent_path().string()), Contains("folder"));
 }
 
-TEST_CASE("sizes that a picture claims are checked before memory is asked for") {
+TEST_CASE("open_picture checks a picture's claimed size before it allocates memory") {
   const Place place;
   CHECK_THROWS_WITH(open_picture(place.with(claiming(0xFFFFFFFF, 1))), Contains("expected at most 65536 on a side"));
   CHECK_THROWS_WITH(open_picture(place.with(claiming(65536, 65536))),
@@ -120,7 +120,7 @@ TEST_CASE("sizes that a picture claims are checked before memory is asked for") 
                     Contains("65280 x 65280 pixels, expected at most 67108864 pixels in all"));
 }
 
-TEST_CASE("texts and profiles in a PNG file are passed over, whatever they unpack to") {
+TEST_CASE("open_picture skips texts and profiles in a PNG file of any unpacked size") {
   const Place place;
   std::string texts;
   const std::string packed = deflated(std::string(4'000'000, 'x'));
@@ -129,7 +129,7 @@ TEST_CASE("texts and profiles in a PNG file are passed over, whatever they unpac
   CHECK(read_all(place.with(claiming(1, 1, texts, rows))) == Approx(3 * 127 / 255.0));
 }
 
-TEST_CASE("pictures that end too early are errors at every length") {
+TEST_CASE("open_picture and next_row throw for pictures truncated at any length") {
   const Place place;
   for (const char* const name :
        {"colour.png", "interlaced.png", "palette.png", "colour.jpg", "progressive.jpg", "cmyk.jpg"}) {
@@ -144,7 +144,7 @@ TEST_CASE("pictures that end too early are errors at every length") {
   }
 }
 
-TEST_CASE("pictures with changed bytes are read or refused, nothing else") {
+TEST_CASE("pictures with changed bytes are read or refused with an error that names the file") {
   const Place place;
   std::mt19937 random(7);
   for (const auto& entry : fs::directory_iterator(golden)) {
@@ -164,7 +164,7 @@ TEST_CASE("pictures with changed bytes are read or refused, nothing else") {
   }
 }
 
-TEST_CASE("Ctrl-C ends a progressive JPEG file of many scans, which is refused otherwise") {
+TEST_CASE("Ctrl-C ends the decoding of a progressive JPEG file, and too many scans are refused") {
   const Place place;
   const std::string whole = content_of(golden / "progressive.jpg");
   // the last scan again and again

@@ -11,7 +11,7 @@ using Catch::Contains;
 using mr::io::RegularFile;
 using mr::test::Files;
 
-TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
+TEST_CASE("RegularFile refuses pipes, devices, folders and dangling links at once") {
   const Files files;
   const std::string pipe = files.folder() + "/pipe", link = files.folder() + "/link", lost = files.folder() + "/lost";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -33,7 +33,7 @@ TEST_CASE("pipes, devices, folders and links to nothing are refused at once") {
   CHECK_THROWS_WITH(mr::io::need_regular(long_name), long_name + ": File name too long");
 }
 
-TEST_CASE("a file is read where and as far as it is asked for, also by way of a link") {
+TEST_CASE("RegularFile reads any range of a file, also through a link, and checks the limit") {
   const Files files;
   const std::string path = files.file("a", "0123456789"), link = files.folder() + "/link";
   std::filesystem::create_symlink(path, link);
@@ -47,7 +47,7 @@ TEST_CASE("a file is read where and as far as it is asked for, also by way of a 
   CHECK_THROWS_WITH(file.read(8, part.data(), 4), link + ": ends after 10 bytes, expected 12");
 }
 
-TEST_CASE("a file that is cut short while it is read is an error") {
+TEST_CASE("RegularFile throws if the file is cut short while it is read") {
   const Files files;
   const std::string path = files.file("a", std::string(3'000'000, 'x'));
   const RegularFile file(path);
@@ -59,7 +59,7 @@ TEST_CASE("a file that is cut short while it is read is an error") {
   CHECK(!file.unchanged());
 }
 
-TEST_CASE("the checksum of a file is that of its bytes") {
+TEST_CASE("RegularFile::checksum equals the checksum of the file's bytes") {
   const Files files;
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1} << 20, (size_t{2} << 20) + 7}) {
     std::string bytes(size, ' ');

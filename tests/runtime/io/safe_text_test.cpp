@@ -8,13 +8,13 @@ namespace {
 
 std::string on_one_line(std::string_view text) { return safe_text(text, Breaks::escaped); }
 
-TEST_CASE("text that a terminal only shows stays as it is") {
+TEST_CASE("safe_text keeps printable UTF-8 text") {
   for (const char* const text : {"", "plain ~!", "caf\xc3\xa9", "\xe2\x88\x91 \xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf"}) {
     CHECK(on_one_line(text) == text);
   }
 }
 
-TEST_CASE("what a terminal would obey is written out") {
+TEST_CASE("safe_text escapes control characters and text direction marks") {
   CHECK(on_one_line("\x1b[2J\x1b]0;title\x07") == "\\x1b[2J\\x1b]0;title\\x07");
   CHECK(on_one_line(std::string_view("a\0b", 3)) == "a\\x00b");
   CHECK(on_one_line("\b\r\n\t\x7f") == "\\x08\\r\\n\\t\\x7f");
@@ -26,7 +26,7 @@ TEST_CASE("what a terminal would obey is written out") {
   CHECK(on_one_line("\xe2\x81\xa6\xe2\x80\xa8") == "\\u{2066}\\u{2028}");
 }
 
-TEST_CASE("bytes that are no UTF-8 are written out one by one") {
+TEST_CASE("safe_text escapes bytes that are not valid UTF-8") {
   CHECK(on_one_line("\xff\xfe") == "\\xff\\xfe");
   CHECK(on_one_line("\xc3") == "\\xc3");  // cut short
   CHECK(on_one_line("\xe2\x88") == "\\xe2\\x88");

@@ -31,7 +31,7 @@ TensorFile file_of(const char* format, std::vector<float> values) {
 
 }  // namespace
 
-TEST_CASE("tensors in a file follow each other without overlap or gap") {
+TEST_CASE("read_safetensors refuses tensors that overlap or leave gaps") {
   const Files files;
   const std::string data(12, '\0');
   const auto refused = [&](const std::string& entries, const std::string& why) {
@@ -52,7 +52,7 @@ TEST_CASE("tensors in a file follow each other without overlap or gap") {
   refused("", "12 bytes of the data belong to no tensor");
 }
 
-TEST_CASE("numbers of a header are integers of 64 bits") {
+TEST_CASE("read_safetensors refuses header numbers that are not valid 64-bit integers") {
   const Files files;
   const auto refused = [&](const std::string& offsets, const std::string& shape, const std::string& why) {
     CAPTURE(offsets, shape);
@@ -77,7 +77,7 @@ TEST_CASE("numbers of a header are integers of 64 bits") {
   refused("[0,4]", "[4611686018427387904,4]", "tensor 'a': a tensor of shape");
 }
 
-TEST_CASE("what a header lacks or has of another kind is named, with what was expected") {
+TEST_CASE("read_safetensors names missing and wrongly typed header members and what it expected") {
   const Files files;
   const auto refused = [&](const std::string& header, const std::string& why) {
     CAPTURE(header);
@@ -121,7 +121,7 @@ TEST_CASE("what a header lacks or has of another kind is named, with what was ex
   }
 }
 
-TEST_CASE("names and metadata that are no UTF-8 are refused, and no file is written") {
+TEST_CASE("write_safetensors refuses names and metadata that are not UTF-8 and writes no file") {
   const Files files;
   const std::string path = files.folder() + "/a",
                     why = "'\xff' is not valid UTF-8, which names and metadata of a file must be";
@@ -136,7 +136,7 @@ TEST_CASE("names and metadata that are no UTF-8 are refused, and no file is writ
   refused("name", "key", "\xff");
 }
 
-TEST_CASE("a header that nests deeply is refused") {
+TEST_CASE("read_safetensors refuses a header that is nested too deeply") {
   const Files files;
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const std::string& header : {"{" + entry("a", "[0,4]", deep) + "}", "{" + entry("a", deep) + "}",
@@ -147,7 +147,7 @@ TEST_CASE("a header that nests deeply is refused") {
   CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header("[]", ""))), Contains("expected an object"));
 }
 
-TEST_CASE("a writer replaces what it wrote, in any version and cut short, and nothing else") {
+TEST_CASE("write_safetensors replaces only files of its own format, of any version and if truncated") {
   const Files files;
   const std::string path = files.folder() + "/a";
   write_safetensors(path, file_of("moonrank model 1", {1, 2}));
@@ -177,7 +177,7 @@ TEST_CASE("a writer replaces what it wrote, in any version and cut short, and no
   CHECK(read_text(path) == model);
 }
 
-TEST_CASE("a bit that changed anywhere in a file is found") {
+TEST_CASE("read_safetensors detects any changed bit and any truncation") {
   const Files files;
   const std::string path = files.file("a", "");
   std::filesystem::remove(path);
@@ -206,7 +206,7 @@ TEST_CASE("a bit that changed anywhere in a file is found") {
   }
 }
 
-TEST_CASE("files without a checksum are read, as of other programs and versions") {
+TEST_CASE("read_safetensors reads files without a checksum") {
   const Files files;
   const std::string header = R"({"__metadata__":{"format":"moonrank model 1"},)" + entry("x", "[0,4]") + "}";
   const TensorFile file = read_safetensors(files.file("a", with_header(header, std::string(4, '\0'))));

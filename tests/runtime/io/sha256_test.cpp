@@ -7,7 +7,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-TEST_CASE("SHA-256 of NIST's examples") {
+TEST_CASE("sha256 gives the digests of NIST's examples") {
   CHECK(mr::io::sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(mr::io::sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(mr::io::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
@@ -16,7 +16,7 @@ TEST_CASE("SHA-256 of NIST's examples") {
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("SHA-256 of a file is that of its bytes") {
+TEST_CASE("sha256_of_file gives the digest of the file's bytes") {
   const mr::test::TemporaryFolder folder;
   const auto path = folder.path() / "a";
   std::ofstream(path, std::ios::binary) << std::string(1'000'000, 'a');

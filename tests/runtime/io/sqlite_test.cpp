@@ -23,7 +23,7 @@ Cell text(const std::string& value) { return {value}; }
 Cell whole(int64_t value) { return {value}; }
 Cell real(double value) { return {value}; }
 
-TEST_CASE("a field comes back as it went in") {
+TEST_CASE("Database returns every field as it was stored") {
   const test::TemporaryFolder folder;
   Database database(in(folder, "a.db"), Database::write);
   database.run("CREATE TABLE t (x)", {});
@@ -49,7 +49,7 @@ TEST_CASE("a field comes back as it went in") {
   CHECK(database.run("SELECT count(*) FROM t", {}).columns[0][0].value == whole(11).value);
 }
 
-TEST_CASE("wrong statements are errors, and the database lives on") {
+TEST_CASE("Database::run throws for wrong statements and parameters, and the database stays usable") {
   const test::TemporaryFolder folder;
   Database database(in(folder, "a.db"), Database::write);
   database.run("CREATE TABLE t (x UNIQUE)", {});
@@ -66,7 +66,7 @@ TEST_CASE("wrong statements are errors, and the database lives on") {
   CHECK(database.changed() == 0);
 }
 
-TEST_CASE("files that are none, that are not there, with names that mean something elsewhere") {
+TEST_CASE("Database refuses missing files and files that are not databases, and takes any name literally") {
   const test::TemporaryFolder folder;
   CHECK_THROWS_WITH(Database(in(folder, "none.db"), Database::read), Contains("none.db is not there"));
   CHECK_THROWS_WITH(Database(in(folder, "no/folder.db"), Database::write), Contains("folder.db cannot be opened"));
@@ -85,7 +85,7 @@ TEST_CASE("files that are none, that are not there, with names that mean somethi
   CHECK_THROWS_WITH(reader.run("INSERT INTO t VALUES (1)", {}), Contains("cannot be written"));
 }
 
-TEST_CASE("pipes, devices and folders are refused at once, beside a database too") {
+TEST_CASE("Database refuses pipes, devices and folders, also in place of its log files") {
   const test::TemporaryFolder folder;
   for (const Database::Mode mode : {Database::read, Database::write}) {
     const std::string pipe = in(folder, "pipe");
@@ -102,7 +102,7 @@ TEST_CASE("pipes, devices and folders are refused at once, beside a database too
   }
 }
 
-TEST_CASE("a file of two names is read, and not written: each name would have a log of its own") {
+TEST_CASE("Database opens a file with two hard links only for reading") {
   const test::TemporaryFolder folder;
   const std::string path = in(folder, "a.db"), other = in(folder, "b.db");
   Database(path, Database::write).run("CREATE TABLE t (x)", {});
@@ -115,7 +115,7 @@ TEST_CASE("a file of two names is read, and not written: each name would have a 
   CHECK_NOTHROW(Database(path, Database::write));
 }
 
-TEST_CASE("a database knows that its file was moved away, or another one put in its place") {
+TEST_CASE("Database::moved detects that its file was moved or replaced") {
   const test::TemporaryFolder folder;
   const std::string path = in(folder, "a.db");
   Database database(path, Database::write);
@@ -130,7 +130,7 @@ TEST_CASE("a database knows that its file was moved away, or another one put in 
   CHECK_FALSE(Database().moved());
 }
 
-TEST_CASE("nothing in a database runs, and its insides cannot be changed") {
+TEST_CASE("Database runs no triggers, views or extensions of its file and protects its schema") {
   const test::TemporaryFolder folder;
   {
     Database database(in(folder, "a.db"), Database::write);
@@ -154,13 +154,13 @@ TEST_CASE("nothing in a database runs, and its insides cannot be changed") {
   CHECK_THROWS_WITH(database.run("SELECT zeroblob(300000000)", {}), Contains("too big"));
 }
 
-TEST_CASE("a database in memory has no file") {
+TEST_CASE("Database without a path is in memory") {
   Database database;
   database.run("CREATE TABLE t (x)", {});
   CHECK(database.run("SELECT x FROM t", {}).columns[0].empty());
 }
 
-TEST_CASE("a reader sees what was committed, while a writer writes") {
+TEST_CASE("a Database reader sees only committed rows while a writer writes") {
   const test::TemporaryFolder folder;
   Database writer(in(folder, "a.db"), Database::write);
   writer.run("CREATE TABLE t (x)", {});
@@ -172,7 +172,7 @@ TEST_CASE("a reader sees what was committed, while a writer writes") {
   CHECK(reader.run("SELECT x FROM t", {}).columns[0].size() == 1);
 }
 
-TEST_CASE("a limit on files is an error, no signal, and nothing is damaged") {
+TEST_CASE("Database throws at the file size limit and stays intact") {
   const test::TemporaryFolder folder;
   Database database(in(folder, "a.db"), Database::write);
   database.run("CREATE TABLE t (x)", {});

@@ -23,7 +23,7 @@ std::string noise(size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("text files are read whole, plain or gzipped") {
+TEST_CASE("read_text_file reads plain and gzipped files of every size") {
   const Files files;
   const size_t size = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000, 65535, 65536, 65537, 3000000);
   const std::string text = noise(size);
@@ -32,24 +32,24 @@ TEST_CASE("text files are read whole, plain or gzipped") {
   CHECK(read_text_file(files.file("b.gz", gzip(std::string(size, 'x')))) == std::string(size, 'x'));
 }
 
-TEST_CASE("gzip is known by its first bytes, not by the name") {
+TEST_CASE("read_text_file detects gzip by the first bytes, not by the name") {
   const Files files;
   CHECK(read_text_file(files.file("plain.gz", "no gzip")) == "no gzip");
   CHECK(read_text_file(files.file("packed.csv", gzip("a,b\n"))) == "a,b\n");
 }
 
-TEST_CASE("a gzip file of several members is all of them") {
+TEST_CASE("read_text_file reads all members of a gzip file") {
   const Files files;
   CHECK(read_text_file(files.file("a.gz", gzip("one\n") + gzip("") + gzip("two\n"))) == "one\ntwo\n");
 }
 
-TEST_CASE("a byte order mark is not text") {
+TEST_CASE("read_text_file drops a byte order mark") {
   const Files files;
   CHECK(read_text_file(files.file("a", "\xEF\xBB\xBFid\n")) == "id\n");
   CHECK(read_text_file(files.file("a.gz", gzip("\xEF\xBB\xBFid\n"))) == "id\n");
 }
 
-TEST_CASE("truncated gzip is an error wherever it is cut") {
+TEST_CASE("read_text_file refuses gzip data truncated at any byte") {
   const Files files;
   const std::string packed = gzip(noise(5000));
   // 2 bytes are enough to see that it is gzip; the last 8 are the checksum and the length
@@ -60,7 +60,7 @@ TEST_CASE("truncated gzip is an error wherever it is cut") {
   CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed + packed.substr(0, 20))), Contains("truncated"));
 }
 
-TEST_CASE("damaged gzip is an error") {
+TEST_CASE("read_text_file refuses damaged gzip data") {
   const Files files;
   std::string packed = gzip(noise(5000));
   packed[packed.size() - 6] ^= 1;
@@ -69,7 +69,7 @@ TEST_CASE("damaged gzip is an error") {
   CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip("x") + "tail")), Contains("b.gz: damaged gzip data"));
 }
 
-TEST_CASE("reading stops at the limit") {
+TEST_CASE("read_text_file stops at its size limit") {
   const Files files;
   const std::string text(2'000'000, 'x');
   CHECK(read_text_file(files.file("a.gz", gzip(text)), 2'000'000).size() == text.size());
@@ -79,7 +79,7 @@ TEST_CASE("reading stops at the limit") {
                     Contains("has 2000000 bytes, the limit is 1999999"));
 }
 
-TEST_CASE("what unpacks to a hundred times itself is refused before it fills memory") {
+TEST_CASE("read_text_file refuses a file that unpacks to 100 times its size before it fills memory") {
   const Files files;
   const std::string packed = gzip(std::string(80'000'000, 'x'));
   REQUIRE(packed.size() < 100'000);
@@ -90,7 +90,7 @@ TEST_CASE("what unpacks to a hundred times itself is refused before it fills mem
   CHECK(read_text_file(files.file("text.gz", gzip(text))).size() == text.size());
 }
 
-TEST_CASE("what is no file is an error that says what it is") {
+TEST_CASE("read_text_file refuses folders, pipes and missing files and says which it found") {
   const Files files;
   CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("is a folder, expected a file"));
   CHECK_THROWS_WITH(read_text_file(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
@@ -99,7 +99,7 @@ TEST_CASE("what is no file is an error that says what it is") {
   CHECK_THROWS_WITH(read_text_file(pipe), Contains("is not a regular file"));
 }
 
-TEST_CASE("numbers are the whole word, finite, and rounded once") {
+TEST_CASE("parse_number reads a whole word as a finite number and rounds once") {
   const auto parse = [](const char* word) { return mr::parse_number(word, "f", 3, 7, "the rating"); };
   CHECK(parse("4.5") == 4.5F);
   CHECK(parse("+4") == 4.0F);
@@ -115,12 +115,12 @@ TEST_CASE("numbers are the whole word, finite, and rounded once") {
   CHECK_THROWS_AS(parse("five"), mr::ParseError);
 }
 
-TEST_CASE("long words are cut in messages") {
+TEST_CASE("quoted shortens long words") {
   CHECK(mr::quoted("short") == "'short'");
   CHECK(mr::quoted(std::string(100, 'x')) == "'" + std::string(40, 'x') + "...'");
 }
 
-TEST_CASE("a zero byte does not cut a message") {
+TEST_CASE("quoted and ParseError escape zero bytes") {
   const std::string word("a\0b\0", 4);
   CHECK(mr::quoted(word) == "'a\\x00b\\x00'");
   CHECK_THROWS_WITH(mr::parse_number(word, "f", 2, 3, "the grade"),

@@ -6,7 +6,7 @@
 
 using mr::test::ScopedVariable;
 
-TEST_CASE("user folders follow the XDG variables") {
+TEST_CASE("user folders follow the XDG variables and otherwise HOME") {
   const ScopedVariable home("HOME", "/home/somebody");
   {
     const ScopedVariable data("XDG_DATA_HOME", "/data");
@@ -26,7 +26,7 @@ TEST_CASE("user folders follow the XDG variables") {
   }
 }
 
-TEST_CASE("no variable at all is an error that names both") {
+TEST_CASE("user_data_folder names both variables if neither XDG_DATA_HOME nor HOME is set") {
   const ScopedVariable home("HOME", std::nullopt);
   const ScopedVariable data("XDG_DATA_HOME", std::nullopt);
   CHECK_THROWS_WITH(mr::io::user_data_folder(), "no folder for user files: neither XDG_DATA_HOME nor HOME is set");

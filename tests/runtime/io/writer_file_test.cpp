@@ -45,7 +45,7 @@ pid_t ended_process() {
   return child;
 }
 
-TEST_CASE("a second writer is refused by the name of the first, and the file goes with it") {
+TEST_CASE("WriterFile refuses a second writer, names the first, and is removed with it") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string();
   {
@@ -58,7 +58,7 @@ TEST_CASE("a second writer is refused by the name of the first, and the file goe
   CHECK_NOTHROW(WriterFile(path));
 }
 
-TEST_CASE("a writer on another machine counts as alive for two minutes after its last sign of life") {
+TEST_CASE("WriterFile of another machine counts as alive for two minutes after its last heartbeat") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string(), file = path + ".writer";
   write(file, on_another_machine(), std::chrono::seconds(100));
@@ -70,7 +70,7 @@ TEST_CASE("a writer on another machine counts as alive for two minutes after its
   CHECK(content(file).find("far") == std::string::npos);
 }
 
-TEST_CASE("a writer of this machine counts as alive while its process lives, and not a process of the same number") {
+TEST_CASE("WriterFile of this machine counts as alive only while the same process lives") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string(), file = path + ".writer";
   std::string own;
@@ -93,7 +93,7 @@ TEST_CASE("a writer of this machine counts as alive while its process lives, and
   CHECK_NOTHROW(WriterFile(path));
 }
 
-TEST_CASE("of many that find the same stale file one takes it over") {
+TEST_CASE("WriterFile that is stale is taken over by exactly one of many threads") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string();
   for (int round = 0; round < 25; ++round) {
@@ -124,7 +124,7 @@ TEST_CASE("of many that find the same stale file one takes it over") {
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("a claim of a process that was killed does not keep others out for ever") {
+TEST_CASE("WriterFile can be created in spite of the claim of a killed process") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string();
   write(path + ".writer.claim", "");
@@ -132,7 +132,7 @@ TEST_CASE("a claim of a process that was killed does not keep others out for eve
   CHECK(fs::is_empty(folder.path()));
 }
 
-TEST_CASE("a writer knows that another one took over, and leaves its file") {
+TEST_CASE("WriterFile::lost detects that another writer took over and leaves the other's file") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string();
   {
@@ -143,7 +143,7 @@ TEST_CASE("a writer knows that another one took over, and leaves its file") {
   CHECK(content(path + ".writer") == on_another_machine());
 }
 
-TEST_CASE("a writer's file may hold anything") {
+TEST_CASE("WriterFile treats a malformed file as another process until it is stale") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string(), file = path + ".writer";
   for (const std::string& text :
@@ -164,7 +164,7 @@ TEST_CASE("a writer's file may hold anything") {
   CHECK(fs::is_symlink(file));
 }
 
-TEST_CASE("file systems that several machines share") {
+TEST_CASE("is_shared_file_system recognizes network file systems") {
   for (const uint64_t type : {0x6969U, 0xFF534D42U, 0x0BD00BD0U, 0x47504653U, 0x65735546U}) {
     CHECK(is_shared_file_system(type));
     CHECK(is_shared_file_system(0xFFFFFFFF00000000U | type));  // f_type is signed on some systems
@@ -177,7 +177,7 @@ std::string mode_of(Database& database) {
   return std::get<std::string>(database.run("PRAGMA journal_mode", {}).columns.at(0).at(0).value);
 }
 
-TEST_CASE("where SQLite refuses the log, a database is written exclusively, with the log") {
+TEST_CASE("Database is written exclusively with a log if SQLite cannot share the log") {
   const std::string system = GENERATE("unix-none", "unix-dotfile");
   const test::ScopedVariable variable("MOONRANK_SQLITE_VFS", system);
   const test::TemporaryFolder folder;
@@ -201,7 +201,7 @@ TEST_CASE("where SQLite refuses the log, a database is written exclusively, with
   CHECK_THROWS_WITH(reader.run("SELECT x FROM t", {}), Contains("being written"));
 }
 
-TEST_CASE("on a local disk several write at once, and the last one leaves one file") {
+TEST_CASE("Database on a local disk has several writers at once and leaves one file when all have closed") {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.db").string();
   {

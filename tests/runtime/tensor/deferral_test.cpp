@@ -47,7 +47,7 @@ std::pair<Tensor, std::shared_ptr<OwesOne>> behind() {
   return {x, owes};
 }
 
-TEST_CASE("no reader of a tensor sees numbers that are behind", "[tensor]") {
+TEST_CASE("every way to read a tensor applies its deferred updates first", "[tensor]") {
   const std::vector<float> now{1, 2, 3, 4, 5, 6};
   const auto values = [](const void* from) {
     const auto* const numbers = static_cast<const float*>(from);
@@ -88,7 +88,7 @@ TEST_CASE("no reader of a tensor sees numbers that are behind", "[tensor]") {
   CHECK(behind().first.text().find("6") != std::string::npos);
 }
 
-TEST_CASE("who reads some rows has those settled alone", "[tensor]") {
+TEST_CASE("span_of_rows settles the deferred updates of only the rows that are read", "[tensor]") {
   const auto [x, owes] = behind();
   const Tensor rows = Tensor::from<int64_t>({3, 1, 3});
   CHECK(x.span_of_rows<const float>(rows)[0] == 0);
@@ -96,7 +96,7 @@ TEST_CASE("who reads some rows has those settled alone", "[tensor]") {
   CHECK(owes->width == 8);
 }
 
-TEST_CASE("who writes, or puts off next, has the one before let go", "[tensor]") {
+TEST_CASE("writing a tensor, or deferring again, settles and releases the previous deferral", "[tensor]") {
   const auto [x, owes] = behind();
   x.assign(Tensor::full(x.shape(), 7, Dtype::float32));
   CHECK(owes->gone == 1);

@@ -15,7 +15,7 @@ struct Triple {
   bool flag;
 };
 
-TEST_CASE("arrays keep structs on every device", "[tensor]") {
+TEST_CASE("DeviceArray stores structs on every device and copies share bytes", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const int64_t held = Storage::held(device);
   {
@@ -34,7 +34,7 @@ TEST_CASE("arrays keep structs on every device", "[tensor]") {
   CHECK(Storage::held(device) == held);
 }
 
-TEST_CASE("arrays may be empty, or none at all", "[tensor]") {
+TEST_CASE("DeviceArray may be empty or undefined", "[tensor]") {
   const DeviceArray<int32_t> none, empty(0, Device::cpu), of_nothing(std::vector<int32_t>(), Device::cpu);
   CHECK_FALSE(none.defined());
   CHECK(empty.defined());

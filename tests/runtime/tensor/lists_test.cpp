@@ -11,7 +11,7 @@ namespace {
 
 const Lists lists({3, 0, 2, 1}, {1, 0, 2, 0, 0.5F, 3});
 
-TEST_CASE("lists lie end to end", "[tensor]") {
+TEST_CASE("Lists stores lists of any size end to end", "[tensor]") {
   CHECK(lists.count() == 4);
   CHECK(lists.rows() == 6);
   CHECK(lists.offsets() == std::vector<int64_t>{0, 3, 3, 5, 6});
@@ -22,7 +22,7 @@ TEST_CASE("lists lie end to end", "[tensor]") {
   CHECK(Lists({}, {}).view(Device::cpu).count == 0);
 }
 
-TEST_CASE("a key names one thing of each type", "[tensor]") {
+TEST_CASE("Lists caches one value of each type per key", "[tensor]") {
   const Lists own({2, 1}, {1, 0, 3});
   CHECK(own.cached<int64_t>(std::string("key"), [] { return int64_t{7}; }) == 7);
   CHECK(own.cached<double>(std::string("key"), [] { return 2.5; }) == 2.5);
@@ -34,7 +34,7 @@ TEST_CASE("a key names one thing of each type", "[tensor]") {
   CHECK(own.select({1}).per_list<double>(std::string("key"), size) == std::vector<double>{3});
 }
 
-TEST_CASE("relevant rows are chosen by a threshold, on every device", "[tensor]") {
+TEST_CASE("Lists selects relevant rows by a threshold on every device", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   CHECK(lists.relevant() == std::vector<int64_t>{2, 0, 0, 1});
   CHECK(lists.relevant(2) == std::vector<int64_t>{1, 0, 0, 1});
@@ -52,7 +52,7 @@ TEST_CASE("relevant rows are chosen by a threshold, on every device", "[tensor]"
   CHECK(lists.relevance(device).to_vector<float>() == lists.relevance());
 }
 
-TEST_CASE("what is derived is kept for copies, and made again for other lists", "[tensor]") {
+TEST_CASE("Lists shares cached values with copies but not with selections, and caches no failures", "[tensor]") {
   int made = 0;
   const auto make = [&] { return ++made; };
   const Lists copy = lists;
@@ -63,7 +63,7 @@ TEST_CASE("what is derived is kept for copies, and made again for other lists", 
   CHECK(lists.cached<int>(std::string("fails"), [] { return 5; }) == 5);  // a failure is not kept
 }
 
-TEST_CASE("what is known of single lists is shared by selections, and made once for each", "[tensor]") {
+TEST_CASE("Lists computes per-list values once per list and shares them with selections", "[tensor]") {
   const Lists all({2, 1, 0, 3}, {1, 0, 2, 5, 4, 3});
   int made = 0;
   const auto sum = [&](const Lists& of) {
@@ -83,7 +83,7 @@ TEST_CASE("what is known of single lists is shared by selections, and made once 
   CHECK(sum(all.select({0}).with_relevance({7, 1})) == std::vector<double>{8});
 }
 
-TEST_CASE("rows are taken list by list, on every device", "[tensor]") {
+TEST_CASE("Lists::take_rows takes rows of the chosen lists on every device", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const Lists all({2, 1, 0, 3}, {1, 0, 2, 5, 4, 3});
   const Tensor x =
@@ -96,7 +96,7 @@ TEST_CASE("rows are taken list by list, on every device", "[tensor]") {
   CHECK(all.take_rows(numbers, {}).entries() == 0);
 }
 
-TEST_CASE("lists are selected with their rows and names", "[tensor]") {
+TEST_CASE("Lists::select keeps relevance, ids and documents of the chosen lists", "[tensor]") {
   const Lists named({2, 1}, {1, 0, 2}, {"a", "b"}, {"p", "q", "r"});
   const Lists chosen = named.select({1, 0, 1});
   CHECK(chosen.sizes() == std::vector<int64_t>{1, 2, 1});

@@ -5,7 +5,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("a shape knows its entries, strides and parts", "[tensor]") {
+TEST_CASE("Shape computes entries, strides and text", "[tensor]") {
   const Shape shape{2, 3, 4};
   CHECK(shape.entries() == 24);
   CHECK(shape.stride(0) == 12);
@@ -20,7 +20,7 @@ TEST_CASE("a shape knows its entries, strides and parts", "[tensor]") {
   CHECK_FALSE(Shape{2} == Shape{2, 1});
 }
 
-TEST_CASE("a shape that no machine holds is refused, also where one size is 0", "[tensor]") {
+TEST_CASE("Shape refuses too large, negative and too many sizes, also if one size is 0", "[tensor]") {
   const int64_t big = int64_t{1} << 40;
   CHECK_THROWS_WITH((Shape{big, big}.entries()), "a tensor of shape {1099511627776, 1099511627776} is too large");
   CHECK_THROWS((Shape{0, big, big}.entries()));

@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("views and slices share bytes, clones and conversions do not", "[tensor]") {
+TEST_CASE("Tensor views and slices share bytes, clones and conversions do not", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const Tensor x = Tensor::from(std::vector<double>{1, 2, 3, 4, 5, 6}, device).viewed({3, 2});
   const Tensor view = x.viewed({2, 3}), part = x.slice(1, 2), copy = x.clone(), same = x.to(Dtype::float64);
@@ -30,7 +30,7 @@ TEST_CASE("views and slices share bytes, clones and conversions do not", "[tenso
   CHECK(copy.to_vector<double>() == std::vector<double>{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("types convert by value", "[tensor]") {
+TEST_CASE("Tensor::to converts between types by value", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const Tensor x = Tensor::from(std::vector<double>{-2.7, 0, 16777217}, device);
   CHECK(x.to(Dtype::int64).to_vector<int64_t>() == std::vector<int64_t>{-2, 0, 16777217});
@@ -38,7 +38,7 @@ TEST_CASE("types convert by value", "[tensor]") {
   CHECK(x.to(Dtype::int64).to(Dtype::float64).to_vector<double>() == std::vector<double>{-2, 0, 16777217});
 }
 
-TEST_CASE("entries are read as the type that they have, and as no other", "[tensor]") {
+TEST_CASE("Tensor entries can be read only as the tensor's own type", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const auto reads = [&](const Tensor& x, auto like) {
     using T = decltype(like);
@@ -61,7 +61,7 @@ TEST_CASE("entries are read as the type that they have, and as no other", "[tens
   }
 }
 
-TEST_CASE("sizes at the edges of vectors and warps", "[tensor]") {
+TEST_CASE("Tensor::full and Tensor::zeros fill sizes around vector and warp widths", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const auto n = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 127, 128, 129, 1000);
   for (const Dtype type : {Dtype::float32, Dtype::float64, Dtype::int64}) {
@@ -70,7 +70,7 @@ TEST_CASE("sizes at the edges of vectors and warps", "[tensor]") {
   }
 }
 
-TEST_CASE("bytes are counted while anyone holds them", "[tensor]") {
+TEST_CASE("Storage::held counts the bytes of live tensors on every device", "[tensor]") {
   const Device device = GENERATE(from_range(test::devices()));
   const int64_t before = Storage::held(device);
   {
@@ -86,7 +86,7 @@ TEST_CASE("bytes are counted while anyone holds them", "[tensor]") {
   CHECK(Storage::held(device) == before);
 }
 
-TEST_CASE("freed memory serves again, never two tensors at once, and stays little", "[tensor]") {
+TEST_CASE("Storage reuses freed memory, never for two tensors at once, and keeps at most 64 MiB", "[tensor]") {
   // sizes about where the rounding of blocks changes
   for (const int64_t n : {1, 63, 64, 65, 255, 256, 257, 320, 321, 511, 512, 513, 4095, 4097, 1 << 20, (1 << 20) + 1}) {
     for (int round = 0; round < 3; ++round) {
@@ -108,19 +108,19 @@ TEST_CASE("freed memory serves again, never two tensors at once, and stays littl
   CHECK(Storage::kept(Device::cpu) == std::max<int64_t>(0, kept - (1 << 20)));
 }
 
-TEST_CASE("memory is aligned for every vector unit", "[tensor]") {
+TEST_CASE("Tensor memory is aligned to 64 bytes", "[tensor]") {
   for (const int64_t n : {1, 3, 17, 1000}) {
     CHECK(reinterpret_cast<uintptr_t>(Tensor::empty({n}, Dtype::float32).raw()) % 64 == 0);
   }
 }
 
-TEST_CASE("integers are shown digit by digit, also where float64 does not hold them", "[tensor]") {
+TEST_CASE("Tensor::text prints int64 entries exactly", "[tensor]") {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
   const Tensor x = Tensor::from(std::vector<int64_t>{most, -most - 1, (int64_t{1} << 53) + 1});
   CHECK(x.text() == "{9223372036854775807, -9223372036854775808, 9007199254740993}  mr.Tensor {3} int64");
 }
 
-TEST_CASE("one number is read from one number only", "[tensor]") {
+TEST_CASE("Tensor::item reads a tensor of one entry and refuses others", "[tensor]") {
   CHECK(Tensor::full({1, 1}, 2.5, Dtype::float32).item() == 2.5);
   CHECK(Tensor::full({}, 7, Dtype::int64).item() == 7);
   CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(), "expected a tensor with one entry, got shape {2}");
