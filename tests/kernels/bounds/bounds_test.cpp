@@ -80,7 +80,7 @@ long double wrong_pairs(const std::vector<double>& rows) {
 
 }  // namespace
 
-TEST_CASE("closed forms agree with all arrangements of lists of up to 9 rows") {
+TEST_CASE("closed forms of bound statistics agree with all arrangements of lists of up to 9 rows") {
   for (int64_t n = 1; n <= 9; ++n) {
     for (int64_t p = 1; p <= n; ++p) {
       INFO("n " << n << " p " << p);
@@ -96,7 +96,7 @@ TEST_CASE("closed forms agree with all arrangements of lists of up to 9 rows") {
   }
 }
 
-TEST_CASE("linear metrics agree with all arrangements, with grades and cutoffs") {
+TEST_CASE("linear_stats agrees with all arrangements with grades and cutoffs") {
   const std::vector<std::vector<double>> lists{{1},       {1, 0},          {1, 1, 0, 0, 0},     {3, 1, 0},
                                                {7, 3, 1}, {7, 7, 3, 1, 0}, {15, 3, 3, 1, 0, 0}, {0.5, 0.25, 0.25, 0}};
   for (const auto& gains : lists) {
@@ -110,7 +110,7 @@ TEST_CASE("linear metrics agree with all arrangements, with grades and cutoffs")
   }
 }
 
-TEST_CASE("long lists keep their digits: identities of the nRBP loss and average precision") {
+TEST_CASE("ap_stats and nrbp_loss_stats keep their precision for lists of up to 1,000 rows") {
   for (const int64_t n : {int64_t{31}, int64_t{128}, int64_t{1000}}) {
     // one relevant row: AP and RR are 1 / rank
     const BoundStats ap = ap_stats(n, 1), rr = rr_stats(n, 1);

@@ -107,7 +107,7 @@ void equally_often(const std::map<double, int64_t>& counts, size_t kinds, int64_
 
 }  // namespace
 
-TEST_CASE("every instruction set samples the bits of a plain loop") {
+TEST_CASE("SampleLoops draw the same bits as a plain loop with every instruction set") {
   for (const int64_t n : {1, 2, 3, 31, 32, 33, 127, 128, 129, 1000}) {
     std::vector<double> d(static_cast<size_t>(n));
     for (int64_t r = 0; r < n; ++r) d[r] = 1 / (static_cast<double>(r) + 1.37);
@@ -140,7 +140,7 @@ TEST_CASE("every instruction set samples the bits of a plain loop") {
   }
 }
 
-TEST_CASE("several metrics of the same rankings get the bits that each draws alone") {
+TEST_CASE("SampleSeveralLoops give each metric the same bits as drawing it alone") {
   const Increment kinds[] = {Increment::linear, Increment::average_precision, Increment::first};
   for (const int64_t n : {1, 3, 63, 64, 65, 130, 1000}) {
     std::vector<std::vector<double>> d(cpu::most_several, std::vector<double>(static_cast<size_t>(n)));
@@ -166,7 +166,7 @@ TEST_CASE("several metrics of the same rankings get the bits that each draws alo
   }
 }
 
-TEST_CASE("every set of ranks is equally likely") {
+TEST_CASE("sample_rankings draws every set of ranks with the same probability") {
   const std::vector<double> powers{1, 2, 4, 8, 16, 32};
   const int64_t samples = 160000;
   equally_often(counted({5, 2, Increment::linear, powers.data(), random_key(1, "sets")}, samples), 10, samples);
@@ -174,7 +174,7 @@ TEST_CASE("every set of ranks is equally likely") {
   equally_often(counted({6, 1, Increment::first, powers.data(), random_key(3, "sets")}, samples), 6, samples);
 }
 
-TEST_CASE("every arrangement of gains is equally likely") {
+TEST_CASE("sample_rankings draws every arrangement of gains with the same probability") {
   const std::vector<double> powers{1, 10, 100, 1000};
   const int64_t samples = 160000;
   const RankingSampler empty{4, 0, Increment::graded, powers.data(), random_key(1, "gains")};
@@ -183,7 +183,7 @@ TEST_CASE("every arrangement of gains is equally likely") {
   equally_often(counted(graded(empty, {{1, 1}, {2, 1}, {3, 1}}), samples), 24, samples);  // 3, 2, 1, 0
 }
 
-TEST_CASE("with weights every arrangement of gains comes as often as if rows were drawn one after another") {
+TEST_CASE("sample_rankings with weights draws arrangements with the probabilities of drawing row by row") {
   const std::vector<double> powers{1, 10, 100, 1000};
   const int64_t samples = 160000;
   const RankingSampler empty{4, 0, Increment::graded, powers.data(), random_key(1, "gains")};

@@ -104,7 +104,8 @@ void check_close(const std::vector<double>& found, const std::vector<double>& pl
   CHECK(far <= tolerance * largest + std::numeric_limits<Real>::min());
 }
 
-TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("pairwise losses with every metric's weights agree with the plain form on the CPU", "[kernels]",
+                   float, double) {
   const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 15, 16, 17, 31, 32, 33, 129, 400);
   const std::string shape = GENERATE("normal", "ties", "equal", "wide", "infinite");
   const test::SwapTables tables(n + 1, 3);
@@ -119,7 +120,8 @@ TEMPLATE_TEST_CASE("pairwise losses through the vector loop", "[kernels]", float
   });
 }
 
-TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("pairwise losses with every pair form and pair weight agree with the plain form on the CPU",
+                   "[kernels]", float, double) {
   const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 15, 16, 17, 31, 32, 33, 129, 400);
   const std::string shape = GENERATE("normal", "ties", "equal", "wide", "infinite");
   CAPTURE(n, shape);
@@ -157,7 +159,7 @@ TEMPLATE_TEST_CASE("other forms and weights of pairs through the vector loop", "
   same(GainPairs{view(tables.discounts), view(tables.norms)}, LogisticPair{}, false);
 }
 
-TEST_CASE("the vector loop of pairwise losses", "[kernels]") {
+TEST_CASE("pair_form_loops' RankNet agrees with exact values and slopes of single differences", "[kernels]") {
   constexpr int64_t n = 32;
   const double infinity = std::numeric_limits<double>::infinity();
   const double differences[] = {0,    1e-300, -1e-300, 1e-9,     -1e-9,     0.3,  -0.3, 1,    -1,   5,    -5,
@@ -185,7 +187,7 @@ TEST_CASE("the vector loop of pairwise losses", "[kernels]") {
   }
 }
 
-TEST_CASE("the vector loop of pairwise losses keeps the digits of small losses", "[kernels]") {
+TEST_CASE("pair_form_loops' RankNet keeps the digits of small losses", "[kernels]") {
   for (const double t : {-0.5, -3.0, -30.0, -300.0}) {
     std::vector<double> s(16, t), w(16, 0.0), slopes(16, 0.0);
     w[3] = 1;

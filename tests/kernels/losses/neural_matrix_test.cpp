@@ -42,7 +42,7 @@ std::vector<double> results(const std::vector<double>& scores, bool slopes, Run 
 
 }  // namespace
 
-TEST_CASE("a relaxed matrix that is kept gives the bits of one that is not, and the plain form's numbers") {
+TEST_CASE("NeuralNDCG with a stored matrix has the bits of a recomputed one and agrees with the plain form") {
   const int64_t n = GENERATE(2, 3, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1024, 1025);
   const double spread = GENERATE(1.0, 40.0);
   const bool slopes = GENERATE(true, false);

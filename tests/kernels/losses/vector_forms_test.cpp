@@ -85,7 +85,8 @@ void require_plain_bits(const std::string& shape, int64_t n, bool slopes, Kernel
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("CLiMF, TFMAP and SoftRank by vectors are the bits of their plain forms", "", float, double) {
+TEMPLATE_TEST_CASE("CLiMF, TFMAP and SoftRank kernels on the CPU have the same bits as their plain forms", "", float,
+                   double) {
   using Real = TestType;
   const int64_t n = GENERATE(1, 2, 3, 7, 8, 9, 16, 17, 40, 65, 130);
   const std::string shape = GENERATE("normal", "ties", "spread", "far", "infinite");
@@ -101,7 +102,7 @@ TEMPLATE_TEST_CASE("CLiMF, TFMAP and SoftRank by vectors are the bits of their p
     require_plain_bits<Real>(shape, n, slopes, table.soft_rank, [&](auto& list) { return list.soft_rank(sd); });
 }
 
-TEST_CASE("loops over relevant rows are the same bits under every instruction set") {
+TEST_CASE("RowLoops have the same bits with every instruction set") {
   const std::string shape = GENERATE("normal", "ties", "spread", "infinite");
   constexpr int64_t n = 77;
   std::vector<double> f, sigmas, curves;
@@ -126,7 +127,7 @@ TEST_CASE("loops over relevant rows are the same bits under every instruction se
   }
 }
 
-TEST_CASE("SoftRank's loops are the plain form's bits under every instruction set") {
+TEST_CASE("SoftRankLoops have the same bits as the plain form with every instruction set") {
   const int64_t n = GENERATE(1, 5, 8, 33, 100);
   CAPTURE(n);
   constexpr int64_t padding = cpu::SoftRankLoops::padding, block = cpu::SoftRankLoops::block;

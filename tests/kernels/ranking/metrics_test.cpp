@@ -196,7 +196,7 @@ void for_every_metric(Case<Real>& c, F f) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("metrics under ties are means over the orders of tied rows", "", float, double) {
+TEMPLATE_TEST_CASE("metric kernels under ties return the mean over all orders of tied rows", "", float, double) {
   const double tolerance = sizeof(TestType) == 4 ? 3e-7 : 1e-13;
   const int64_t n = GENERATE(1, 2, 3, 5, 7), levels = GENERATE(1, 2, 4), draw = GENERATE(range(0, 6));
   std::vector<TestType> scores;
@@ -220,7 +220,7 @@ TEMPLATE_TEST_CASE("metrics under ties are means over the orders of tied rows", 
   });
 }
 
-TEST_CASE("metrics are the same on many lanes as on one") {
+TEST_CASE("metric kernels return the same values on many lanes as on one") {
   const int64_t levels = GENERATE(1, 5, 1000000);
   std::vector<double> scores;
   std::vector<float> relevance;
@@ -251,7 +251,7 @@ TEST_CASE("metrics are the same on many lanes as on one") {
   });
 }
 
-TEST_CASE("ERR of long runs") {
+TEST_CASE("ExpectedReciprocalRank agrees with closed forms on 20,000 tied rows") {
   const int64_t n = 20000;
   std::vector<float> relevance(n, 0.0F);
   relevance[777] = 1;

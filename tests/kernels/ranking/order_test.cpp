@@ -62,7 +62,7 @@ struct Case {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("placements by sorting are those by counting", "", float, double) {
+TEMPLATE_TEST_CASE("Place by sorting gives the same placements as by counting", "", float, double) {
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000);
   const int64_t levels = GENERATE(1, 7, 1000000);
   const Ties ties = GENERATE(Ties::mean, Ties::stable, Ties::worst, Ties::trec);
@@ -83,7 +83,8 @@ TEMPLATE_TEST_CASE("placements by sorting are those by counting", "", float, dou
   }
 }
 
-TEMPLATE_TEST_CASE("placements on the GPU, by sorting and by counting, are those of the CPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Place on the GPU, by sorting and by counting, gives the same placements as on the CPU", "[gpu]",
+                   float, double) {
   if (!test::has(Device::cuda)) return;
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000);
   const int64_t levels = GENERATE(1, 7, 1000000), longest = GENERATE(0, 1000000);
@@ -111,7 +112,7 @@ TEMPLATE_TEST_CASE("placements on the GPU, by sorting and by counting, are those
   CHECK(found == expected);
 }
 
-TEMPLATE_TEST_CASE("placements are what the tie rules say", "", float, double) {
+TEMPLATE_TEST_CASE("Place follows the rules of the tie options mean, stable, worst and trec", "", float, double) {
   // scores 2 1 1 1 0 with relevance 0 1 0 2 1 and keys 0 1 3 2 4
   Case<TestType> c(0, 1);
   c.scores = {2, 1, 1, 1, 0};
@@ -133,7 +134,7 @@ TEMPLATE_TEST_CASE("placements are what the tie rules say", "", float, double) {
         std::vector<Placement>{{0, 1, 0, 0, 0}, {3, 1, 1, 1, 0}, {1, 1, 0, 0, 0}, {2, 1, 0, 1, 0}, {4, 1, 2, 1, 0}});
 }
 
-TEMPLATE_TEST_CASE("ranks add up to n (n + 1) / 2, and the order is the stable sort", "", float, double) {
+TEMPLATE_TEST_CASE("rank_of sums to n (n + 1) / 2 per list, and order_of is the stable sort", "", float, double) {
   const int64_t n = GENERATE(0, 1, 33, 128, 1000), levels = GENERATE(1, 7, 1000000);
   const Ties ties = GENERATE(Ties::mean, Ties::stable);
   CAPTURE(n, levels, static_cast<int>(ties));

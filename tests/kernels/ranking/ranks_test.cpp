@@ -28,7 +28,7 @@ std::vector<int32_t> by_sorting(const std::vector<float>& scores) {
 
 }  // namespace
 
-TEST_CASE("counted ranks are those of a stable sort", "[kernels]") {
+TEST_CASE("RankLoops count the ranks of a stable sort with every instruction set", "[kernels]") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const auto& [name, loops] : all_loops()) {
     for (int64_t n = 0; n <= 260; n = n < 132 ? n + 1 : n + 61) {

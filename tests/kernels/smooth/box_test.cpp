@@ -55,7 +55,7 @@ void check_list(List<Real>& list) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("boxes give the sums over all pairs", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes agree with sums over all pairs", "", float, double) {
   const std::string shape = score_shapes[GENERATE(range(0, 6))];
   const int64_t n = GENERATE(1, 2, 3, 17, 64, 129, 1000, 5000);
   CAPTURE(shape, n);
@@ -63,7 +63,8 @@ TEMPLATE_TEST_CASE("boxes give the sums over all pairs", "", float, double) {
   check_list(list);
 }
 
-TEMPLATE_TEST_CASE("boxes stand gains, ties, shifts, and scores far from the others", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks by boxes handle gains, ties, shifts, outliers and infinite scores", "", float,
+                   double) {
   using Scores = std::vector<TestType>;
   const TestType infinity = std::numeric_limits<TestType>::infinity(), huge = std::numeric_limits<TestType>::max();
   const std::string name = GENERATE("duplicates", "outlier", "low outlier", "both", "infinite", "all infinite", "huge",
@@ -104,7 +105,7 @@ TEMPLATE_TEST_CASE("boxes stand gains, ties, shifts, and scores far from the oth
   }
 }
 
-TEMPLATE_TEST_CASE("crowds may be any distance apart", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks by boxes are accurate for groups of equal scores at any distance", "", float, double) {
   // most of a rank comes from many rows with equal scores: errors of truncation show
   for (int distance = 0; distance < 70; ++distance) {
     std::vector<TestType> s(1000, TestType(distance)), found;
@@ -122,7 +123,7 @@ TEMPLATE_TEST_CASE("crowds may be any distance apart", "", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("scores that boxes cannot place are left to the pairs", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks fall back to pairs if boxes cannot place the scores", "", float, double) {
   std::vector<TestType> s = List<TestType>::make("normal", 2000), found;
   s[5] = TestType(1e15);
   s[6] = TestType(1e15) * TestType(1.001);
@@ -135,7 +136,8 @@ TEMPLATE_TEST_CASE("scores that boxes cannot place are left to the pairs", "", f
   check_ranks(Oracle<TestType>{list}, list.relevant(), list.all(), found);
 }
 
-TEMPLATE_TEST_CASE("sums by boxes are the same bits for any number of threads", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes have the same bits for every number of threads", "", float,
+                   double) {
   const std::string shape = score_shapes[GENERATE(range(0, 6))];
   CAPTURE(shape);
   List<TestType> list(shape, 70001);
@@ -160,7 +162,7 @@ TEMPLATE_TEST_CASE("sums by boxes are the same bits for any number of threads", 
   }
 }
 
-TEST_CASE("boxes are taken where they are cheaper") {
+TEST_CASE("prefer_boxes chooses boxes for long lists with many relevant rows") {
   std::vector<float> found;
   for (const auto& [n, boxes] : {std::pair<int64_t, bool>{32, false}, {4000, true}}) {
     List<float> list("normal", n);

@@ -113,7 +113,8 @@ const std::vector<std::string> shapes{"normal", "equal",    "near",     "ties", 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("smooth RR by the rows in front is the plain form within the stated bounds", "", float, double) {
+TEMPLATE_TEST_CASE("smooth RR and its derivative agree with the plain form within the stated bounds", "", float,
+                   double) {
   constexpr double rounding = rounding_of(sizeof(TestType)), share = share_of(sizeof(TestType));
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000), every = GENERATE(0, 1, 3);
   const double gain = GENERATE(1.0, -0.75);
@@ -154,7 +155,7 @@ TEMPLATE_TEST_CASE("smooth RR by the rows in front is the plain form within the 
   }
 }
 
-TEMPLATE_TEST_CASE("the logarithm of smooth RR by the rows in front is the plain form", "", float, double) {
+TEMPLATE_TEST_CASE("smooth log RR agrees with the plain form", "", float, double) {
   constexpr double rounding = rounding_of(sizeof(TestType));
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000), every = GENERATE(0, 1, 3);
   for (const std::string& shape : shapes) {
@@ -172,7 +173,7 @@ TEMPLATE_TEST_CASE("the logarithm of smooth RR by the rows in front is the plain
   }
 }
 
-TEST_CASE("a NaN among the relevant scores reaches the terms and the derivative of RR") {
+TEST_CASE("smooth RR and its derivative are NaN if a relevant score is NaN") {
   Case<double> c("normal", 33, 3, 1);
   c.scores[c.targets[4]] = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> terms(c.targets.size()), out(c.scores.size());
@@ -184,7 +185,7 @@ TEST_CASE("a NaN among the relevant scores reaches the terms and the derivative 
   REQUIRE_FALSE(std::isnan(out.back()));
 }
 
-TEMPLATE_TEST_CASE("smooth RR by the rows in front has the same bits for any number of threads", "", float, double) {
+TEMPLATE_TEST_CASE("smooth RR and its derivative have the same bits for every number of threads", "", float, double) {
   const Case<TestType> c("normal", 20000, 2, 1);
   const auto& table = cpu_table<SmoothKernels<TestType>>();
   const int before = cpu::threads();

@@ -53,7 +53,8 @@ void check_near(List<Real>& list) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("pairs near each other give the sums over all pairs", "", float, double) {
+TEMPLATE_TEST_CASE("near_ranks and near_vjp agree with sums over all pairs for widely spread scores", "", float,
+                   double) {
   const std::string name = GENERATE("spread", "ties", "clusters", "infinite", "huge", "shifted");
   const int64_t n = GENERATE(31, 32, 33, 127, 128, 129, 256, 600, 1000);
   const TestType gain = GENERATE(TestType(1), TestType(-1), TestType(0.7));
@@ -67,8 +68,7 @@ TEMPLATE_TEST_CASE("pairs near each other give the sums over all pairs", "", flo
   }
 }
 
-TEMPLATE_TEST_CASE("lists whose scores are near each other, or not numbers, are left to other forms", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("near_ranks and near_vjp decline short lists, close scores and NaN", "", float, double) {
   std::vector<TestType> found;
   const auto taken = [&](std::vector<TestType> scores) {
     List<TestType> list(std::move(scores), 2);
@@ -88,7 +88,8 @@ TEMPLATE_TEST_CASE("lists whose scores are near each other, or not numbers, are 
   REQUIRE_FALSE(taken(nan));
 }
 
-TEMPLATE_TEST_CASE("sums over near pairs are the same bits for any number of threads", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by near pairs have the same bits for every number of threads", "",
+                   float, double) {
   List<TestType> list(spread_scores<TestType>("spread", 3000), 3);
   const int before = cpu::threads();
   std::vector<TestType> ranks[2], derivatives[2];

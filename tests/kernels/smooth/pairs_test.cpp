@@ -57,7 +57,7 @@ double sum_of(size_t n, double& size, const std::function<double(size_t)>& term)
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("loops over pairs of every instruction set", "", float, double) {
+TEMPLATE_TEST_CASE("PairLoops agree with sums of exponentials with every instruction set", "", float, double) {
   const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-12;
   const size_t n = GENERATE(0, 1, 2, 15, 16, 17, 31, 32, 33, 127, 128, 129, 1000, 2048, 2049, 4100);
   const double span = GENERATE(0.0, 3.0, ratio_span<TestType>);
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("loops over pairs of every instruction set", "", float, doubl
   }
 }
 
-TEMPLATE_TEST_CASE("range of scores of every instruction set", "", float, double) {
+TEMPLATE_TEST_CASE("PairLoops find the range of scores with every instruction set", "", float, double) {
   for (const auto& [name, loops] : all_loops<TestType>()) {
     for (int64_t n = 1; n < 70; ++n) {
       for (int64_t at : {int64_t{0}, n / 2, n - 1}) {
