@@ -52,7 +52,7 @@ std::string changed(std::string bytes, const std::string& other, std::mt19937& r
 
 }  // namespace
 
-TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of them") {
+TEST_CASE("every parser accepts or refuses its seeds, its corpus and random changes of them") {
   const auto all = seeds();
   const char* const only = std::getenv("MOONRANK_FUZZ");  // one parser, as for the fuzzers
   REQUIRE((only == nullptr || targets().count(only) == 1));
@@ -77,7 +77,7 @@ TEST_CASE("every parser accepts or refuses its seeds, its corpus and changes of 
   }
 }
 
-TEST_CASE("checksums of a store's log are made as SQLite makes them") {
+TEST_CASE("with_log_checksums computes the checksums of a store's log like SQLite") {
   const auto all = seeds();
   size_t logs = 0;
   for (const std::string& text : all.at("store")) {
@@ -89,7 +89,7 @@ TEST_CASE("checksums of a store's log are made as SQLite makes them") {
   CHECK(logs == 2);
 }
 
-TEST_CASE("every corpus belongs to a parser") {
+TEST_CASE("every corpus folder belongs to a parser") {
   for (const auto& entry : std::filesystem::directory_iterator(MR_SOURCE_DIR "/tests/fuzz/corpus")) {
     INFO(entry.path());
     CHECK(targets().count(entry.path().filename().string()) == 1);

@@ -62,7 +62,7 @@ double worst(Own own, Right right, Draw draw) {
 
 }  // namespace
 
-TEST_CASE("own exponential functions are right to about a unit in the last place") {
+TEST_CASE("portable exp, exp2, expm1 and tanh are accurate to 1.4 units in the last place") {
   Arguments any;
   const auto small = [&] { return any.small(); };
   CHECK(worst(OWN(exp), RIGHT(exp), [&] { return any.between(-745, 709.7); }) < 0.9);
@@ -77,7 +77,7 @@ TEST_CASE("own exponential functions are right to about a unit in the last place
   CHECK(worst(OWN(tanh), RIGHT(tanh), small) < 1.4);
 }
 
-TEST_CASE("own logarithms are right to a unit in the last place") {
+TEST_CASE("portable log and log1p are accurate to 0.9 units in the last place, log_factorial to 4") {
   Arguments any;
   CHECK(worst(OWN(log), RIGHT(log), [&] { return any.between(0, 4); }) < 0.9);
   CHECK(worst(OWN(log), RIGHT(log), [&] { return 1 + any.small() / 2; }) < 0.9);
@@ -94,7 +94,7 @@ TEST_CASE("own logarithms are right to a unit in the last place") {
   CHECK(most < 4);
 }
 
-TEST_CASE("own sine and cosine are right to a unit in the last place up to 1.6 million") {
+TEST_CASE("portable sin and cos are accurate to 0.9 units in the last place up to 1.6 million") {
   Arguments any;
   for (const double most : {1., 10., 1.6e6}) {
     CHECK(worst(OWN(sin), RIGHT(sin), [&] { return any.between(-most, most); }) < 0.9);
@@ -104,7 +104,7 @@ TEST_CASE("own sine and cosine are right to a unit in the last place up to 1.6 m
   CHECK(std::fabs(portable::sin(1e9) - std::sin(1e9)) < 1e-6);
 }
 
-TEST_CASE("own powers are right to about a unit in the last place, whatever the exponent") {
+TEST_CASE("portable pow is accurate to 1.3 units in the last place for every exponent") {
   Arguments any;
   double most = 0;
   for (int i = 0; i < 6000; ++i) {
@@ -120,7 +120,7 @@ TEST_CASE("own powers are right to about a unit in the last place, whatever the 
       CHECK(ulps(portable::pow(base, exponent), boost::multiprecision::pow(Exact(base), Exact(exponent))) < 1.3);
 }
 
-TEST_CASE("own functions are exact where a double is") {
+TEST_CASE("portable functions are exact if the result is a double") {
   for (int k = -1074; k < 1024; ++k) {
     REQUIRE(portable::exp2(static_cast<double>(k)) == std::ldexp(1.0, k));
     REQUIRE(portable::pow(2.0, static_cast<double>(k)) == std::ldexp(1.0, k));
@@ -136,7 +136,7 @@ TEST_CASE("own functions are exact where a double is") {
   CHECK(portable::cos(0.0) == 1);
 }
 
-TEST_CASE("own functions of one argument are the C library's at ends, infinities and numbers too small to be normal") {
+TEST_CASE("portable functions agree with the C library at zeros, infinities, NaN and subnormal numbers") {
   struct Pair {
     double (*own)(double), (*library)(double);
   };
@@ -161,7 +161,7 @@ TEST_CASE("own functions of one argument are the C library's at ends, infinities
   CHECK(portable::log(std::numeric_limits<double>::max()) == Approx(709.782712893384));
 }
 
-TEST_CASE("own powers are the C library's at 0, infinities, no numbers and below 0") {
+TEST_CASE("portable pow agrees with the C library at zeros, infinities, NaN and negative numbers") {
   const double ends[] = {0.0,       -0.0,  1,      -1,     infinity,   -infinity,   nan_value,   0.5,
                          -0.5,      2,     -2,     3,      -3,         2.5,         -2.5,        smallest,
                          -smallest, 1e308, -1e308, 0x1p53, 0x1p53 + 2, -0x1p53 - 2, -0x1p52 - 1, 0x1p52 + 1};
@@ -177,7 +177,7 @@ TEST_CASE("own powers are the C library's at 0, infinities, no numbers and below
   }
 }
 
-TEST_CASE("own exponential and logarithm rise where their argument does, and floats are rounded once") {
+TEST_CASE("portable exp, tanh and log are monotone, and exp of a float is rounded once") {
   Arguments any;
   for (int i = 0; i < 20000; ++i) {
     const double x = any.between(-20, 20), far = x + 1e-14;

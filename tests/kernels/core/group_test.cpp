@@ -44,7 +44,7 @@ void check_group(const Group& group, int64_t n) {
   CHECK(group.max(n, -7e9, [&](int64_t i) { return x[i]; }) == top);
 }
 
-TEST_CASE("every group visits, sums and takes maxima", "[kernels][group]") {
+TEST_CASE("every group visits each index once, and sums and finds maxima", "[kernels][group]") {
   const int64_t n = sizes();
   const Order order = GENERATE(Order::forward, Order::backward);
   CAPTURE(n);
@@ -53,7 +53,7 @@ TEST_CASE("every group visits, sums and takes maxima", "[kernels][group]") {
   check_group(EmulatedGroup<128>(order), n);
 }
 
-TEST_CASE("sums of floats are accumulated in double", "[kernels][group]") {
+TEST_CASE("groups accumulate sums of floats in double", "[kernels][group]") {
   // in float, 2^24 + 1 + ... + 1 stays 2^24
   const int64_t n = 1001;
   const auto entry = [](int64_t i) { return i == 0 ? 16777216.0F : 1.0F; };
@@ -61,7 +61,7 @@ TEST_CASE("sums of floats are accumulated in double", "[kernels][group]") {
   CHECK(EmulatedGroup<128>().sum(n, entry) == 16778216.0);
 }
 
-TEST_CASE("infinities and NaN", "[kernels][group]") {
+TEST_CASE("groups handle infinities and NaN in sums and maxima", "[kernels][group]") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const int64_t n = 129, place = GENERATE(as<int64_t>(), 0, 31, 128);
   const auto check = [&](const auto& group) {
@@ -75,7 +75,7 @@ TEST_CASE("infinities and NaN", "[kernels][group]") {
   check(EmulatedGroup<128>());
 }
 
-TEST_CASE("a sum is the same for a warp and a block, and in both orders of lanes", "[kernels][group]") {
+TEST_CASE("a group's sum has the same bits for a warp, a block and both lane orders", "[kernels][group]") {
   const int64_t n = sizes();
   const auto x = values(n);
   const auto sum_of = [&](const auto& group) { return group.sum(n, [&](int64_t i) { return x[i]; }); };
@@ -106,7 +106,7 @@ struct ShiftThroughCopy {
   }
 };
 
-TEST_CASE("the emulation catches a read of what another lane writes", "[kernels][group]") {
+TEST_CASE("EmulatedGroup detects a read of an entry that another lane writes", "[kernels][group]") {
   const int64_t n = GENERATE(as<int64_t>(), 33, 128, 1000);
   const auto wrong = [&](Order order) {
     auto x = values(n);
@@ -122,7 +122,7 @@ TEST_CASE("the emulation catches a read of what another lane writes", "[kernels]
   CHECK(right(Order::forward) == right(Order::backward));
 }
 
-TEST_CASE("the emulation refuses nested operations", "[kernels][group]") {
+TEST_CASE("EmulatedGroup throws if operations are nested", "[kernels][group]") {
   const EmulatedGroup<32> group;
   CHECK_THROWS_AS(group.each(2, [&](int64_t) { group.each(1, [](int64_t) {}); }), std::logic_error);
   CHECK_THROWS_AS(group.sum(2, [&](int64_t) { return group.sum(1, [](int64_t) { return 1; }); }), std::logic_error);

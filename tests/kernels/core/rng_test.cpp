@@ -27,7 +27,7 @@ Words philox_words(const Words& counter, uint32_t key0, uint32_t key1) {
   return {r.word[0], r.word[1], r.word[2], r.word[3]};
 }
 
-TEST_CASE("philox gives the published answers", "[kernels][rng]") {
+TEST_CASE("philox gives the answers published by Random123", "[kernels][rng]") {
   CHECK(philox_words({0, 0, 0, 0}, 0, 0) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   const uint32_t ones = 0xffffffff;
   CHECK(philox_words({ones, ones, ones, ones}, ones, ones) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
@@ -35,13 +35,13 @@ TEST_CASE("philox gives the published answers", "[kernels][rng]") {
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("the halves of 128 bits", "[kernels][rng]") {
+TEST_CASE("Random128 splits its four words into low and high halves", "[kernels][rng]") {
   const Random128 r{{1, 2, 3, 4}};
   CHECK(r.low() == 0x0000000200000001ULL);
   CHECK(r.high() == 0x0000000400000003ULL);
 }
 
-TEST_CASE("uniform numbers fill the unit interval evenly", "[kernels][rng]") {
+TEST_CASE("uniform fills the unit interval evenly", "[kernels][rng]") {
   const RandomKey key = random_key(GENERATE(as<uint64_t>(), 0, 1, 20211), "uniform");
   constexpr int n = 100000, bins = 100;
   std::vector<int> count(bins, 0);
@@ -62,14 +62,14 @@ TEST_CASE("uniform numbers fill the unit interval evenly", "[kernels][rng]") {
   CHECK(chi < 99 + 5 * 14.1);
 }
 
-TEST_CASE("uniform takes 53 bits of the generator", "[kernels][rng]") {
+TEST_CASE("uniform uses 53 bits of the generator", "[kernels][rng]") {
   const RandomKey key = random_key(3, "bits");
   for (uint64_t i = 0; i < 100; ++i) {
     CHECK(uniform(key, i) == std::ldexp(static_cast<double>(philox(key, i).low() >> 11), -53));
   }
 }
 
-TEST_CASE("bounded is the high word of bits times n, for n up to 2^32", "[kernels][rng]") {
+TEST_CASE("bounded returns the high word of bits times n for n up to 2^32", "[kernels][rng]") {
   const uint64_t n = GENERATE(as<uint64_t>(), 1, 2, 3, 7, 1000, 4294967295, 4294967296);
   for (const uint64_t bits : std::vector<uint64_t>{0, 1, ~uint64_t{0}, uint64_t{1} << 63, 0x123456789abcdef0}) {
     CHECK(bounded(bits, n) == static_cast<uint64_t>((static_cast<Wide>(bits) * n) >> 64));
@@ -78,7 +78,7 @@ TEST_CASE("bounded is the high word of bits times n, for n up to 2^32", "[kernel
   CHECK(bounded(~uint64_t{0}, n) == n - 1);
 }
 
-TEST_CASE("bounded takes every value equally often", "[kernels][rng]") {
+TEST_CASE("bounded draws every value with the same probability", "[kernels][rng]") {
   const RandomKey key = random_key(11, "bounded");
   std::vector<int> count(7, 0);
   const int n = 70000;
@@ -86,7 +86,7 @@ TEST_CASE("bounded takes every value equally often", "[kernels][rng]") {
   for (const int c : count) CHECK(std::fabs(c - 10000.0) < 5 * std::sqrt(n * (1.0 / 7) * (6.0 / 7)));
 }
 
-TEST_CASE("the normal quantile", "[kernels][rng]") {
+TEST_CASE("normal_quantile agrees with Boost", "[kernels][rng]") {
   // Boost: z = -sqrt(2) erfc^-1(2 p), in long double
   const auto exact = [](double p) {
     return static_cast<double>(-std::sqrt(2.0L) * boost::math::erfc_inv(2 * static_cast<long double>(p)));
@@ -103,7 +103,7 @@ TEST_CASE("the normal quantile", "[kernels][rng]") {
   CHECK(normal_quantile(0.975) == Approx(1.959963984540054).epsilon(1e-14));
 }
 
-TEST_CASE("the portable logarithm and root", "[kernels][rng]") {
+TEST_CASE("portable_log and portable_sqrt agree with the C library", "[kernels][rng]") {
   for (double x = 1; x > 1e-17; x *= 0.917) {
     CAPTURE(x);
     CHECK(portable_log(x) == Approx(std::log(x)).epsilon(2e-15).margin(1e-16));
@@ -111,7 +111,7 @@ TEST_CASE("the portable logarithm and root", "[kernels][rng]") {
   }
 }
 
-TEST_CASE("normal numbers have the moments of the normal distribution", "[kernels][rng]") {
+TEST_CASE("normal has the moments of the normal distribution", "[kernels][rng]") {
   const RandomKey key = random_key(5, "normal");
   constexpr int n = 100000;
   double m1 = 0, m2 = 0, m4 = 0;
@@ -126,7 +126,7 @@ TEST_CASE("normal numbers have the moments of the normal distribution", "[kernel
   CHECK(std::fabs(m4 - 3) < 5 * std::sqrt(96.0 / n));
 }
 
-TEST_CASE("close seeds and names give unrelated sequences", "[kernels][rng]") {
+TEST_CASE("random_key gives unrelated sequences for close seeds and names", "[kernels][rng]") {
   std::set<uint64_t> keys, first;
   int made = 0;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
@@ -154,7 +154,7 @@ TEST_CASE("close seeds and names give unrelated sequences", "[kernels][rng]") {
   CHECK(correlation(of(one), of(one, 1)) < 5);
 }
 
-TEST_CASE("a key is the documented hash", "[kernels][rng]") {
+TEST_CASE("random_key is the documented hash", "[kernels][rng]") {
   // FNV-1a of nothing is its offset basis; splitmix64 finishes it
   uint64_t z = 14695981039346656037ULL ^ 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -42,7 +42,7 @@ constexpr int64_t sizes[] = {1, 15, 16, 17, 31, 32, 33, 127, 128, 129, 1000, 204
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("loops over pairs give the same bits under AVX2 and AVX-512", "", float, double) {
+TEMPLATE_TEST_CASE("PairLoops have the same bits with AVX2 and AVX-512", "", float, double) {
   if (!both_here()) return;
   using Real = TestType;
   for (const int64_t n : sizes) {
@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("loops over pairs give the same bits under AVX2 and AVX-512",
   }
 }
 
-TEST_CASE("loops over the pairs of a row give the same bits under AVX2 and AVX-512") {
+TEST_CASE("PairFormLoops have the same bits with AVX2 and AVX-512") {
   if (!both_here()) return;
   for (const int64_t n : sizes) {
     CAPTURE(n);
@@ -98,7 +98,7 @@ TEST_CASE("loops over the pairs of a row give the same bits under AVX2 and AVX-5
   }
 }
 
-TEMPLATE_TEST_CASE("loops over boxes give the same bits under AVX2 and AVX-512", "", float, double) {
+TEMPLATE_TEST_CASE("BoxLoops have the same bits with AVX2 and AVX-512", "", float, double) {
   if (!both_here()) return;
   using Real = TestType;
   constexpr int padded = BoxShape<Real>::padded;
@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("loops over boxes give the same bits under AVX2 and AVX-512",
   }
 }
 
-TEMPLATE_TEST_CASE("expansions of boxes have the same bits under AVX2 and AVX-512", "", float, double) {
+TEMPLATE_TEST_CASE("BoxLoops translations of expansions have the same bits with AVX2 and AVX-512", "", float, double) {
   if (!both_here()) return;
   using Real = TestType;
   constexpr int padded = BoxShape<Real>::padded;
@@ -157,7 +157,7 @@ TEMPLATE_TEST_CASE("expansions of boxes have the same bits under AVX2 and AVX-51
   }
 }
 
-TEMPLATE_TEST_CASE("products and inner products have the same bits under AVX2 and AVX-512", "", float, double) {
+TEMPLATE_TEST_CASE("ProductLoops and TrainingLoops have the same bits with AVX2 and AVX-512", "", float, double) {
   if (!both_here()) return;
   using Real = TestType;
   const auto a = random<Real>(300 * 300, "a"), b = random<Real>(300 * 300, "b");
@@ -200,7 +200,7 @@ TEMPLATE_TEST_CASE("products and inner products have the same bits under AVX2 an
   }
 }
 
-TEST_CASE("characteristic functions have the same bits under AVX2 and AVX-512") {
+TEST_CASE("FrequencyLoops have the same bits with AVX2 and AVX-512") {
   if (!both_here()) return;
   const int64_t n = 60, p = 9;
   const auto weights = random<double>(1, "weights", 0.5, 2), start = random<double>(2 * n, "start"),

@@ -12,7 +12,7 @@
 namespace mr::cpu {
 namespace {
 
-TEST_CASE("arrays stay up to a number of bytes together, and go beyond it", "[kernels][memory]") {
+TEST_CASE("Kept keeps scratch arrays up to a total size and frees larger ones", "[kernels][memory]") {
   const auto half = static_cast<size_t>(most_kept / 2);
   std::vector<char> a, b;
   {
@@ -41,7 +41,8 @@ int& own_number() {
   return mine.get().value;
 }
 
-TEST_CASE("what a thread owns is its own, is made once, and goes when it ends", "[kernels][memory]") {
+TEST_CASE("OfThread holds one value per thread, which is created once and freed when the thread ends",
+          "[kernels][memory]") {
   own_number() = 7;
   const int before = counted;
   int seen = -1, again = -1;
@@ -61,7 +62,7 @@ int64_t other_bytes() {
   return static_cast<int64_t>(info.uordblks + info.hblkhd) - Storage::held(Device::cpu) - Storage::kept(Device::cpu);
 }
 
-TEST_CASE("long lists leave little behind, in any operation on lists", "[kernels][memory]") {
+TEST_CASE("operations on long lists keep little scratch memory afterwards", "[kernels][memory]") {
   const int before_threads = threads();
   set_threads(1);
   test::LuaState L;

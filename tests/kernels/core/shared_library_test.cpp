@@ -16,21 +16,21 @@ struct Libz : SharedLibrary {
   MR_FUNCTION(MR_CHECKSUM);
 };
 
-TEST_CASE("functions of a loaded library are called as their header types them", "[kernels][library]") {
+TEST_CASE("SharedLibrary calls functions of a loaded library with their declared types", "[kernels][library]") {
   const Libz libz;
   CHECK(std::string(libz.zlibVersion()) == zlibVersion());
   // the check value of this CRC in every catalogue of them
   CHECK(libz.crc32(0, reinterpret_cast<const Bytef*>("123456789"), 9) == 0xCBF43926);
 }
 
-TEST_CASE("a library that is not there is an error that says who wants it and what the system says",
+TEST_CASE("SharedLibrary names the user of a library that cannot be loaded and the system's error",
           "[kernels][library]") {
   CHECK_THROWS_WITH(SharedLibrary("libmoonrank_has_none.so.7", "moons are counted by"),
                     "moons are counted by libmoonrank_has_none.so.7, which cannot be loaded: "
                     "libmoonrank_has_none.so.7: cannot open shared object file: No such file or directory");
 }
 
-TEST_CASE("a function that a library lacks is an error with both names", "[kernels][library]") {
+TEST_CASE("SharedLibrary names the library and the function if the function is missing", "[kernels][library]") {
   const SharedLibrary libz("libz.so.1", "checksums are computed by");
   CHECK_THROWS_WITH(libz.symbol("count_moons"),
                     Catch::StartsWith("libz.so.1 lacks 'count_moons': ") && Catch::Contains("undefined symbol"));

@@ -32,30 +32,30 @@ void check_complete(const Table& table) {
   }
 }
 
-TEMPLATE_TEST_CASE("no kernel is missing on the CPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
-                   MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
-                   TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
-                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
-                   NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
+TEMPLATE_TEST_CASE("the CPU's kernel table has every kernel", "[kernels][tables]", MoveKernels<float>,
+                   MoveKernels<double>, MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>,
+                   TrainingKernels<float>, TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>,
+                   MetricKernels<float>, MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>,
+                   NetworkKernels<float>, NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
   check_complete(cpu_table<TestType>());
 }
 
-TEMPLATE_TEST_CASE("no kernel is missing on the GPU", "[kernels][tables]", MoveKernels<float>, MoveKernels<double>,
-                   MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>, TrainingKernels<float>,
-                   TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>, MetricKernels<float>,
-                   MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>, NetworkKernels<float>,
-                   NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
+TEMPLATE_TEST_CASE("the GPU's kernel table has every kernel", "[kernels][tables]", MoveKernels<float>,
+                   MoveKernels<double>, MoveKernels<int64_t>, ArithmeticKernels<float>, ArithmeticKernels<double>,
+                   TrainingKernels<float>, TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>,
+                   MetricKernels<float>, MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>,
+                   NetworkKernels<float>, NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
   // the table is there wherever CUDA was built in, device or not
   REQUIRE((cuda_table<TestType>() != nullptr) == cuda::built());
   if (cuda::built()) check_complete(*cuda_table<TestType>());
 }
 
-TEST_CASE("the reason for a missing GPU is told", "[kernels][tables]") {
+TEST_CASE("gpu() gives a reason if the GPU is not available", "[kernels][tables]") {
   CHECK(cuda::gpu().available() == (cuda::gpu().reason().empty()));
   if (!cuda::built()) CHECK_THROWS_WITH(cuda::gpu().synchronize(), "this moonrank was built without CUDA");
 }
 
-TEST_CASE("copies there and back keep the bytes", "[kernels][gpu]") {
+TEST_CASE("copies to the GPU and back keep their bytes", "[kernels][gpu]") {
   if (!test::has(Device::cuda)) return;
   // around the sizes of the pieces that uploads go through, and more than all of them together
   const auto n = GENERATE(as<size_t>(), 1, 255, 256 << 10, (256 << 10) + 1, 5 << 20);
@@ -78,7 +78,7 @@ TEST_CASE("copies there and back keep the bytes", "[kernels][gpu]") {
   cuda::gpu().synchronize();
 }
 
-TEMPLATE_TEST_CASE("products of matrices on the GPU", "[kernels][gpu]", float, double) {
+TEMPLATE_TEST_CASE("matmul on the GPU agrees with plain loops", "[kernels][gpu]", float, double) {
   if (!test::has(Device::cuda)) return;
   const int64_t m = GENERATE(0, 1, 33), n = GENERATE(1, 31), k = GENERATE(0, 1, 129);
   const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);

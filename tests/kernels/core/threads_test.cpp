@@ -46,7 +46,7 @@ std::set<Piece> expected_pieces(int64_t count, int64_t grain) {
   return out;
 }
 
-TEST_CASE("every index is visited once, in the same pieces for any number of threads", "[kernels][pool]") {
+TEST_CASE("parallel visits every index once, in the same pieces for any number of threads", "[kernels][pool]") {
   const int n_threads = GENERATE(1, 2, 3, 4);
   const int64_t count = GENERATE(as<int64_t>(), 0, 1, 2, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000);
   const int64_t grain = GENERATE(as<int64_t>(), 1, 3, 8, 1000, 4096);
@@ -64,7 +64,7 @@ TEST_CASE("every index is visited once, in the same pieces for any number of thr
   CHECK(seen == expected_pieces(count, grain));
 }
 
-TEST_CASE("results do not depend on the number of threads", "[kernels][pool]") {
+TEST_CASE("parallel gives results that do not depend on the number of threads", "[kernels][pool]") {
   std::vector<double> first_result;
   for (int n = 1; n <= 4; ++n) {
     const Threads with(n);
@@ -77,7 +77,7 @@ TEST_CASE("results do not depend on the number of threads", "[kernels][pool]") {
   }
 }
 
-TEST_CASE("more than one thread works", "[kernels][pool]") {
+TEST_CASE("parallel runs on more than one thread", "[kernels][pool]") {
   const Threads with(2);
   std::mutex mutex;
   std::set<std::thread::id> ids;
@@ -93,7 +93,7 @@ TEST_CASE("more than one thread works", "[kernels][pool]") {
   CHECK(ids.size() == 2);
 }
 
-TEST_CASE("each thread begins with a share of its own", "[kernels][pool]") {
+TEST_CASE("parallel gives each thread its own share of the pieces at the start", "[kernels][pool]") {
   const Threads with(2);
   std::mutex mutex;
   std::map<std::thread::id, int64_t> began;
@@ -114,7 +114,7 @@ TEST_CASE("each thread begins with a share of its own", "[kernels][pool]") {
   CHECK(began.begin()->second == 50);
 }
 
-TEST_CASE("an exception reaches the caller, and the pool works on", "[kernels][pool]") {
+TEST_CASE("parallel passes an exception to the caller and works again afterwards", "[kernels][pool]") {
   const Threads with(GENERATE(1, 2, 4));
   const int64_t bad = GENERATE(as<int64_t>(), 0, 57, 99);
   CHECK_THROWS_WITH(pieces(100, 1,
@@ -127,7 +127,7 @@ TEST_CASE("an exception reaches the caller, and the pool works on", "[kernels][p
   CHECK(sum == 4950);
 }
 
-TEST_CASE("a call from inside a task runs there, in the same pieces", "[kernels][pool]") {
+TEST_CASE("parallel within a task runs on the task's thread in the same pieces", "[kernels][pool]") {
   const Threads with(GENERATE(1, 3));
   std::atomic<int> elsewhere{0}, wrong{0};
   std::atomic<int64_t> visits{0};
@@ -146,7 +146,7 @@ TEST_CASE("a call from inside a task runs there, in the same pieces", "[kernels]
   CHECK(visits == 200);
 }
 
-TEST_CASE("counts near 2^63 are cut where they are, and end", "[kernels][pool]") {
+TEST_CASE("parallel cuts counts near 2^63 into the right pieces without overflow", "[kernels][pool]") {
   const Threads with(GENERATE(1, 3));
   constexpr int64_t most = std::numeric_limits<int64_t>::max(), half = int64_t{1} << 62;
   const auto cut = [](int64_t count, int64_t grain) {
@@ -166,7 +166,7 @@ TEST_CASE("counts near 2^63 are cut where they are, and end", "[kernels][pool]")
   pieces(1, 1, [&](int64_t, int64_t) { CHECK(cut(most, half).size() == 2); });  // within a task
 }
 
-TEST_CASE("an interruption stops the work, is thrown once, and is gone", "[kernels][pool]") {
+TEST_CASE("an interruption stops parallel, is thrown once and is cleared", "[kernels][pool]") {
   const Threads with(GENERATE(1, 2, 4));
   std::atomic<int> done{0};
   CHECK_THROWS_AS(pieces(100000, 1,
@@ -187,7 +187,7 @@ TEST_CASE("an interruption stops the work, is thrown once, and is gone", "[kerne
   CHECK_NOTHROW(check_interrupt());
 }
 
-TEST_CASE("long pieces on all threads see an interruption, and the failure of another", "[kernels][pool]") {
+TEST_CASE("an interruption and a failure of another piece end long pieces on all threads", "[kernels][pool]") {
   const Threads with(3);
   const auto fails = GENERATE(false, true);
   std::atomic<int> begun{0}, ended_early{0};
@@ -213,7 +213,7 @@ TEST_CASE("long pieces on all threads see an interruption, and the failure of an
   CHECK_FALSE(take_interrupt());
 }
 
-TEST_CASE("threads outside the pool may call at the same time", "[kernels][pool]") {
+TEST_CASE("parallel can be called from several outside threads at the same time", "[kernels][pool]") {
   const Threads with(3);
   std::atomic<int64_t> sum{0};
   const auto caller = [&] {
@@ -225,7 +225,7 @@ TEST_CASE("threads outside the pool may call at the same time", "[kernels][pool]
   CHECK(sum == 2 * 200 * 120);
 }
 
-TEST_CASE("many small calls, with changes of size between them", "[kernels][pool]") {
+TEST_CASE("parallel visits every index in many small calls while the number of threads changes", "[kernels][pool]") {
   const Threads with(1);
   int64_t total = 0;
   for (int round = 0; round < 300; ++round) {
@@ -238,7 +238,7 @@ TEST_CASE("many small calls, with changes of size between them", "[kernels][pool
   CHECK(total == 0);
 }
 
-TEST_CASE("a number of threads below one is refused, and changes from inside a task too", "[kernels][pool]") {
+TEST_CASE("set_threads refuses numbers below one and calls within a task", "[kernels][pool]") {
   CHECK_THROWS_WITH(set_threads(0), "threads: got 0, expected 1 or more");
   CHECK_THROWS_AS(set_threads(-3), std::invalid_argument);
   const Threads with(2);

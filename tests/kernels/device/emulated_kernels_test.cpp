@@ -267,7 +267,8 @@ int64_t first_difference(const std::vector<double>& a, const std::vector<double>
   return -1;
 }
 
-TEMPLATE_TEST_CASE("kernels on emulated lanes", "[kernels][emulated]", float, double) {
+TEMPLATE_TEST_CASE("list kernels on emulated lanes have the same bits in every lane order and agree with the CPU",
+                   "[kernels][emulated]", float, double) {
   const auto n = GENERATE(as<int64_t>(), 0, 1, 31, 32, 33, 127, 128, 129, 300);
   const std::string shape = GENERATE("narrow", "equal", "ties", "wide");
   CAPTURE(n, shape);

@@ -16,7 +16,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("blocks are no smaller than what is asked for, up to the largest sizes there are", "[pool]") {
+TEST_CASE("block_size is at least the requested size and at most a quarter larger", "[pool]") {
   for (int bit = 0; bit < 63; ++bit) {
     for (const int64_t bytes : {(int64_t{1} << bit) - 1, int64_t{1} << bit, (int64_t{1} << bit) + 1}) {
       CHECK(block_size(bytes) >= bytes);
@@ -49,7 +49,7 @@ struct Device4K {
   }
 };
 
-TEST_CASE("a released block serves the next request of its size", "[kernels][pool]") {
+TEST_CASE("Pool reuses a released block for the next request of its size", "[kernels][pool]") {
   const Device4K device;
   cuda::Pool pool(&Device4K::take, &Device4K::give_back);
   void* const a = pool.allocate(100);
@@ -65,7 +65,7 @@ TEST_CASE("a released block serves the next request of its size", "[kernels][poo
   pool.release(nullptr);
 }
 
-TEST_CASE("when memory runs out the kept blocks are given back, then it is an error", "[kernels][pool]") {
+TEST_CASE("Pool gives back its kept blocks if memory runs out, and throws if that is not enough", "[kernels][pool]") {
   const Device4K device;
   cuda::Pool pool(&Device4K::take, &Device4K::give_back);
   std::vector<void*> small;
@@ -85,7 +85,7 @@ TEST_CASE("when memory runs out the kept blocks are given back, then it is an er
   CHECK(Device4K::left == 4096);
 }
 
-TEST_CASE("what a recording could use is not handed to others while its graph lives", "[kernels][pool]") {
+TEST_CASE("Pool hands out blocks of a recording only after its graph is forgotten", "[kernels][pool]") {
   const Device4K device;
   cuda::Pool pool(&Device4K::take, &Device4K::give_back);
   void* const before = pool.allocate(64);
@@ -113,7 +113,7 @@ TEST_CASE("what a recording could use is not handed to others while its graph li
   CHECK(others.count(first) + others.count(second) + others.count(before) == 3);
 }
 
-TEST_CASE("the older of two graphs may go first or last", "[kernels][pool]") {
+TEST_CASE("Pool frees the blocks of two graphs in either order", "[kernels][pool]") {
   const bool older_first = GENERATE(false, true);
   const Device4K device;
   cuda::Pool pool(&Device4K::take, &Device4K::give_back);
@@ -136,7 +136,7 @@ TEST_CASE("the older of two graphs may go first or last", "[kernels][pool]") {
   CHECK(others.count(blocks[0]) + others.count(blocks[1]) == 2);
 }
 
-TEST_CASE("tensors of the GPU come from the pool and go back to it", "[kernels][gpu][pool]") {
+TEST_CASE("tensors on the GPU take memory from the pool and release it to the pool", "[kernels][gpu][pool]") {
   if (!test::has(Device::cuda)) return;
   const int64_t held = Storage::held(Device::cuda);
   void* data = nullptr;

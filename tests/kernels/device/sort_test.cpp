@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("pairs are sorted by the lowest bits of their keys, equal keys in order", "[kernels][gpu][sort]") {
+TEST_CASE("sort_pairs sorts by the lowest bits of the keys and keeps the order of equal keys", "[kernels][gpu][sort]") {
   if (!test::has(Device::cuda)) return;
   const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000, 70000);
   const auto bits = GENERATE(1, 5, 33, 64);
@@ -37,7 +37,7 @@ TEST_CASE("pairs are sorted by the lowest bits of their keys, equal keys in orde
   CHECK(wrong == 0);
 }
 
-TEST_CASE("sums of all that came before, also in place", "[kernels][gpu][sort]") {
+TEST_CASE("exclusive_scan sums all previous values, also in place", "[kernels][gpu][sort]") {
   if (!test::has(Device::cuda)) return;
   const auto n = GENERATE(as<int64_t>(), 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000, 70000);
   const bool in_place = GENERATE(false, true);

@@ -74,7 +74,7 @@ struct SumAndMax {
   }
 };
 
-TEST_CASE("emulated lanes share memory, whatever their order") {
+TEST_CASE("emulated lanes share memory in every lane order") {
   const OnDevice<int64_t> out(3 * 128);
   for (int launches = 0; launches < 2; ++launches) {
     launch(&rotate, 3, 128, 128 * sizeof(int64_t), 5, out.span());
@@ -83,7 +83,7 @@ TEST_CASE("emulated lanes share memory, whatever their order") {
   }
 }
 
-TEST_CASE("a barrier that is missing shows in one of two orders") {
+TEST_CASE("a missing barrier changes the result between the two lane orders") {
   const OnDevice<int64_t> out(128);
   launch(&rotate_without_barrier, 1, 128, 0, 1, out.span());
   const auto one = out.values();
@@ -91,7 +91,7 @@ TEST_CASE("a barrier that is missing shows in one of two orders") {
   REQUIRE(one != out.values());
 }
 
-TEST_CASE("groups of eight lanes exchange what they have") {
+TEST_CASE("groups of eight emulated lanes exchange values and votes") {
   const OnDevice<int64_t> out(32);
   for (int launches = 0; launches < 2; ++launches) {
     launch(&add_within_eights, 1, 32, 0, out.span());
@@ -105,7 +105,7 @@ TEST_CASE("groups of eight lanes exchange what they have") {
   }
 }
 
-TEST_CASE("lanes that wait in vain and overruns are errors") {
+TEST_CASE("lanes that never meet and overruns of shared memory are errors") {
   const OnDevice<int64_t> out(64);
   const auto text = [&](Mistake mistake) -> std::string {
     try {
@@ -126,7 +126,7 @@ TEST_CASE("lanes that wait in vain and overruns are errors") {
   CHECK_THROWS_WITH(to_host(), Contains("a pointer to host memory"));
 }
 
-TEST_CASE("a block and a warp of real lanes add up as the imitation does") {
+TEST_CASE("sums and maxima of emulated blocks and warps equal those of EmulatedGroup") {
   for (const int64_t n : {0, 1, 31, 32, 33, 127, 128, 129, 1000}) {
     for (const int64_t count : {3, 70}) {  // a block each, a warp each
       std::vector<double> x;

@@ -164,7 +164,8 @@ void check_list(const Batch<Real>& batch, int64_t list, const Results<Real>& fou
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the GPU's boxes give the sums over all pairs", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes on the GPU agree with sums over all pairs", "", float,
+                   double) {
   const std::string shape =
       GENERATE("equal", "normal", "ties", "wide", "cauchy", "shifted", "clusters", "one far", "infinite");
   CAPTURE(shape);
@@ -173,14 +174,16 @@ TEMPLATE_TEST_CASE("the GPU's boxes give the sums over all pairs", "", float, do
   for (int64_t list = 0; list < batch.count(); ++list) check_list(batch, list, found);
 }
 
-TEMPLATE_TEST_CASE("the GPU's boxes are the same bits in any order of lanes", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes on the GPU have the same bits in every lane order", "", float,
+                   double) {
   const Batch<TestType> batch("wide", {700, 3000, 40});
   const Results<TestType> found = by_boxes(batch);
   // launches are odd in number: each meets the lanes in the other order
   REQUIRE(by_boxes(batch) == found);
 }
 
-TEMPLATE_TEST_CASE("lists go by boxes from a number of pairs on", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives on the GPU use boxes only for lists with enough pairs", "", float,
+                   double) {
   const Batch<TestType> batch("normal", {100, 2000, 300}), alone("normal", {2000});
   const auto pairs = by_boxes(batch, int64_t{1} << 40), some = by_boxes(batch, 600000), boxes = by_boxes(alone);
   const auto part = [&](const std::vector<TestType>& v, int64_t list) {

@@ -16,7 +16,7 @@ namespace {
 
 using test::OnDevice;
 
-TEST_CASE("an error while work is recorded neither loses the GPU nor spoils the recording", "[cuda][capture]") {
+TEST_CASE("an error during a recording neither loses the GPU nor damages the recording", "[cuda][capture]") {
   const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
   cuda::gpu().begin_capture();
   cuda::gpu().note_failure("an operation failed");
@@ -29,7 +29,7 @@ TEST_CASE("an error while work is recorded neither loses the GPU nor spoils the 
   CHECK(to.values() == std::vector<int64_t>{0, 0, 3});
 }
 
-TEST_CASE("a recording that is freed while another is made does not spoil it", "[cuda][capture]") {
+TEST_CASE("freeing a recording while another is made does not damage the new one", "[cuda][capture]") {
   const OnDevice<int64_t> to(std::vector<int64_t>{1, 2, 3});
   std::vector<std::unique_ptr<cuda::Capture>> old;
   for (int i = 0; i < 3; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("a recording that is freed while another is made does not spoil it", "
   CHECK(cuda::gpu().kept_bytes() < kept);
 }
 
-TEST_CASE("uploads stand one behind the other, and the host waits only when their memory is full", "[cuda][staging]") {
+TEST_CASE("copy_to_device waits only if the staging memory is full", "[cuda][staging]") {
   const int64_t small = 100;
   std::vector<char> bytes(static_cast<size_t>(small), 'x');
   const OnDevice<char> to(small);
@@ -72,7 +72,7 @@ TEST_CASE("uploads stand one behind the other, and the host waits only when thei
   CHECK(waits <= 2 * cuda::StagingPlaces::pieces + 1);
 }
 
-TEST_CASE("uploads of every size arrive", "[cuda][staging]") {
+TEST_CASE("copy_to_device transfers uploads of every size", "[cuda][staging]") {
   const int64_t piece = cuda::StagingPlaces::piece_bytes;
   for (const int64_t size : {int64_t{1}, int64_t{63}, int64_t{64}, int64_t{65}, piece - 1, piece, piece + 1,
                              5 * piece + 7, cuda::StagingPlaces::all_bytes + 100}) {
@@ -82,7 +82,7 @@ TEST_CASE("uploads of every size arrive", "[cuda][staging]") {
   }
 }
 
-TEST_CASE("places for uploads overlap only after their piece was left and entered again", "[cuda][staging]") {
+TEST_CASE("StagingPlaces reuses a place only after its piece was left and entered again", "[cuda][staging]") {
   cuda::StagingPlaces places;
   std::vector<int> writer(cuda::StagingPlaces::all_bytes, -1);  // which upload a byte was given to
   std::vector<int> left(cuda::StagingPlaces::pieces, 0);

@@ -23,7 +23,7 @@ std::vector<char> bytes_at(Gpu& gpu, const void* data, size_t count) {
   return out;
 }
 
-TEST_CASE("with a GPU goes all that it owns", "[cuda][gpu]") {
+TEST_CASE("Gpu frees all that it owns when it is destroyed", "[cuda][gpu]") {
   const char table[100] = {};
   const int64_t before = test::owned;
   {
@@ -52,7 +52,7 @@ TEST_CASE("with a GPU goes all that it owns", "[cuda][gpu]") {
   CHECK(test::owned == before);
 }
 
-TEST_CASE("what one GPU records, waits for and has left is not another's", "[cuda][gpu]") {
+TEST_CASE("Gpu shares no recordings, waits and kept memory with another Gpu", "[cuda][gpu]") {
   Gpu recording, other;
   const std::vector<char> ones(100, 1), zeros(100, 0);
   void* const here = recording.allocate(100);
@@ -86,7 +86,7 @@ TEST_CASE("what one GPU records, waits for and has left is not another's", "[cud
   recording.release(here);
 }
 
-TEST_CASE("a GPU that is lost says why, again and again, and others work on", "[cuda][gpu]") {
+TEST_CASE("Gpu that is lost reports the cause in every later call, and another Gpu still works", "[cuda][gpu]") {
   Gpu lost, other;
   void* const data = lost.allocate(100);
   lost.note_launch("3foo");
@@ -113,7 +113,7 @@ TEST_CASE("a GPU that is lost says why, again and again, and others work on", "[
   other.synchronize();
 }
 
-TEST_CASE("without memory for one tensor a GPU still has some for others", "[cuda][gpu]") {
+TEST_CASE("Gpu that runs out of memory does not affect another Gpu and can allocate later", "[cuda][gpu]") {
   Gpu gpu, other;
   test::driver_of(gpu).run_out_of_memory_after(1);
   void* const first = gpu.allocate(100);
@@ -124,7 +124,7 @@ TEST_CASE("without memory for one tensor a GPU still has some for others", "[cud
   CHECK(gpu.allocate(100) == first);
 }
 
-TEST_CASE("a table is uploaded once, and one that a recording uploads is the recording's", "[cuda][gpu]") {
+TEST_CASE("Gpu::constant uploads a table once, and separately within a recording", "[cuda][gpu]") {
   Gpu gpu;
   const std::vector<char> table(1000, 7);
   gpu.begin_capture();

@@ -179,7 +179,7 @@ void check_near(const Results& found, const Results& expected, double tolerance)
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the GPU's losses of lists of all lengths are the CPU's", "", float, double) {
+TEMPLATE_TEST_CASE("losses on the GPU agree with the CPU's for lists of all lengths", "", float, double) {
   const std::string shape = GENERATE(as<std::string>{}, "normal", "equal", "ties", "spread", "far", "infinite");
   CAPTURE(shape);
   const Batch<TestType> batch(shape, {0, 1, 2, 31, 32, 33, 0, 3, 7});

@@ -171,7 +171,7 @@ void check_same(const Results& a, const Results& b) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the GPU's pairs of lists of all lengths give the plain sums", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives by pairs on the GPU agree with the plain form", "", float, double) {
   const std::string shape = shapes[GENERATE(range(0, 7))];
   CAPTURE(shape);
   const Batch<TestType> batch(shape, {0, 1, 2, 31, 32, 33, 0, 127, 128, 129, 7, 255, 600, 0, 64, 2, 1, 300},
@@ -181,7 +181,8 @@ TEMPLATE_TEST_CASE("the GPU's pairs of lists of all lengths give the plain sums"
   check_same(on_device(batch), found);  // launches are odd in number: each meets the lanes in the other order
 }
 
-TEMPLATE_TEST_CASE("targets too few for a list's blocks share its sources among these", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives on the GPU agree with the plain form with too few targets for a block",
+                   "", float, double) {
   const int64_t every = GENERATE(2299, 100, 9);
   const std::string shape = shapes[GENERATE(1, 3, 6)];
   CAPTURE(shape, every);
@@ -191,12 +192,13 @@ TEMPLATE_TEST_CASE("targets too few for a list's blocks share its sources among 
   check_same(on_device(batch), found);
 }
 
-TEMPLATE_TEST_CASE("where nothing is relevant derivatives are 0", "", float, double) {
+TEMPLATE_TEST_CASE("derivatives of smooth ranks on the GPU are 0 in lists without relevant rows", "", float, double) {
   const Batch<TestType> batch("normal", {40, 3, 200}, {0});
   check_all<TestType>(on_device(batch), plain(batch));
 }
 
-TEMPLATE_TEST_CASE("what a list gets does not depend on its batch", "", float, double) {
+TEMPLATE_TEST_CASE("smooth ranks and derivatives of a list on the GPU do not depend on the rest of the batch", "",
+                   float, double) {
   for (const int64_t n : {20, 100, 500, 2600}) {
     const Batch<TestType> alone("normal", {n}, {30}), among("normal", {77, 3, 1200, n, 260, 9}, {30});
     const Results found = on_device(alone), all = on_device(among);

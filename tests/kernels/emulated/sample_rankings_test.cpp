@@ -10,7 +10,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("random rankings on the GPU are those of the CPU", "[kernels][gpu]") {
+TEST_CASE("sample_rankings on the GPU has the same bits as on the CPU", "[kernels][gpu]") {
   const auto kind = GENERATE(Increment::linear, Increment::average_precision, Increment::first, Increment::graded);
   const int64_t n = GENERATE(1, 2, 3, 31, 32, 33, 200), p = GENERATE(0, 1, 2, 30);
   const double weight = GENERATE(1.0, 7.4);

@@ -49,7 +49,8 @@ struct Model {
   }
 };
 
-TEMPLATE_TEST_CASE("factor models on the GPU are sums in long double to rounding", "[kernels][gpu]", float, double) {
+TEMPLATE_TEST_CASE("factor_scores and factor_user_gradients on the GPU agree with sums in long double",
+                   "[kernels][gpu]", float, double) {
   using Real = TestType;
   const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000);
   const int64_t width = GENERATE(1, 3, 4, 31, 32, 33, 64, 100);
@@ -83,7 +84,7 @@ TEMPLATE_TEST_CASE("factor models on the GPU are sums in long double to rounding
   check_near(by_users_there.values(), by_users, n);
 }
 
-TEMPLATE_TEST_CASE("item gradients on the GPU are the plain ones", "[kernels][gpu]", float, double) {
+TEMPLATE_TEST_CASE("factor_item_gradients on the GPU agree with the plain kernel", "[kernels][gpu]", float, double) {
   using Real = TestType;
   const int64_t width = GENERATE(1, 3, 4, 32, 33);
   // four items with 0, 1, 3 and 2 rows of 6
@@ -105,8 +106,8 @@ TEMPLATE_TEST_CASE("item gradients on the GPU are the plain ones", "[kernels][gp
   check_near(out.values(), expected, 3);
 }
 
-TEMPLATE_TEST_CASE("one launch steps through many parameters, and the GPU counts the steps", "[kernels][gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("adam_steps on the GPU updates several parameters in one launch, and adam_clock counts steps",
+                   "[kernels][gpu]", float, double) {
   using Real = TestType;
   const std::vector<int64_t> sizes{3, 0, 130, 1};
   const auto& table = *cuda_table<TrainingKernels<Real>>();
@@ -147,7 +148,7 @@ TEMPLATE_TEST_CASE("one launch steps through many parameters, and the GPU counts
   check_near(parameter.values(), expected, 60);
 }
 
-TEST_CASE("slots say where a row's gradient is, and are taken back", "[kernels][gpu]") {
+TEST_CASE("set_slots on the GPU writes the slots of gradient rows and clears them", "[kernels][gpu]") {
   const auto& table = *cuda_table<TrainingKernels<float>>();
   const OnDevice<int64_t> slot(std::vector<int64_t>(6, -1)), rows(std::vector<int64_t>{2, 5, 6}), from0(3);
   table.set_slots(3, {{rows.data()}, slot.data(), from0.data(), false});
@@ -157,7 +158,8 @@ TEST_CASE("slots say where a row's gradient is, and are taken back", "[kernels][
   CHECK(slot.values() == std::vector<int64_t>(6, -1));
 }
 
-TEMPLATE_TEST_CASE("the first NaN is noted, and losses add up in double", "[kernels][gpu]", float, double) {
+TEMPLATE_TEST_CASE("note_nan on the GPU notes the first NaN, and add_loss sums in double", "[kernels][gpu]", float,
+                   double) {
   using Real = TestType;
   const auto& table = *cuda_table<ArithmeticKernels<Real>>();
   const int64_t n = GENERATE(1, 33, 1000);

@@ -47,7 +47,7 @@ double value(const GlideFit& fit, double u) {
 
 }  // namespace
 
-TEST_CASE("what steps put off add up to is as exact as was asked for, or is not given", "[kernels]") {
+TEST_CASE("GlideFit::fit sums deferred Adam steps within the tolerance or returns false", "[kernels]") {
   int64_t fits = 0, all = 0;
   for (const auto& [beta1, beta2] : {std::pair(0.9, 0.999), std::pair(0.5, 0.9), std::pair(0.98, 0.999)}) {
     for (const int t0 : {1, 3, 10, 30, 100, 300, 1000, 10000}) {
@@ -119,8 +119,8 @@ struct Table {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows put off are settled and moved in vectors as in the plain kernels", "[kernels]", float,
-                   double) {
+TEMPLATE_TEST_CASE("DeferredLoops and kernels settle and step deferred rows with the bits of the plain kernels",
+                   "[kernels]", float, double) {
   using Real = TestType;
   for (const int64_t width : {1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 64, 97}) {
     for (const bool adam : {true, false}) {
@@ -147,7 +147,8 @@ TEMPLATE_TEST_CASE("rows put off are settled and moved in vectors as in the plai
   }
 }
 
-TEMPLATE_TEST_CASE("rows that are shown move as if they were not", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("stepping deferred rows gives the same bits whether or not they were settled before", "[kernels]",
+                   float, double) {
   using Real = TestType;
   for (const int64_t width : {1, 7, 32}) {
     for (const bool adam : {true, false}) {
@@ -171,7 +172,8 @@ TEMPLATE_TEST_CASE("rows that are shown move as if they were not", "[kernels]", 
   }
 }
 
-TEMPLATE_TEST_CASE("rows put off lose what their steps would have taken", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("deferred rows lose as much as the skipped Adam steps would have taken", "[kernels]", float,
+                   double) {
   using Real = TestType;
   const int count = GENERATE(300, 8);
   const bool low = GENERATE(false, true);

@@ -53,7 +53,8 @@ std::map<int64_t, std::vector<Real>> by_hand(const Batch& batch, const std::vect
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("gradients of items are the sums of their rows", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("ItemGradients equal the sums of their rows with every instruction set", "[kernels]", float,
+                   double) {
   using Real = TestType;
   constexpr int64_t n_users = 7;
   for (const int64_t items : {1, 63, 64, 65, 200}) {
@@ -95,7 +96,7 @@ TEMPLATE_TEST_CASE("gradients of items are the sums of their rows", "[kernels]",
   }
 }
 
-TEST_CASE("gradients of items do not depend on the number of threads", "[kernels]") {
+TEST_CASE("ItemGradients have the same bits for every number of threads", "[kernels]") {
   constexpr int64_t users = 7, items = 200, width = 256;
   const Batch batch = batch_of(users, items);
   const cpu::ItemSet occur({batch.item_of.data()}, batch.rows(), items);

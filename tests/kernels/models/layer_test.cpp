@@ -26,7 +26,8 @@ constexpr int64_t rows = 77, widths[] = {1, 7, 16, 33, 46};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("layers in vectors are the plain ones", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("LayerLoops forward has the bits of the plain kernel with every instruction set", "[kernels]", float,
+                   double) {
   using Real = TestType;
   for (const int64_t width : widths) {
     const auto z = random<Real>(rows * width, "z"), bias = random<Real>(width, "bias");
@@ -46,7 +47,8 @@ TEMPLATE_TEST_CASE("layers in vectors are the plain ones", "[kernels]", float, d
   }
 }
 
-TEMPLATE_TEST_CASE("derivatives of layers in vectors are the plain ones", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("LayerLoops derivatives have the bits of the plain kernel with every instruction set", "[kernels]",
+                   float, double) {
   using Real = TestType;
   const int64_t pieces = (rows + LayerVjp<Real>::piece_rows - 1) / LayerVjp<Real>::piece_rows;
   for (const int64_t width : widths) {

@@ -95,7 +95,8 @@ TEMPLATE_TEST_CASE("attention by tiles agrees with the plain form in float64", "
   CHECK(worst(fast.by_v, plain.by_v) <= room);
 }
 
-TEMPLATE_TEST_CASE("attention: weights of a row on every instruction set", "", float, double) {
+TEMPLATE_TEST_CASE("attention weights of a row agree with exact softmax weights with every instruction set", "", float,
+                   double) {
   const int64_t n = GENERATE(1, 2, 15, 16, 17, 33, 1000);
   const double size = GENERATE(0.0, 3.0, 80.0, 1e4);
   const auto x = random<TestType>(n, "x", -size, size);
@@ -122,7 +123,7 @@ TEMPLATE_TEST_CASE("attention: weights of a row on every instruction set", "", f
   }
 }
 
-TEMPLATE_TEST_CASE("attention: a row that is not finite becomes NaN", "", float, double) {
+TEMPLATE_TEST_CASE("attention weights of a row are NaN if a score of the row is not finite", "", float, double) {
   const double bad = GENERATE(INFINITY, -INFINITY, NAN);
   for (const auto& [name, loops] : all_loops<TestType>()) {
     INFO(name);
@@ -133,7 +134,7 @@ TEMPLATE_TEST_CASE("attention: a row that is not finite becomes NaN", "", float,
   }
 }
 
-TEMPLATE_TEST_CASE("layer normalisation over lanes agrees with the plain sums", "", float, double) {
+TEMPLATE_TEST_CASE("LayerNorm and its derivatives over emulated lanes agree with the plain sums", "", float, double) {
   const int64_t width = GENERATE(1, 31, 32, 33, 129), rows = 300;
   const auto order = GENERATE(test::Order::forward, test::Order::backward);
   auto x = random<TestType>(rows * width, "x"), gain = random<TestType>(width, "g"),

@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-TEST_CASE("a gradient by rows is read through its slots", "[kernels]") {
+TEST_CASE("GradientView reads sparse gradient rows through their slots", "[kernels]") {
   const std::vector<double> values{10, 20, 30, 40};
   const std::vector<int64_t> slot{-1, 1, 0};
   const GradientView<double> sparse{values.data(), slot.data(), 2};
@@ -21,7 +21,7 @@ TEST_CASE("a gradient by rows is read through its slots", "[kernels]") {
   CHECK(dense(3) == 40);
 }
 
-TEST_CASE("entries of some rows lie where their rows are", "[kernels]") {
+TEST_CASE("EntriesOfRows maps entries to the positions of the chosen rows", "[kernels]") {
   const std::vector<int64_t> rows{2, 0};
   const EntriesOfRows some{rows.data(), 3};
   const std::vector<int64_t> expected{6, 7, 8, 0, 1, 2};
@@ -29,7 +29,7 @@ TEST_CASE("entries of some rows lie where their rows are", "[kernels]") {
   CHECK(EntriesOfRows{nullptr, 3}(5) == 5);
 }
 
-TEST_CASE("a step moves the chosen rows and no others", "[kernels]") {
+TEST_CASE("SgdStep and AdamStep update the chosen rows and no others", "[kernels]") {
   std::vector<double> parameter{1, 1, 1, 1}, mean(4), square(4);
   const std::vector<double> values{4, -4};
   const std::vector<int64_t> slot{-1, 0}, rows{1};

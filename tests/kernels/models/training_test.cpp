@@ -72,7 +72,8 @@ struct SomeRows {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Adam in vectors is the plain step", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("TrainingLoops Adam agrees with the plain step with every instruction set", "[kernels]", float,
+                   double) {
   using Real = TestType;
   for (const int64_t n : widths) {
     for (const double decay : {0.0, 0.1}) {
@@ -99,7 +100,8 @@ TEMPLATE_TEST_CASE("Adam in vectors is the plain step", "[kernels]", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("Adam by rows moves what the plain step moves", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("adam_step with a sparse gradient updates the rows that the plain step updates", "[kernels]", float,
+                   double) {
   using Real = TestType;
   const int64_t rows = 700;
   for (const int64_t width : {int64_t{1}, int64_t{5}, int64_t{32}}) {
@@ -123,7 +125,8 @@ TEMPLATE_TEST_CASE("Adam by rows moves what the plain step moves", "[kernels]", 
   }
 }
 
-TEMPLATE_TEST_CASE("descent by rows has the bits of the plain step", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("sgd_step with dense and sparse gradients has the bits of the plain step", "[kernels]", float,
+                   double) {
   using Real = TestType;
   const int64_t rows = 700;
   for (const int64_t width : {int64_t{1}, int64_t{5}, int64_t{32}}) {
@@ -154,7 +157,8 @@ TEMPLATE_TEST_CASE("descent by rows has the bits of the plain step", "[kernels]"
   }
 }
 
-TEMPLATE_TEST_CASE("rows are multiplied and added up as by hand", "[kernels]", float, double) {
+TEMPLATE_TEST_CASE("inner_products and sum_rows agree with plain sums with every instruction set", "[kernels]", float,
+                   double) {
   using Real = TestType;
   const std::vector<int64_t> index{4, 1, 9, 9, 2, 7, 4}, order{6, 0, 3, 1, 5, 2, 4};
   const auto n = static_cast<int64_t>(index.size());

@@ -72,7 +72,8 @@ void check_case(Multiply<Real> multiply, Case<Real> given, bool add) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("matmul: every instruction set, transposed or not, with gaps between rows", "", float, double) {
+TEMPLATE_TEST_CASE("matmul agrees with plain loops with every instruction set, transposition and row stride", "", float,
+                   double) {
   const int64_t size = GENERATE(1, 2, 31, 33, 127);
   const int64_t inner = GENERATE(0, 1, 32, 129);
   const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);
@@ -83,7 +84,7 @@ TEMPLATE_TEST_CASE("matmul: every instruction set, transposed or not, with gaps 
   }
 }
 
-TEMPLATE_TEST_CASE("matmul: the number of threads changes no bit", "", float, double) {
+TEMPLATE_TEST_CASE("matmul has the same bits for every number of threads", "", float, double) {
   const bool transpose_a = GENERATE(false, true), transpose_b = GENERATE(false, true);
   const int64_t m = 301, n = 47, k = 129;
   const auto a = random<TestType>(m * k, "a"), b = random<TestType>(k * n, "b");
@@ -104,7 +105,8 @@ TEMPLATE_TEST_CASE("matmul: the number of threads changes no bit", "", float, do
   CHECK(found[0].back() == Approx(sum).margin(1e-4));
 }
 
-TEMPLATE_TEST_CASE("matmul: sums shared by blocks have the bits of one thread's", "", float, double) {
+TEMPLATE_TEST_CASE("matmul with a long inner dimension has the same bits for every number of threads", "", float,
+                   double) {
   // both sides of what is shared so, and a k that fills no last block
   const int64_t m = GENERATE(1, 8, 46, 64, 65), n = GENERATE(1, 8, 33), k = GENERATE(2047, 2048, 16385);
   const bool transpose_b = GENERATE(false, true);
