@@ -1,4 +1,4 @@
-// Every parser of files on its seeds, its corpus, and changes of them that are the same in each run.
+// Runs every file parser on its seeds, its corpus and random changes of both. The changes are the same in each run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

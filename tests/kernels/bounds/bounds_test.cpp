@@ -1,4 +1,4 @@
-// Closed forms of what a metric can be over all rankings, against every arrangement of small lists.
+// Compares closed forms of metrics' bound statistics with every arrangement of small lists.
 #include "kernels/bounds/bounds.h"
 
 #include <algorithm>

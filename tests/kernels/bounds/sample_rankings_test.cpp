@@ -1,4 +1,5 @@
-// Random rankings: every instruction set draws what a plain loop draws, and all arrangements come equally often.
+// Random rankings: every instruction set draws the rankings of a plain loop, and all arrangements are equally
+// likely.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-// Against Boost's numbers of 113 bits, at random arguments of every size.
+// Compares portable math functions with Boost's 113-bit numbers at random arguments of every size.
 #include <cmath>
 #include <cstring>
 #include <limits>

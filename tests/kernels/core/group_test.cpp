@@ -1,4 +1,4 @@
-// The groups: the serial one against plain loops, and the emulation of the GPU's against the serial one.
+// Compares the serial group with plain loops, and the emulated GPU groups with the serial one.
 #include "kernels/core/group.h"
 
 #include <cmath>

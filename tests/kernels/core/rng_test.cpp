@@ -1,5 +1,5 @@
-// Random numbers: the generator against the known answers of Random123 (kat_vectors, philox4x32 10), what is derived
-// from it against its definition, the normal quantile against Boost.
+// Compares the generator with the known answers of Random123 (kat_vectors, philox4x32 10), the distributions with
+// their definitions and the normal quantile with Boost.
 #include "kernels/core/rng.h"
 
 #include <array>

@@ -1,5 +1,4 @@
-// Tests of scratch arrays: threads keep those of short lists, and free those that a long list
-// needed.
+// Scratch arrays: threads keep the arrays of short lists and free the arrays that a long list needed.
 #include "kernels/core/scratch.h"
 
 #include <atomic>

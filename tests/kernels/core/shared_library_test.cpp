@@ -1,4 +1,4 @@
-// Libraries that are loaded when they are first asked for.
+// Shared libraries that are loaded when they are first used.
 #include "kernels/core/shared_library.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
-// List kernels over the emulated lanes of a GPU: the same bits whatever the order of the lanes and whether a warp or a
-// block works on a list, and the serial results to rounding. A kernel whose lanes read what others write, or that
-// nests operations, shows here without a GPU.
+// List kernels on emulated GPU lanes: results have the same bits in every lane order and for a warp or a block per
+// list, and agree with serial results to rounding. A kernel whose lanes read what other lanes write, or that nests
+// operations, fails here without a GPU.
 #include <algorithm>
 #include <cmath>
 #include <limits>

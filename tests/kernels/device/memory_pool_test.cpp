@@ -1,4 +1,4 @@
-// The pool of device memory over a made-up device with little of it, and over the one that is there.
+// The pool of device memory, on a made-up device with 4096 bytes and on the real or emulated GPU.
 #include "kernels/device/memory_pool.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sorting and scanning on the GPU, real or emulated, against the standard library's.
+// Compares sorting and scanning on the GPU, real or emulated, with the standard library.
 #include "kernels/device/sort.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The emulated blocks themselves, and the lanes of kernels/device/launch.cuh in them against their imitation in
-// tests/support/emulated_group.h.
+// Tests the emulated blocks themselves, and compares the lanes of kernels/device/launch.cuh in them with their
+// imitation in tests/support/emulated_group.h.
 #include <cmath>
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,5 @@
-// The GPU's smooth ranks and derivatives by boxes, of lists long and short in one batch, against sums over all pairs in
-// long double; the same bits in both orders of lanes.
+// Compares smooth ranks and derivatives by boxes on the GPU, of long and short lists in one batch, with sums over
+// all pairs in long double. Results have the same bits in both lane orders.
 #include <algorithm>
 #include <cmath>
 #include <limits>

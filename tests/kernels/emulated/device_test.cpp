@@ -1,5 +1,5 @@
-// Rules of the GPU's memory and recordings, on the emulated one: it is as strict as a real one about a stream that
-// records, and its host is always ahead.
+// Rules of GPU memory and recordings, on the emulated GPU. It is as strict as a real one about a stream that is
+// recorded, and its host is always ahead.
 #include <cstdint>
 #include <memory>
 #include <numeric>

@@ -1,4 +1,4 @@
-// One object owns all that is of one GPU: two of them share nothing, and with one goes all that it had.
+// A Gpu object owns all resources of one GPU. Two of them share nothing, and each frees its resources at its end.
 #include "kernels/device/gpu.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The GPU's losses over rows, lists and drawn pairs, in one batch of lists of edge sizes, against the CPU's forms;
-// every result is the same bits in both orders of lanes.
+// Compares the GPU's losses over rows, lists and drawn pairs with the CPU's, in one batch of lists of edge sizes.
+// Results have the same bits in both lane orders.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-// The GPU's smooth ranks and derivatives by pairs, in one batch of lists of all edge sizes, against the plain form in
-// double; every result is the same bits in both orders of lanes, and whatever else is in the batch.
+// Compares smooth ranks and derivatives by pairs on the GPU with the plain form in double, in one batch of lists of
+// edge sizes. Results have the same bits in both lane orders and in every batch.
 #include <cmath>
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-// Random rankings: the GPU draws the CPU's numbers, to the bit.
+// Random rankings on the GPU have the same bits as on the CPU.
 #include <vector>
 
 #include <catch2/catch.hpp>

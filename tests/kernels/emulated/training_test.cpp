@@ -1,4 +1,4 @@
-// The GPU's forms of factor models against sums in long double, and what it keeps of a step and of an epoch.
+// Compares factor models on the GPU with sums in long double, and tests what the GPU stores of a step and an epoch.
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -1,5 +1,5 @@
-// The CPU's pairwise losses, pairs through the vector loop, against the plain form in double at edge sizes and score
-// shapes; and the loop against the functions it stands for.
+// Compares the CPU's pairwise losses, which use a vector loop over pairs, with the plain form in double at edge
+// sizes and score shapes, and the loop with the functions that it computes.
 #include <cmath>
 #include <limits>
 #include <string>

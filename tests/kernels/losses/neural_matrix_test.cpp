@@ -1,5 +1,5 @@
-// The CPU's relaxed permutation matrix: entries that are kept and entries that are made anew give the same bits, and
-// both the plain form's numbers.
+// The CPU's relaxed permutation matrix: stored and recomputed entries have the same bits, and both agree with the
+// plain form.
 #include "kernels/losses/neural_matrix.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Losses that the CPU takes by vectors give the bits of their plain forms, and their loops the same bits under every
-// instruction set.
+// Losses that the CPU computes in vectors have the bits of their plain forms. Their loops have the same bits with
+// every instruction set.
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -1,5 +1,5 @@
-// Tests of deferred updates of rows: the rational function against sums in long double, and the
-// loops of every instruction set that this processor has against the plain kernels, bit for bit.
+// Deferred updates of rows: compares the rational function with sums in long double, and the loops of every
+// instruction set with the plain kernels, bit for bit.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Gradients of items added up as the rows of a batch come: against sums by hand, on every instruction set and for any
+// Compares item gradients, summed in the order of a batch's rows, with plain sums for every instruction set and
 // number of threads.
 #include "kernels/models/item_gradients.h"
 

@@ -1,4 +1,4 @@
-// The loops of fully connected layers on every instruction set that this processor has: the bits of the plain kernels.
+// Fully connected layers have the bits of the plain kernels with every instruction set of this processor.
 #include <string>
 #include <vector>
 

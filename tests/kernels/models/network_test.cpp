@@ -1,5 +1,5 @@
-// Attention by tiles against the plain form in float64, its inner loops on every instruction set that this processor
-// has, and layer normalisation over the emulated lanes of a GPU.
+// Compares attention by tiles with the plain form in float64, tests its inner loops with every instruction set of
+// this processor, and layer normalisation on emulated GPU lanes.
 #include <cmath>
 #include <limits>
 #include <string>

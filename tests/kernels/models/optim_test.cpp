@@ -1,4 +1,4 @@
-// Steps of the optimisers entry by entry: by rows they touch only what they are told to.
+// Optimizer steps entry by entry. Steps with sparse gradients change only the chosen rows.
 #include "kernels/models/optim.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The loops of factor models and of Adam on every instruction set that this processor has, against the plain kernels
-// entry by entry; and all sets against each other, bit for bit.
+// Compares the loops of factor models and Adam with the plain kernels entry by entry, and all instruction sets of
+// this processor with each other bit for bit.
 #include <cmath>
 #include <limits>
 #include <string>

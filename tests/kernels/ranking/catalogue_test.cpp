@@ -1,5 +1,5 @@
-// Items of a catalogue and places of few rows, on one lane and on the emulated lanes of a GPU: against sets, and
-// against the places of all rows.
+// Compares a catalogue's items with sets, and the places of few rows with the places of all rows, on one lane and on
+// emulated GPU lanes.
 #include "kernels/ranking/catalogue.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Exact metrics under ties against the mean over every order of tied rows, each order judged by the metric's
-// definition; and on the emulated lanes of a GPU against one lane, on lists of all sizes.
+// Compares exact metrics under ties with the mean over every order of tied rows by the metric's definition, and
+// results on emulated GPU lanes with those on one lane, for lists of all sizes.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,5 +1,5 @@
-// Placements: the CPU's sorting form against the plain counting form, on one lane and on the emulated lanes of a GPU,
-// and against what the tie rules say; ranks and orders made of them.
+// Placements: compares the CPU's sorting form with the plain counting form, on one lane and on emulated GPU lanes,
+// and both with the tie rules. Also tests ranks and orders made of placements.
 #include "kernels/ranking/order.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Ranks by counting against a stable sort, on every instruction set that the machine has.
+// Compares ranks by counting with a stable sort, for every instruction set of this processor.
 #include "kernels/ranking/ranks.h"
 
 #include <algorithm>

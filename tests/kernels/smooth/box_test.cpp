@@ -1,5 +1,5 @@
-// Smooth ranks and derivatives by boxes, with the loops of every instruction set that this processor has, against sums
-// over all pairs in long double.
+// Compares smooth ranks and derivatives by boxes with sums over all pairs in long double, for every instruction set
+// of this processor.
 #include <algorithm>
 #include <cmath>
 #include <limits>

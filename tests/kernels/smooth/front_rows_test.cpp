@@ -1,6 +1,5 @@
-// Smooth RR by the rows in front, and its logarithm, against the plain forms in double, which visit all pairs: the
-// terms that are kept, what those that are dropped would add to value and derivative against the stated bounds, and the
-// derivative.
+// Compares smooth RR by the rows in front, and its logarithm, with the plain forms in double, which visit all pairs.
+// Checks the kept terms, the derivative, and that the dropped terms stay within the stated bounds.
 #include "kernels/smooth/front_rows.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Smooth ranks and derivatives of widely spread scores by the pairs near each other, against sums over all pairs in
-// long double. (RR: smooth_metrics_test.cpp.)
+// Compares smooth ranks and derivatives of widely spread scores by pairs of near rows with sums over all pairs in
+// long double. Smooth RR is tested in front_rows_test.cpp.
 #include "kernels/smooth/near_pairs.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The loops over pairs of every instruction set that this processor has, against sums in double with exponentials.
+// Compares the loops over pairs with sums of exponentials in double, for every instruction set of this processor.
 #include "kernels/smooth/pairs.h"
 
 #include <cmath>

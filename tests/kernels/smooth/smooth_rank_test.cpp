@@ -1,5 +1,5 @@
-// The CPU's fast smooth ranks against the plain form in double, at edge sizes and score shapes: what the table chooses,
-// and sums over pairs. Boxes alone are tested in box_test.cpp.
+// Compares the CPU's fast smooth ranks with the plain form in double at edge sizes and score shapes, both as the
+// table chooses them and by pairs. Boxes alone are tested in box_test.cpp.
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -1,4 +1,4 @@
-// Products of matrices on every instruction set that this processor has, against plain loops in float64.
+// Compares matrix products with plain loops in float64, for every instruction set of this processor.
 #include "kernels/tensor/matmul.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Sums, maxima and softmax per list, lane by lane as the GPU runs them, against plain loops.
+// Compares sums, maxima and softmax per list, lane by lane as the GPU runs them, with plain loops.
 #include "kernels/tensor/reduce.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sums of derivatives by rows: each row once, ascending, and added in the order they came.
+// Sums of gradient rows: each row occurs once, rows are ascending, and repeats are added in their order of arrival.
 #include <vector>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Nodes: when they are made, and that long chains of them go without recursion.
+// Autograd nodes: when they are recorded, and that long chains of them are walked and freed without recursion.
 #include "runtime/autograd/node.h"
 
 #include <catch2/catch.hpp>

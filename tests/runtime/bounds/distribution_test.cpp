@@ -1,4 +1,5 @@
-// Sampled distributions and their smoothed forms: against sums over all values, against all arrangements, and kept.
+// Compares sampled distributions and their smoothed forms with sums over all values and with all arrangements, and
+// tests that they are kept.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -153,8 +154,8 @@ TEST_CASE("smooth_cdfs reuses results for equal shape, seed and smoothing, and i
   CHECK(table->at(0.7).value == Approx(thesis->smooth(0.7, thesis->sample_gain()).value).margin(0.02));
 }
 
-// every loss and gradient in hexadecimal, from a process that has kept nothing; with many shapes, and with fewer than
-// threads, where each is sampled by all threads
+// Each run is a process without cached samples, which prints every loss and gradient in hexadecimal. With 20 shapes
+// each is sampled by one thread, with fewer shapes than threads by all threads.
 TEST_CASE("losses with sampled bounds have the same bits for every number of threads") {
   const char* const script = R"(
     for _, count in ipairs{1, 20} do

@@ -1,5 +1,5 @@
-// Distributions from samples in files: read back bit for bit, never where anything about a file is wrong, and the least
-// recently used removed first.
+// Files of sampled distributions are read back bit for bit and never if a file is damaged. The least recently used
+// files are removed first.
 #include <cmath>
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Exact distributions against all arrangements of the relevant rows, written out here by bits.
+// Compares exact distributions with all arrangements of the relevant rows, which are enumerated here as bits.
 #include "runtime/bounds/spectrum.h"
 
 #include <bit>

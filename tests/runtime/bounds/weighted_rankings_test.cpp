@@ -1,5 +1,5 @@
-// Rankings of a ranker that draws rows with weights e^(beta grade): exact distributions against all orders of the rows,
-// each with its probability by Plackett and Luce, and against samples drawn here.
+// A weighted ranker draws rows with weights e^(beta grade). Compares its exact distributions with all orders of the
+// rows, each with its Plackett-Luce probability, and with samples drawn here.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

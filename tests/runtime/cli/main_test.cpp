@@ -1,4 +1,4 @@
-// The command from outside: exit statuses, what it prints where, scripts, specs, documentation.
+// The command moonrank as a process: exit statuses, output, scripts, specs and documentation.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"

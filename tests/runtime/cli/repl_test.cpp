@@ -1,4 +1,4 @@
-// Sessions as text, without a terminal and on one.
+// Interactive sessions with input from a pipe and on a terminal.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Whatever a script raises is told in one line, and nothing that it raises is believed to be more than it is.
+// Error objects that scripts raise are printed in one line, and objects that imitate Moonrank's own are not trusted.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"

@@ -1,4 +1,4 @@
-// Workers that this process started, and how they ended.
+// Worker processes that this process starts, and how they end.
 #include "runtime/cluster/start_worker.h"
 
 #include <csignal>

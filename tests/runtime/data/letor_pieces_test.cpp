@@ -1,4 +1,4 @@
-// LETOR files read in pieces by several threads: the same rows and the same errors as in one piece by one.
+// LETOR files that several threads read in pieces give the same rows and errors as one thread with one piece.
 #include <algorithm>
 
 #include "kernels/core/threads.h"

@@ -1,4 +1,5 @@
-// Pieces of a text: every line once and whole, whatever the size of pieces; and what happens to the file meanwhile.
+// Pieces of a text contain every line once and whole, for every piece size. Also tests a file that changes while it
+// is read.
 #include "runtime/data/letor_text.h"
 
 #include "runtime/data/plain_number.h"

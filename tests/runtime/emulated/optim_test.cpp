@@ -1,4 +1,4 @@
-// Steps of optimisers on the GPU that run out of its memory: what they leave behind does not reach the next step.
+// Optimizer steps that run out of GPU memory do not change the next step.
 #include "tests/support/emulated_gpu/driver.h"
 #include "tests/support/lua_state.h"
 

@@ -1,4 +1,4 @@
-// `moonrank data get` against a server on loopback, and what it leaves behind when something is wrong.
+// `moonrank data get` from a server on loopback, and the files that it leaves after a failure.
 #include "runtime/io/catalogue.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Untrusted JSON: its depth is limited, and errors show little of it.
+// Untrusted JSON: its nesting is limited, and errors do not print its content.
 #include "runtime/io/json.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// Edits between words, by hand and against the definition, and which name is near.
+// Compares edit distances with known values and with the definition, and tests which name counts as near.
 #include "runtime/io/nearest_name.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Files that are written: whole or not at all, never over a file of another writer, never through a link.
+// Files are written whole or not at all, never over a file of another writer and never through a dangling link.
 #include "runtime/io/new_file.h"
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Files that are read: nothing but regular files is opened, and a file that is truncated is an error.
+// Only regular files are opened for reading, and a file that is truncated while it is read is an error.
 #include "runtime/io/regular_file.h"
 
 #include <string_view>

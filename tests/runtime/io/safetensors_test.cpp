@@ -1,4 +1,4 @@
-// Files of tensors: what a header says is checked whole, and only files of the same writer are replaced.
+// Files of tensors: the whole header is checked, and only files of the same writer are replaced.
 #include "runtime/io/safetensors.h"
 
 #include <map>

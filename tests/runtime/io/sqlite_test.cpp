@@ -1,4 +1,5 @@
-// SQLite behind its wrapper: what goes in comes out, parameters are never SQL, and errors name the file.
+// The SQLite wrapper returns values as they were stored, never takes parameters for SQL, and names the file in
+// errors.
 #include "runtime/io/sqlite.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// A representative script in a state whose allocator fails at the n-th request, for every n: each time a Lua error or
-// the right result, no crash, and nothing leaked.
+// Runs a representative script in a state whose allocator fails from the n-th request on, for every n. Each run ends
+// with a Lua error or the right result, without a crash or a leak.
 #include <cstdlib>
 #include <limits>
 

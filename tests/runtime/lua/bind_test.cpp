@@ -1,5 +1,5 @@
-// Every function that Lua can call, with a wrong type in every position: an error each time, and never a crash. And the
-// binder itself, with functions made for the test.
+// Calls every bound function with a wrong type in every position, which must be an error and never a crash. Also
+// tests the binder itself with functions made for the test.
 #include <functional>
 #include <limits>
 #include <new>
@@ -219,7 +219,7 @@ TEST_CASE("mr.Tensor's __gc does nothing if a script calls it with other values"
             .empty());
 }
 
-/// Tables that refer to themselves, or are very deep, wide or uneven.
+// Tables that refer to themselves, have holes or have rows of different lengths.
 TEST_CASE("mr.tensor and mr.lists raise errors for recursive, ragged or nested tables", "[lua]") {
   LuaState& L = shared_state();
   CHECK_THAT(L.error_of("local t = {} t[1] = t mr.tensor(t)"), Contains("at most 6 dimensions"));

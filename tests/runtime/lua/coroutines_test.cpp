@@ -1,4 +1,4 @@
-// The functions that replace Lua's own do what those do: what is expected was printed by Lua 5.4.4.
+// Moonrank's coroutine functions replace Lua's and behave like them. Lua 5.4.4 printed the expected output.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"

@@ -1,4 +1,4 @@
-// Tensors are few bytes to Lua and many to the machine: their bytes decide when Lua collects.
+// Lua sees few bytes of a tensor, so the bytes of the tensors' storage decide when Lua collects garbage.
 #include "tests/support/lua_state.h"
 
 namespace mr {

@@ -1,4 +1,4 @@
-// Trees of untrusted files: what is accepted is safe to predict with, whatever was changed in the text.
+// Trees from untrusted files: trees that are accepted are safe to predict with, even if the text was changed.
 #include <cmath>
 #include <iostream>
 #include <random>

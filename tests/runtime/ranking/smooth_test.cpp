@@ -1,4 +1,4 @@
-// The choice of the instruction set by MOONRANK_SIMD, from outside: forced ones agree, wrong ones are refused.
+// MOONRANK_SIMD chooses the instruction set: forced sets give the same results, and unknown sets are refused.
 #include <string>
 
 #include <catch2/catch.hpp>

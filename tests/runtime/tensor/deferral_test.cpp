@@ -1,4 +1,4 @@
-// Bytes that are behind: every way to them has them brought up to date first.
+// Deferred updates of a tensor: every way to its bytes applies them first.
 #include <functional>
 #include <string>
 #include <utility>

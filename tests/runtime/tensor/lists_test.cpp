@@ -1,4 +1,4 @@
-// Judged lists: what kernels read, made once and kept.
+// Judged lists and the values derived of them, which are computed once and cached.
 #include "runtime/tensor/lists.h"
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// Handles on shared bytes: what shares, what copies, and what is counted.
+// Tensor handles on shared bytes: which operations share, which copy, and how bytes are counted.
 #include "runtime/tensor/tensor.h"
 
 #include <algorithm>
