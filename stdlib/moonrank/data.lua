@@ -464,7 +464,7 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
 })
 
 ---Makes synthetic data: ratings, or queries with features. Ratings come from latent factors of
----users and items. Popularity of items and activity of users follow power laws; a user rates at
+---users and items. Popularity of items and activity of users have a power-law distribution; a user rates at
 ---most half of the items.
 ---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset

@@ -9,8 +9,7 @@ local study = mr.sweep{
   name = "loss_and_rate",
   store = "results.db",
   metric = "valid_ndcg",
-  workers = 0,
-  progress = false,
+  workers = 0, progress = false,
   space = { loss = mr.choice{ "ndcg", "ap" }, lr = mr.loguniform(1e-3, 1e-1, { points = 3 }) },
   run = function(trial)
     return mr.fit{
@@ -21,8 +20,7 @@ local study = mr.sweep{
       loss = mr.losses[trial.loss]{},
       optimizer = mr.optim.adam{ lr = trial.lr },
       epochs = 5,
-      metrics = { "ndcg" },
-      progress = false,
+      metrics = { "ndcg" }, progress = false,
     }
   end,
 }
