@@ -1,4 +1,5 @@
--- Folders have layers: a file includes only what is in its own folder or in a lower layer. READMEs of kernels/ and runtime/ say why.
+-- Folders have layers: a file includes only what is in its own folder or in a lower layer. READMEs of kernels/ and
+-- runtime/ say why.
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 
@@ -23,12 +24,14 @@ end
 describe("folders", function()
   it("include what is on lower floors only", function()
     local seen = 0
-    local command = [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]
+    local command =
+      [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]
     for _, line in ipairs(lines_of(command)) do
       local file, folder, included = line:match '^((%w+/%w+)/[^:]+):%d+:#include "(%w+/%w+)/'
       if folder and not above[file] then
         check(floors[folder] and floors[included], ("%s: a folder without a floor, give it one here"):format(line))
-        check(folder == included or floors[included] < floors[folder], ("%s includes what is not below it"):format(line))
+        check(folder == included or floors[included] < floors[folder],
+          ("%s includes what is not below it"):format(line))
         seen = seen + 1
       end
     end
@@ -36,12 +39,15 @@ describe("folders", function()
   end)
 
   it("of the GPU's files take none of the CPU's", function()
-    equal(lines_of [[grep -rlE --include=*.cu --include=*.cuh '#include "[^"]*(_cpu|_loops|threads|simd|lanes)\.h"' kernels]], {})
+    local pattern = [[#include "[^"]*(_cpu|_loops|threads|simd|lanes)\.h"]]
+    equal(lines_of(("grep -rlE --include=*.cu --include=*.cuh '%s' kernels"):format(pattern)), {})
   end)
 end)
 
--- Results are the same bits whatever the C library: kernels/core/{functions, logarithms, powers, angles}.h have functions of our own.
-local transcendental = "(acosh?|asinh?|atan[2h]?|cbrt|cosh?|erfc?|exp|exp2|expm1|hypot|lgamma|lgamma_r|log|log10|log1p|log2|pow|sinh?"
+-- Results are the same bits whatever the C library: kernels/core/{functions, logarithms, powers, angles}.h have
+-- functions of our own.
+local transcendental =
+  "(acosh?|asinh?|atan[2h]?|cbrt|cosh?|erfc?|exp|exp2|expm1|hypot|lgamma|lgamma_r|log|log10|log1p|log2|pow|sinh?"
   .. "|tanh?|tgamma)[fl]?"
 local own_ways = {
   ["kernels/core/powers.h"] = "names the GPU's power",
@@ -58,7 +64,8 @@ end
 
 it("no file takes a transcendental function from the C library, but those with a reason", function()
   local pattern = ([[(std::|__builtin_|[^[:alnum:]_>]::)%s\>|\<(lgamma_r|erfc?|tgamma)\(]]):format(transcendental)
-  local command = ("grep -rnE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '%s' kernels runtime"):format(pattern)
+  local command =
+    ("grep -rnE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '%s' kernels runtime"):format(pattern)
   local found, used = {}, {}
   for _, line in ipairs(lines_of(command)) do
     if exempt(line) then used[line:match "^[^:]*"] = true else found[#found + 1] = line end
@@ -72,7 +79,9 @@ it("no rule of the library that decides a result takes one from Lua", function()
   for _, line in ipairs(lines_of(command)) do
     local file = line:match "^stdlib/moonrank/([^:]*)"
     local shown = line:find ":%d+:%-%-%-"
-    for _, start in ipairs{ "plot", "results/pictures", "help/other_names" } do shown = shown or file:find("^" .. start) end
+    for _, start in ipairs{ "plot", "results/pictures", "help/other_names" } do
+      shown = shown or file:find("^" .. start)
+    end
     check(shown, line .. ": core.number_exp and its like are the same bits on every system")
   end
 end)

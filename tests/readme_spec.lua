@@ -38,7 +38,8 @@ for number, block in ipairs(found) do
       local file <close> = assert(io.open(folder .. "/" .. name, "w"))
       file:write(text)
     end
-    local ok, said = program.run(("cd %s && TERM=dumb %s -e 'dofile \"made_up.lua\"' %s"):format(folder, program.moonrank, how))
+    local ok, said =
+      program.run(("cd %s && TERM=dumb %s -e 'dofile \"made_up.lua\"' %s"):format(folder, program.moonrank, how))
     os.execute("rm -r " .. folder)
     test.check(ok and not said:find("moonrank: ", 1, true), said)
     return said

@@ -1,7 +1,8 @@
--- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and bench.csv, and the time of smooth AP
--- against the number of rows with the machine's limits, results/bench/time_against_n.svg and .png. Says how far it is.
--- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and repeats: a few minutes.
--- `--cpu` is for a machine that others use too: one thread, and the time that it computed.
+-- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and
+-- bench.csv, and the time of smooth AP against the number of rows with the machine's limits,
+-- results/bench/time_against_n.svg and .png. Says how far it is.
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and
+-- repeats: a few minutes. `--cpu` is for a machine that others use too: one thread, and the time that it computed.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -14,21 +15,22 @@ local args = mr.args{
   out = { default = "results/bench", help = "the folder for the results" },
 }
 
--- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left. `as`: what its files
--- are called; `alone`: without peers. The epochs of a full
--- run are those of one loss and of one negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
+-- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left.
+-- `as`: what its files are called; `alone`: without peers. The epochs of a full run are those of one loss and of one
+-- negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
   { "kernels", "--most 2048",
     "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
-  { "losses", "", "--losses ranknet,listnet,bce,top_n_rank --total 4096 --threads 1 --forms plain --repeats 3", 1500, 40 },
+  { "losses", "",
+    "--losses ranknet,listnet,bce,top_n_rank --total 4096 --threads 1 --forms plain --repeats 3", 1500, 40 },
   { "epochs", "--nsr 1 --losses ap --peer_epochs 1 --warm 1",
     "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
-  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2", 900, 10,
-    as = "full_catalogue_32m", alone = true },
+  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2",
+    900, 10, as = "full_catalogue_32m", alone = true },
   { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
   { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },
@@ -108,9 +110,10 @@ local function plot(rows, most)
   line("limit: a division per pair", most.division, function(n) return n * n / 2 end)
   line("limit: 9 multiply-adds per row", most.multiply_add, function(n) return 9 * n end)
   line("limit: scores read, derivatives written", most.copy, function(n) return 8 * n end)
-  local figure = mr.plot.lines{ series = series, xlog = true, ylog = true, xlabel = "rows of the list", ylabel = "milliseconds",
-    title = "One step of smooth AP of one list, normal scores", width = 860, height = 520,
-    caption = most.copy and "Limits of one core, measured in the same run: of the sums over pairs, of the sums over boxes, of memory."
+  local figure = mr.plot.lines{ series = series, xlog = true, ylog = true, xlabel = "rows of the list",
+    ylabel = "milliseconds", title = "One step of smooth AP of one list, normal scores", width = 860, height = 520,
+    caption = most.copy
+      and "Limits of one core, measured in the same run: of the sums over pairs, of the sums over boxes, of memory."
       or args.limits .. " is not there, which would measure the machine's limits." }
   for _, kind in ipairs{ "svg", "png" } do figure:save(("%s/time_against_n.%s"):format(args.out, kind)) end
 end
@@ -125,7 +128,7 @@ local most = limits()
 plot(rows, most)
 bench.finish("All benchmarks.", rows, args.out .. "/bench.csv")
 if most.copy then
-  print(("Limits of one core: %.1f GB/s copied, %.2f divisions and %.2f multiply-adds per ns, single precision."):format(
-    most.copy / 1e9, most.division / 1e9, most.multiply_add / 1e9))
+  print(("Limits of one core: %.1f GB/s copied, %.2f divisions and %.2f multiply-adds per ns, "
+    .. "single precision."):format(most.copy / 1e9, most.division / 1e9, most.multiply_add / 1e9))
 end
 os.execute(("'%s' '%sdevices.lua'"):format(arg[-1], bench.folder))

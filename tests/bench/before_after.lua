@@ -1,7 +1,9 @@
--- Two runs of the benchmarks side by side, as one table: the milliseconds of every row (median, least and most) before and after, how many times as fast
--- it became, and how many times as fast as one thread several were, before and after. Both are wanted from the same machine on the same day; where they
--- were made stands above the table. `two_programs.lua` makes both in one run.
--- Usage: moonrank tests/bench/before_after.lua BEFORE.csv AFTER.csv (files that `all.lua`, or one benchmark with --csv, wrote).
+-- Two runs of the benchmarks side by side, as one table: the milliseconds of every row (median, least and most) before
+-- and after, how many times as fast it became, and how many times as fast as one thread several were, before and after.
+-- Both are wanted from the same machine on the same day; where they were made stands above the table.
+-- `two_programs.lua` makes both in one run.
+-- Usage: moonrank tests/bench/before_after.lua BEFORE.csv AFTER.csv (files that `all.lua`, or one benchmark with --csv,
+-- wrote).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -52,8 +54,8 @@ end
 local lines = {}
 for i, row in ipairs(rows) do
   local was, is = median(row[4]), median(row[5])
-  lines[i] = { row[1], row[2], row[3], shown(row[4]), shown(row[5]), was and is and ("%.2f"):format(was / is) or "", against_one(row, 4),
-    against_one(row, 5), note_of(row[4], row[5]) }
+  lines[i] = { row[1], row[2], row[3], shown(row[4]), shown(row[5]), was and is and ("%.2f"):format(was / is) or "",
+    against_one(row, 4), against_one(row, 5), note_of(row[4], row[5]) }
 end
 for side, name in ipairs{ "Before", "After" } do
   local path = arg[side]:gsub("%.csv$", "") .. ".txt"
@@ -61,5 +63,6 @@ for side, name in ipairs{ "Before", "After" } do
   print(("%s: %s"):format(name, first:match "least and most%. (.*)%.$" or arg[side]))
 end
 print ""
-local columns = { "work", "program", "threads", "ms before", "ms after", "times as fast", "one thread / these, before", "after", "note" }
+local columns = { "work", "program", "threads", "ms before", "ms after", "times as fast",
+  "one thread / these, before", "after", "note" }
 print(mr.table{ columns = columns, rows = lines }:to_markdown())

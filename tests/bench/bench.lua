@@ -6,8 +6,8 @@ local core = require "moonrank.core"
 
 local M = { folder = arg[0]:match("^(.*/)") or "./" }
 
----Seconds. With MOONRANK_CLOCK=cpu those that the process computed, ours and the peers', instead of those that went by: on a machine that others
----use too, what one thread takes shows only so.
+---Seconds. With MOONRANK_CLOCK=cpu those that the process computed, ours and the peers', instead of those that went by:
+---on a machine that others use too, what one thread takes shows only so.
 M.clock = os.getenv "MOONRANK_CLOCK" == "cpu" and os.clock or core.clock
 
 -- True if a file can be written. A file that did not exist is removed again.
@@ -20,8 +20,8 @@ local function writable(path)
   return true
 end
 
----The options of a benchmark, and `csv` for its table. Its numbers say how many or how large: they are above 0 (those in `may_be_none` may
----be 0), else the script ends before any work, as it does where the table could not be written.
+---The options of a benchmark, and `csv` for its table. Its numbers say how many or how large: they are above 0 (those
+---in `may_be_none` may be 0), else the script ends before any work, as it does where the table could not be written.
 function M.args(declarations, may_be_none)
   declarations.csv = { type = "string", help = "a file for the table, as CSV" }
   local args = mr.args(declarations)
@@ -64,8 +64,8 @@ function M.times_of(f, repeats, budget)
   return times
 end
 
----A path for a file or folder of this run, and its end: `local at <close> = bench.temporary()`, `at.path`. What lies there goes at the end, also after an
----error or Ctrl-C.
+---A path for a file or folder of this run, and its end: `local at <close> = bench.temporary()`, `at.path`. What lies
+---there goes at the end, also after an error or Ctrl-C.
 function M.temporary()
   local path = os.tmpname()
   os.remove(path)
@@ -79,8 +79,8 @@ local function reason_in(path)
   return last and #last > 100 and last:sub(1, 97) .. "..." or last
 end
 
----The lines that a script of peers/ prints, and why there are no more where it failed: python3 or a library is missing, or the peer's own error. None
----where MOONRANK_PEERS is "none".
+---The lines that a script of peers/ prints, and why there are no more where it failed: python3 or a library is missing,
+---or the peer's own error. None where MOONRANK_PEERS is "none".
 function M.peer_lines(script, ...)
   if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
   local at <close> = M.temporary()
@@ -91,7 +91,8 @@ function M.peer_lines(script, ...)
   local lines = {}
   for line in pipe:lines() do lines[#lines + 1] = line end
   local _, _, status = pipe:close()
-  local reason = status == 124 and "ended after 5 minutes" or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
+  local reason = status == 124 and "ended after 5 minutes"
+    or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
   return lines, reason and "failed: " .. reason
 end
 
@@ -103,8 +104,8 @@ function M.peer_times(script, ...)
   return times, reason
 end
 
----Collects rows. Ours come first: what follows for the same workload and threads is compared with them. A note says why a row has no times, or what
----else its reader should know.
+---Collects rows. Ours come first: what follows for the same workload and threads is compared with them. A note says why
+---a row has no times, or what else its reader should know.
 function M.collect()
   local rows, mine = {}, {}
   local function add(workload, program, threads, times, note)
@@ -112,13 +113,14 @@ function M.collect()
     local t = #times > 0 and M.spread_of(times) or {}
     local function ms(seconds) return seconds and seconds * 1e3 end
     mine[key] = mine[key] or t.median
-    rows[#rows + 1] = { workload, program, threads, ms(t.median), ms(t.least), ms(t.most), t.median and t.median / mine[key], note }
+    rows[#rows + 1] =
+      { workload, program, threads, ms(t.median), ms(t.least), ms(t.most), t.median and t.median / mine[key], note }
   end
   return rows, add
 end
 
----The day, the processor and the numerics: what numbers of a benchmark belong to. Programs from before numerics had a name run this as well, for
----before_after.lua.
+---The day, the processor and the numerics: what numbers of a benchmark belong to. Programs from before numerics had a
+---name run this as well, for before_after.lua.
 function M.where()
   local processor
   for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
@@ -126,8 +128,8 @@ function M.where()
     core.numerics and core.numerics() or "without a name")
 end
 
----The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the text to one beside it that
----ends in .txt.
+---The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the
+---text to one beside it that ends in .txt.
 function M.write(title, rows, csv, where)
   local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
   local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, where, tostring(result))

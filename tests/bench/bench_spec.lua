@@ -8,9 +8,10 @@ local folder = os.tmpname() .. "_bench"
 local function shell(text) assert(os.execute(text)) end
 
 local function with_python(body)
-  shell(("mkdir -p '%s' && printf '%%s\\n' '#!/bin/sh' '%s' >'%s/python3' && chmod +x '%s/python3'"):format(folder, body, folder, folder))
-  return program.run(("PATH='%s':$PATH '%s' '%smetrics.lua' --lists 3 --rows 4 --repeats 1 --threads 1 --csv '%s/bench.csv'"):format(
-    folder, program.moonrank, here, folder))
+  shell(("mkdir -p '%s' && printf '%%s\\n' '#!/bin/sh' '%s' >'%s/python3' && chmod +x '%s/python3'"):format(
+    folder, body, folder, folder))
+  return program.run(("PATH='%s':$PATH '%s' '%smetrics.lua' --lists 3 --rows 4 --repeats 1 --threads 1 --csv "
+    .. "'%s/bench.csv'"):format(folder, program.moonrank, here, folder))
 end
 
 describe("benchmarks", function()
@@ -24,19 +25,20 @@ describe("benchmarks", function()
   end)
   it("of losses end with the least and the largest ratio of every peer", function()
     local function measured()
-      return program.run(("PATH='%s':$PATH '%s' '%slosses.lua' --losses mse,bce --rows 4 --total 8 --threads 1 --repeats 1"):format(
-        folder, program.moonrank, here))
+      return program.run(("PATH='%s':$PATH '%s' '%slosses.lua' --losses mse,bce --rows 4 --total 8 --threads 1 "
+        .. "--repeats 1"):format(folder, program.moonrank, here))
     end
     local well, text = measured()
     test.check(well and not text:find "times ours over", text)  -- the python3 that fails
     shell(("printf '%%s\\n' '#!/bin/sh' 'printf \"PyTorch\\\\t1000\\\\n\"' >'%s/python3'"):format(folder))
     well, text = measured()
-    test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none", text)
+    test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none",
+      text)
   end)
   it("say what is wrong with an option before they measure", function()
-    for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope", "losses.lua --losses nope",
-      "losses.lua --forms nope", "epochs.lua --losses nope",
-      "epochs.lua --sets nope", "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
+    for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope",
+      "losses.lua --losses nope", "losses.lua --forms nope", "epochs.lua --losses nope", "epochs.lua --sets nope",
+      "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
       local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
     end
@@ -58,12 +60,13 @@ describe("benchmarks", function()
   end)
   it("of distributions draw their samples, which nobody kept", function()
     local function measured(variables, options)
-      return program.run(("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none '%s' '%sdistributions.lua' %s"):format(variables, folder,
-        program.moonrank, here, options))
+      return program.run(("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none '%s' '%sdistributions.lua' %s"):format(
+        variables, folder, program.moonrank, here, options))
     end
     for _, variables in ipairs{ "-u MOONRANK_SAMPLES_GIB", "MOONRANK_SAMPLES_GIB=8" } do
       local well, text = measured(variables, "")
-      test.check(not well and text:find("expected MOONRANK_SAMPLES_GIB=0", 1, true) and not text:find "Milliseconds", text)
+      test.check(not well and text:find("expected MOONRANK_SAMPLES_GIB=0", 1, true) and not text:find "Milliseconds",
+        text)
     end
     local well, text = measured("MOONRANK_SAMPLES_GIB=0", "--repeats 1 --samples 100")
     test.check(well and text:find "moonrank, 100 samples", text)
@@ -83,12 +86,15 @@ print(dofile "%sbench.lua".where())
     test.check(well and text:find "numerics without a name\n", text)
   end)
   it("of large data run, and say their memory and what they do", function()
-    local well, text = program.run(("'%s' '%sscale.lua' --times 0.001 --epochs 1 --threads 1"):format(program.moonrank, here))
+    local well, text =
+      program.run(("'%s' '%sscale.lua' --times 0.001 --epochs 1 --threads 1"):format(program.moonrank, here))
     test.check(well, text)
-    for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn", "epoch of %d+ rows in %d+ lists" } do
+    for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn",
+      "epoch of %d+ rows in %d+ lists" } do
       test.check(text:find(words .. " +moonrank +1 .-GB at most"), words .. ": " .. text)
     end
-    test.check(text:find "201 users, 87585 items, about 0.03196 million ratings; expected: 0.1 GB of memory at most %(", text)
+    test.check(text:find "201 users, 87585 items, about 0.03196 million ratings; expected: 0.1 GB of memory at most %(",
+      text)
   end)
   it("of large data say what is more than memory, and leave it out", function()
     local well, text = program.run(("'%s' '%sscale.lua' --times 1e5"):format(program.moonrank, here))
@@ -97,13 +103,16 @@ print(dofile "%sbench.lua".where())
   end)
   it("measure two programs in turn, and set them side by side", function()
     local function measured(options)
-      return program.run(("'%s' '%stwo_programs.lua' --quick --out '%s/two' %s"):format(program.moonrank, here, folder, options))
+      return program.run(("'%s' '%stwo_programs.lua' --quick --out '%s/two' %s"):format(
+        program.moonrank, here, folder, options))
     end
-    local well, text = measured(("--parts start,network --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
+    local well, text =
+      measured(("--parts start,network --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
     test.check(well and not text:find "failed", text)
     local epoch = "epoch of one list of 5000 rows, a network"
     for _, words in ipairs{ "start", epoch, epoch .. ", processor time" } do
-      test.check(text:find("\n| " .. words .. " | moonrank | 1 | %d%S* %(.-%) | %d%S* %(.-%) | %d"), words .. ": " .. text)
+      test.check(text:find("\n| " .. words .. " | moonrank | 1 | %d%S* %(.-%) | %d%S* %(.-%) | %d"),
+        words .. ": " .. text)
     end
     well, text = measured(("--parts start --before /nonexistent/moonrank --before_tree '%s../..'"):format(here))
     test.check(not well and text:find("/nonexistent/moonrank", 1, true), text)
@@ -118,10 +127,13 @@ print(dofile "%sbench.lua".where())
       file:write("workload,program,threads,ms,least,most,times ours,note\n", rows)
     end
     shell(("mkdir -p '%s'"):format(folder))
-    write("before", '"an epoch, ap",moonrank,1,30,20,50,1,\n"an epoch, ap",PyTorch,1,90,80,99,3,\nold,moonrank,1,5,5,5,1,\n')
-    write("after", '"an epoch, ap",moonrank,1,12,10,14,1,\n"an epoch, ap",PyTorch,1,90,80,99,7,\nnew,moonrank,2,7,6,8,1,0.10 GB at most\n')
+    write("before",
+      '"an epoch, ap",moonrank,1,30,20,50,1,\n"an epoch, ap",PyTorch,1,90,80,99,3,\nold,moonrank,1,5,5,5,1,\n')
+    write("after", '"an epoch, ap",moonrank,1,12,10,14,1,\n"an epoch, ap",PyTorch,1,90,80,99,7,\n'
+      .. 'new,moonrank,2,7,6,8,1,0.10 GB at most\n')
     local function compared(...)
-      return program.run(("'%s' '%sbefore_after.lua' '%s/before.csv' '%s/%s'"):format(program.moonrank, here, folder, folder, ...))
+      return program.run(("'%s' '%sbefore_after.lua' '%s/before.csv' '%s/%s'"):format(
+        program.moonrank, here, folder, folder, ...))
     end
     local well, text = compared "after.csv"
     test.check(well, text)

@@ -30,18 +30,22 @@ local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed
 local function spread(part, of)
   local items, relevance = core.integers(part.items), part.lists.relevance:totable()
   local draws = core.uniform({ #items }, 1, of + 1, 1, "items", "float64", "cpu"):totable()
-  for i, item in ipairs(items) do items[i] = relevance[i] > 0 and 1 + (item - 1) * (of // args.items[1]) or math.floor(draws[i]) end
-  return mr.data.dataset{ lists = part.lists, users = part.users, items = core.tensor(items, "int64", "cpu"), name = part.name }
+  for i, item in ipairs(items) do
+    items[i] = relevance[i] > 0 and 1 + (item - 1) * (of // args.items[1]) or math.floor(draws[i])
+  end
+  return mr.data.dataset{ lists = part.lists, users = part.users, items = core.tensor(items, "int64", "cpu"),
+    name = part.name }
 end
 
-local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 }, sparse = { lr = 0.01, sparse = true } }
+local optimizers = { adam = { lr = 0.01 }, dense = { lr = 0.01, weight_decay = 1e-30 },
+  sparse = { lr = 0.01, sparse = true } }
 
 -- The validation data of each way to train: none, the lists of the part, or all items of its users.
 local validations = { alone = function() end, validated = function(_, valid) return valid end }
 
 function validations.ranked(items, valid)
-  local whole = require("moonrank.data.fold").new{ train = spread(fold.train, items), valid = valid, test = valid, number = 1, k = 1,
-    title = "spread", users = ratings.users, items = items }
+  local whole = require("moonrank.data.fold").new{ train = spread(fold.train, items), valid = valid, test = valid,
+    number = 1, k = 1, title = "spread", users = ratings.users, items = items }
   return whole:candidates{ known = "relevant" }
 end
 
@@ -66,8 +70,11 @@ for _, how in ipairs(args.ways) do
     local workload = ("epoch of %d items%s"):format(items, said[how])
     for _, threads in ipairs(args.threads) do
       core.threads(threads)
-      for _, optimizer in ipairs(args.optimizers) do add(workload, names[optimizer], threads, times(items, optimizer, how)) end
+      for _, optimizer in ipairs(args.optimizers) do
+        add(workload, names[optimizer], threads, times(items, optimizer, how))
+      end
     end
   end
 end
-bench.finish(("One epoch, median of %d; %d rows in %d lists."):format(args.epochs, fold.train.lists.rows, fold.train.count), rows, args.csv)
+bench.finish(("One epoch, median of %d; %d rows in %d lists."):format(
+  args.epochs, fold.train.lists.rows, fold.train.count), rows, args.csv)

@@ -1,6 +1,7 @@
--- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a large product of matrices
--- on the same device in the same run; beside compiled PyTorch (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line
--- says so. docs/speed/h200.csv has a run.
+-- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a
+-- large product of matrices on the same device in the same run; beside compiled PyTorch
+-- (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line says so. docs/speed/h200.csv has a
+-- run.
 -- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -56,9 +57,12 @@ do
   local judgements, width = judged(rows), 32
   local total = judgements.rows
   local users, items = mr.normal({ lists, width }, { seed = 2 }), mr.normal({ 20000, width }, { seed = 3 })
-  local user_of, item_of = mr.arange(1, lists, { dtype = "int64" }), (mr.uniform({ total }, { high = 19999, seed = 4 }) + 1):long()
-  plain("factor scores", total * (4 * width + 12), 0, function() return core.factor_scores(users, items, user_of, item_of, judgements) end)
-  local features, weight, bias = mr.normal({ 1 << 18, 64 }, { seed = 5 }), mr.normal({ 64, 64 }, { seed = 6 }), mr.zeros(1, 64)
+  local user_of, item_of = mr.arange(1, lists, { dtype = "int64" }),
+    (mr.uniform({ total }, { high = 19999, seed = 4 }) + 1):long()
+  plain("factor scores", total * (4 * width + 12), 0,
+    function() return core.factor_scores(users, items, user_of, item_of, judgements) end)
+  local features, weight, bias = mr.normal({ 1 << 18, 64 }, { seed = 5 }),
+    mr.normal({ 64, 64 }, { seed = 6 }), mr.zeros(1, 64)
   plain("layer 262144 x 64", 4 * 4 * (1 << 18) * 64, 2 * (1 << 18) * 64 * 64, function()
     return core.layer(features, weight, bias, "relu")
   end)
@@ -67,7 +71,8 @@ do
   local adam = mr.optim.adam{}:bind{ parameter }
   plain("Adam 67 million", 7 * 4 * (1 << 26), 0, function() adam:step() end)
   local scores = mr.normal({ total }, { seed = 7 })
-  plain("smooth nDCG 4096 x 256", 0, 6 * lists * (rows // 8) * rows, function() return mr.smooth.ndcg(scores, judgements) end)
+  plain("smooth nDCG 4096 x 256", 0, 6 * lists * (rows // 8) * rows,
+    function() return mr.smooth.ndcg(scores, judgements) end)
   local leaf, loss = mr.normal({ total }, { seed = 7 }):requires_grad(), mr.losses.ap()
   plain("smooth AP, step 4096 x 256", 0, 18 * lists * (rows // 8) * rows, function()
     leaf:zero_grad()
@@ -89,7 +94,9 @@ local function torch()
   return found
 end
 
-local function share(rate, limit) return rate > 0 and ("%7.1f (%3.0f %%)"):format(rate / 1e9, 100 * rate / limit) or "              " end
+local function share(rate, limit)
+  return rate > 0 and ("%7.1f (%3.0f %%)"):format(rate / 1e9, 100 * rate / limit) or "              "
+end
 
 local peers, bandwidth, arithmetic, lines = torch(), nil, nil, { "work,seconds,bytes,operations,torch" }
 print(core.cuda())
@@ -98,7 +105,8 @@ for _, each in ipairs(works) do
   local name, work, bytes, operations = table.unpack(each)
   local time, peer = seconds(work), peers[name]
   bandwidth, arithmetic = bandwidth or bytes / time, arithmetic or operations > 0 and operations / time or nil
-  print(("%-28s %10.3f %s %s %12s %6s"):format(name, 1e3 * time, share(bytes / time, bandwidth), share(operations / time, arithmetic or 1),
+  print(("%-28s %10.3f %s %s %12s %6s"):format(
+    name, 1e3 * time, share(bytes / time, bandwidth), share(operations / time, arithmetic or 1),
     peer and ("%.3f"):format(1e3 * peer) or "-", peer and ("%.1f"):format(peer / time) or "-"))
   lines[#lines + 1] = ("%s,%g,%d,%d,%s"):format(name:gsub(",", ""), time, bytes, operations, peer or "")
 end

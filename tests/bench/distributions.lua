@@ -1,7 +1,8 @@
--- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours, and the NumPy loop that a
--- Python user would write), and one reading of the table against the sum over 300,000 values; then all tables that real data need.
--- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where python3 has it. Where samples
--- are kept it does not measure: another run would only read those of the first.
+-- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours,
+-- and the NumPy loop that a Python user would write), and one reading of the table against the sum over 300,000 values;
+-- then all tables that real data need.
+-- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where
+-- python3 has it. Where samples are kept it does not measure: another run would only read those of the first.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -10,11 +11,13 @@ local args = bench.args{
   repeats = { default = 5, help = "each is measured so often; the median counts" },
   threads = { default = 1, help = "threads for the comparisons (the tables of real data take all cores)" },
   samples = { default = 300000, help = "random rankings" },
-  numpy_samples = { default = 300000, help = "of these NumPy draws so many; with fewer its time is extrapolated, and the table says so" },
+  numpy_samples = { default = 300000,
+    help = "of these NumPy draws so many; with fewer its time is extrapolated, and the table says so" },
 }
 
 if tonumber(os.getenv "MOONRANK_SAMPLES_GIB") ~= 0 then
-  error(core.exit(2, "samples are kept in the user's cache folder, and would be read instead of drawn: expected MOONRANK_SAMPLES_GIB=0"), 0)
+  error(core.exit(2, "samples are kept in the user's cache folder, and would be read instead of drawn: "
+    .. "expected MOONRANK_SAMPLES_GIB=0"), 0)
 end
 
 local function median_seconds(f) return bench.spread_of(bench.times_of(f, args.repeats)).median end
@@ -46,9 +49,10 @@ for _, shape in ipairs{ { 60, 20 }, { 1000, 250 } } do
     local workload = ("distribution of %s, N = %d, P = %d"):format(metric, n, p)
     local exact = bounded(metric, list, function(i) return { method = "exact", kappa = 8 + i * 1e-9 } end)
     add(workload, "moonrank, exact", args.threads, bench.times_of(exact, args.repeats))
-    add(workload, ("moonrank, %d samples"):format(args.samples), args.threads, bench.times_of(bounded(metric, list, function(i)
-      return { method = "sampled", steepness = "samples", samples = args.samples, seed = 1000 + i }
-    end), args.repeats))
+    add(workload, ("moonrank, %d samples"):format(args.samples), args.threads,
+      bench.times_of(bounded(metric, list, function(i)
+        return { method = "sampled", steepness = "samples", samples = args.samples, seed = 1000 + i }
+      end), args.repeats))
     add(workload, ("NumPy, %d samples"):format(args.samples), args.threads, numpy_times(metric, n, p))
   end
 end
@@ -68,7 +72,8 @@ for _, metric in ipairs{ "ndcg", "ap", "nrbp_loss" } do
   local summed = median_seconds(function() (((d:mean() - values) * gain):sigmoid()):mean() end)
   readings[#readings + 1] = { metric, read * 1e9, summed * 1e6, summed / read }
 end
-print(("\nOne value of F~ with its slope by the table; Algorithm 2 as a sum over %d values, float32, no slope."):format(args.samples))
+print(("\nOne value of F~ with its slope by the table; Algorithm 2 as a sum over %d values, float32, no slope."):format(
+  args.samples))
 print(mr.table{ columns = { "metric", "table, ns", "sum, us", "sum : table" }, rows = readings,
   formats = { ["table, ns"] = "%.1f", ["sum, us"] = "%.0f", ["sum : table"] = "%.0f" } })
 

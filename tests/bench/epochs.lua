@@ -1,6 +1,7 @@
--- How long one epoch takes, batches of 32 lists, Adam: matrix factorisation of MovieLens (ratings from 4, users with 25 or more of them) by negatives
--- per relevant row (NSR), and of CiteULike-a (the training part of its published fold 0, NSR 1), and a network 46-46-1 on MQ2008; smooth nDCG, AP and
--- nRBP; and the same lists, model and optimiser in PyTorch in the same run (tests/bench/peers/epochs_torch.py says in which forms).
+-- How long one epoch takes, batches of 32 lists, Adam: matrix factorisation of MovieLens (ratings from 4, users with 25
+-- or more of them) by negatives per relevant row (NSR), and of CiteULike-a (the training part of its published fold 0,
+-- NSR 1), and a network 46-46-1 on MQ2008; smooth nDCG, AP and nRBP; and the same lists, model and optimiser in PyTorch
+-- in the same run (tests/bench/peers/epochs_torch.py says in which forms).
 -- Usage: moonrank tests/bench/epochs.lua [--sets movielens,mq2008] [--nsr 1,2,3] [--forms padded,lists] [--csv FILE].
 -- PyTorch is tried where python3 has it; `./bootstrap bench --peers` installs it for the purpose.
 local mr = require "moonrank"
@@ -46,8 +47,8 @@ local function with_negatives(ratings)
       known[item], rows[#rows + 1], relevance[#relevance + 1] = true, item, 0
     end
   end
-  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }, users = core.tensor(owners, "int64", "cpu"),
-    items = core.tensor(rows, "int64", "cpu"), name = "train" }
+  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes },
+    users = core.tensor(owners, "int64", "cpu"), items = core.tensor(rows, "int64", "cpu"), name = "train" }
 end
 
 local function factorisation(ratings)
@@ -78,8 +79,8 @@ end
 -- Seconds per epoch, the first two left out.
 local function ours(set, loss)
   local times, last = {}, nil
-  mr.fit{ model = set.model(), loss = mr.losses[loss](), train = set.train, optimizer = mr.optim.adam{ lr = rate }, batch = 32,
-    epochs = args.epochs + 2, progress = false, each_epoch = function(epoch)
+  mr.fit{ model = set.model(), loss = mr.losses[loss](), train = set.train, optimizer = mr.optim.adam{ lr = rate },
+    batch = 32, epochs = args.epochs + 2, progress = false, each_epoch = function(epoch)
       local now = bench.clock()
       if epoch > 2 then times[#times + 1] = now - last end
       last = bench.clock()
@@ -87,8 +88,8 @@ local function ours(set, loss)
   return times
 end
 
--- One line per list: the user, then item:relevance of every row. Where rows have features, the item is the row's number from 1, and the features are
--- in a second file, as single precision.
+-- One line per list: the user, then item:relevance of every row. Where rows have features, the item is the row's number
+-- from 1, and the features are in a second file, as single precision.
 local function export(part, path)
   local users, items = part.users and part.users:totable(), part.items and part.items:totable()
   local relevance, sizes = part.lists.relevance:totable(), part.lists.sizes:totable()
@@ -124,7 +125,8 @@ local function run(set)
       for _, form in ipairs(args.forms) do
         if form ~= "none" then
           add(workload, "PyTorch, " .. form, threads,
-            bench.peer_times("epochs_torch.py", path, loss, form, threads, args.peer_epochs, args.warm, factors, rate, width))
+            bench.peer_times("epochs_torch.py", path, loss, form, threads, args.peer_epochs, args.warm,
+              factors, rate, width))
         end
       end
     end
@@ -135,4 +137,5 @@ for _, name in ipairs(args.sets) do
   local found, message = pcall(data_sets[name], run)
   if not found then print(("%s is left out: %s"):format(name, message)) end
 end
-bench.finish(("One epoch, median of %d epochs of ours and %d of the peer."):format(args.epochs, args.peer_epochs), rows, args.csv)
+bench.finish(("One epoch, median of %d epochs of ours and %d of the peer."):format(args.epochs, args.peer_epochs), rows,
+  args.csv)

@@ -1,6 +1,7 @@
--- Every user's test items ranked among the full catalogue, and the first items of every user, by factors made at random: beside recometrics, which
--- has the same metrics of factors. MovieLens 32M has 200948 users and 87585 items: `--users 200948 --items 87585 --repeats 1`, without peers
--- (MOONRANK_PEERS=none) where time is short. Usage: moonrank tests/bench/full_catalogue.lua [--users 5000] [--items 20000] [--csv FILE].
+-- Every user's test items ranked among the full catalogue, and the first items of every user, by factors made at
+-- random: beside recometrics, which has the same metrics of factors. MovieLens 32M has 200948 users and 87585 items:
+-- `--users 200948 --items 87585 --repeats 1`, without peers (MOONRANK_PEERS=none) where time is short. Usage: moonrank
+-- tests/bench/full_catalogue.lua [--users 5000] [--items 20000] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -25,9 +26,10 @@ local function part(name, each)
     users = core.arange(1, args.users, 1, "int64", "cpu"), items = items, name = name }
 end
 
-local none = mr.data.dataset{ lists = mr.lists{}, users = mr.tensor({}, { dtype = "int64" }), items = mr.tensor({}, { dtype = "int64" }) }
-local fold = require("moonrank.data.fold").new{ train = part("train", args.train), valid = none, test = part("test", args.test), number = 1,
-  k = 1, title = "made up", users = args.users, items = args.items }
+local none = mr.data.dataset{ lists = mr.lists{}, users = mr.tensor({}, { dtype = "int64" }),
+  items = mr.tensor({}, { dtype = "int64" }) }
+local fold = require("moonrank.data.fold").new{ train = part("train", args.train), valid = none,
+  test = part("test", args.test), number = 1, k = 1, title = "made up", users = args.users, items = args.items }
 local model = mr.models.mf{ users = args.users, items = args.items, factors = args.factors, seed = 1 }
 
 -- The most memory that the process has had so far.
@@ -53,8 +55,8 @@ for _, threads in ipairs(args.threads) do
   local workload = "nDCG, AP, recall at 20: " .. size
   local times = measured(function() fold:evaluate(model, { "ndcg@20", "ap@20", "recall@20" }) end)
   add(workload, "moonrank", threads, times, peak())
-  add(workload, "recometrics", threads, bench.peer_times("full_catalogue.py", args.users, args.items, args.train, args.test, args.factors,
-    threads, args.repeats))
+  add(workload, "recometrics", threads, bench.peer_times("full_catalogue.py", args.users, args.items, args.train,
+    args.test, args.factors, threads, args.repeats))
   times = measured(function() model:recommend{ k = args.k, seen = fold.train } end)
   add(("the first %d: %s"):format(args.k, size), "moonrank", threads, times, peak())
 end

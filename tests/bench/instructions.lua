@@ -1,18 +1,22 @@
--- How many instructions hot kernels take on fixed inputs (tests/bench/instructions.cpp), counted by callgrind: the same on every run, so a change
--- for the worse shows where a clock would not tell it from noise. Compared with the counts in instructions.txt, which `--update` writes anew. The
--- counts belong to one compiler and kind of build; for another, and where valgrind or AVX2 is missing, it says SKIPPED.
+-- How many instructions hot kernels take on fixed inputs (tests/bench/instructions.cpp), counted by callgrind: the same
+-- on every run, so a change for the worse shows where a clock would not tell it from noise. Compared with the counts in
+-- instructions.txt, which `--update` writes anew. The counts belong to one compiler and kind of build; for another, and
+-- where valgrind or AVX2 is missing, it says SKIPPED.
 -- Usage: moonrank tests/bench/instructions.lua [--update] [--only NAME]; needs valgrind.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
-local kernels = { "smooth_rank_direct", "smooth_ap_step_direct", "smooth_ap_step_boxes", "exact_metrics", "characteristic", "adam_step" }
+local kernels = { "smooth_rank_direct", "smooth_ap_step_direct", "smooth_ap_step_boxes", "exact_metrics",
+  "characteristic", "adam_step" }
 local args = mr.args{
   update = { default = false, help = "write the counts down instead of comparing" },
   only = { default = "", help = "one kernel by name: " .. table.concat(kernels, ", ") },
   program = { default = "build/release/moonrank_instructions", help = "the program that is counted" },
   tolerance = { default = 0.1, help = "more than this share above the written count is a failure" },
 }
-if not core.file_exists(args.program) then error(("--program: there is no %s; the build makes it"):format(args.program), 0) end
+if not core.file_exists(args.program) then
+  error(("--program: there is no %s; the build makes it"):format(args.program), 0)
+end
 local baseline = (arg[0]:match("^(.*/)") or "./") .. "instructions.txt"
 
 -- The output of a command, and true if it succeeded.
@@ -23,8 +27,8 @@ local function output_of(command)
 end
 
 local function counted(name)
-  local text, ok = output_of(("valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='counted*' '%s' %s"):format(
-    args.program, name))
+  local text, ok = output_of(("valgrind --tool=callgrind --callgrind-out-file=/dev/null "
+    .. "--toggle-collect='counted*' '%s' %s"):format(args.program, name))
   local count = text:match("Collected : (%d+)")
   if not ok or not count then error(("%s: valgrind says: %s"):format(name, text:sub(-400)), 0) end
   return tonumber(count)
@@ -54,7 +58,9 @@ end
 local function obstacle(build, ok, known_build)
   if not ok then return "the AVX2 forms do not run here: " .. build end
   if select(2, output_of("valgrind --version")) ~= true then return "valgrind is not installed" end
-  if build ~= known_build and not args.update then return ("the counts are those of %s; this is %s"):format(known_build, build) end
+  if build ~= known_build and not args.update then
+    return ("the counts are those of %s; this is %s"):format(known_build, build)
+  end
 end
 
 local build, ok = output_of(("'%s' --build"):format(args.program))
@@ -78,7 +84,8 @@ for _, name in ipairs(kernels) do
     end
   end
 end
-print(mr.table{ columns = { "kernel", "instructions", "written down", "ratio" }, rows = rows, formats = { ratio = "%.3f" } })
+print(mr.table{ columns = { "kernel", "instructions", "written down", "ratio" }, rows = rows,
+  formats = { ratio = "%.3f" } })
 if args.update then
   write(build, rows)
 elseif #worse > 0 then

@@ -1,5 +1,6 @@
--- One step of smooth AP (ranks, value, derivative) of one list, by its number of rows and the shape of its scores; and the same list in PyTorch and
--- allRank in the same run (tests/bench/peers/kernels_torch.py says in which forms). Every second row is relevant. Short lists are timed many at once.
+-- One step of smooth AP (ranks, value, derivative) of one list, by its number of rows and the shape of its scores; and
+-- the same list in PyTorch and allRank in the same run (tests/bench/peers/kernels_torch.py says in which forms). Every
+-- second row is relevant. Short lists are timed many at once.
 -- Usage: moonrank tests/bench/kernels.lua [--rows 32,1024] [--shapes normal] [--forms padded,approxndcg] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -7,12 +8,11 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = bench.args{
   rows = { default = { 32, 128, 512, 2048, 8192, 32768, 222472 }, help = "rows of a list" },
-  shapes = { default = { "normal", "equal", "heavy-tailed", "spread" }, choices = { "normal", "equal", "heavy-tailed", "spread" },
-    help = "of the scores" },
+  shapes = { default = { "normal", "equal", "heavy-tailed", "spread" },
+    choices = { "normal", "equal", "heavy-tailed", "spread" }, help = "of the scores" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "approxndcg", "approxndcg compiled", "neuralndcg",
-      "neuralndcg compiled" },
-    help = "of the peers, for normal scores; or none" },
+  forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "approxndcg", "approxndcg compiled",
+    "neuralndcg", "neuralndcg compiled" }, help = "of the peers, for normal scores; or none" },
   most = { default = 8192, help = "rows up to which peers are tried: they keep matrices of rows x rows" },
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }
@@ -67,7 +67,9 @@ local function peers(form, threads)
     end
   end
   local program = form:find "ndcg" and "allRank, another loss: " or "PyTorch, "
-  for _, n in ipairs(sizes) do add(name_of(n, "normal"), program .. form, threads, times[n] or {}, not times[n] and reason or nil) end
+  for _, n in ipairs(sizes) do
+    add(name_of(n, "normal"), program .. form, threads, times[n] or {}, not times[n] and reason or nil)
+  end
 end
 
 for _, shape in ipairs(args.shapes) do

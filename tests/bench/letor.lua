@@ -1,5 +1,6 @@
--- How long LETOR text takes to read: MSLR-WEB and MQ2008, repeated (other queries each time) to files of some size; and scikit-learn's
--- load_svmlight_file on the same files in the same run, where python3 has it. Usage: moonrank tests/bench/letor.lua [--megabytes 100] [--csv FILE]
+-- How long LETOR text takes to read: MSLR-WEB and MQ2008, repeated (other queries each time) to files of some size; and
+-- scikit-learn's load_svmlight_file on the same files in the same run, where python3 has it. Usage: moonrank
+-- tests/bench/letor.lua [--megabytes 100] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -36,7 +37,9 @@ for _, name in ipairs{ "mslr-web-slice/train.txt.gz", "mq2008/S1.txt.gz" } do
     for _, threads in ipairs(args.threads) do
       core.threads(threads)
       add(workload, "moonrank", threads, bench.times_of(function() mr.data.letor(path) end, args.repeats))
-      if threads == 1 then add(workload, "scikit-learn", 1, bench.peer_times("letor_peer.py", path, args.peer_repeats)) end
+      if threads == 1 then
+        add(workload, "scikit-learn", 1, bench.peer_times("letor_peer.py", path, args.peer_repeats))
+      end
     end
   else
     print(("%s is left out: %s"):format(name, source))

@@ -1,6 +1,8 @@
--- How long an epoch of one long list takes: a network 46-46-1 on made-up features, smooth AP, Adam; every second row is relevant. Nothing can be shared by
--- lists here: what two threads gain they gain within the list. `kernels.lua --rows 222472` times the loss alone.
--- Usage: moonrank tests/bench/long_list.lua [--rows 222472] [--csv FILE]; with MOONRANK_CLOCK=cpu the processor time of all threads.
+-- How long an epoch of one long list takes: a network 46-46-1 on made-up features, smooth AP, Adam; every second row is
+-- relevant. Nothing can be shared by lists here: what two threads gain they gain within the list. `kernels.lua --rows
+-- 222472` times the loss alone.
+-- Usage: moonrank tests/bench/long_list.lua [--rows 222472] [--csv FILE]; with MOONRANK_CLOCK=cpu the processor time of
+-- all threads.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -21,7 +23,8 @@ local train = mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance
 local function times()
   local measured, last = {}, nil
   mr.fit{ model = mr.models.mlp{ inputs = width, hidden = { width }, seed = 1 }, loss = mr.losses.ap(), train = train,
-    optimizer = mr.optim.adam{ lr = 0.01 }, batch = 1, epochs = args.warm + args.epochs, progress = false, each_epoch = function(epoch)
+    optimizer = mr.optim.adam{ lr = 0.01 }, batch = 1, epochs = args.warm + args.epochs, progress = false,
+    each_epoch = function(epoch)
       local now = bench.clock()
       if epoch > args.warm then measured[#measured + 1] = now - last end
       last = bench.clock()

@@ -1,6 +1,7 @@
--- One step (value, derivative) of every loss that mr.losses.names() knows, of lists of one length, scores normal, grades as often as in a public
--- collection of graded documents; and the same lists in the forms of tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer
--- whose value or derivative is another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
+-- One step (value, derivative) of every loss that mr.losses.names() knows, of lists of one length, scores normal,
+-- grades as often as in a public collection of graded documents; and the same lists in the forms of
+-- tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer whose value or derivative is
+-- another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
 -- least and the largest ratio of every peer, and the losses at which it is faster: what the README says.
 -- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
 local mr = require "moonrank"
@@ -13,7 +14,8 @@ local args = bench.args{
   rows = { default = { 128 }, help = "rows of a list" },
   total = { default = 16384, help = "rows of all lists together, at least one list" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  forms = { default = { "plain", "compiled" }, choices = { "plain", "compiled", "none" }, help = "of the peers, or none" },
+  forms = { default = { "plain", "compiled" }, choices = { "plain", "compiled", "none" },
+    help = "of the peers, or none" },
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }
 
@@ -73,7 +75,8 @@ local function measure(name, n)
   end
   local file = assert(io.open(temporary.path, "wb"))
   local value = step():item()
-  file:write(floats(scores:detach():totable()), floats(lists.relevance:totable()), floats(scores.grad:totable()), string.pack("<f", value))
+  file:write(floats(scores:detach():totable()), floats(lists.relevance:totable()), floats(scores.grad:totable()),
+    string.pack("<f", value))
   file:close()
   local workload = ("%s of %d lists of %d rows"):format(name, count, n)
   for _, threads in ipairs(args.threads) do

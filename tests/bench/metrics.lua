@@ -1,6 +1,6 @@
--- Exact metrics of many lists: nDCG, AP, RR and RBP together beside ranx, and without RBP beside ranx and pytrec_eval, which has none; in the same run,
--- each with its input in its own form already. Usage: moonrank tests/bench/metrics.lua [--lists 10000] [--rows 120] [--csv FILE]. The peers are tried where
--- python3 has them.
+-- Exact metrics of many lists: nDCG, AP, RR and RBP together beside ranx, and without RBP beside ranx and pytrec_eval,
+-- which has none; in the same run, each with its input in its own form already. Usage: moonrank tests/bench/metrics.lua
+-- [--lists 10000] [--rows 120] [--csv FILE]. The peers are tried where python3 has them.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -26,8 +26,8 @@ local function compare(names, metrics, libraries, threads)
   core.threads(threads)
   add(workload, "moonrank", threads, bench.times_of(function() mr.evaluate(scores, lists, metrics) end, args.repeats))
   for _, library in ipairs(libraries) do
-    add(workload, library, threads, bench.peer_times("metrics.py", library, args.lists, args.rows, args.repeats, threads,
-      #metrics == 4 and "yes" or "no"))
+    add(workload, library, threads, bench.peer_times("metrics.py", library, args.lists, args.rows, args.repeats,
+      threads, #metrics == 4 and "yes" or "no"))
   end
 end
 

@@ -1,9 +1,11 @@
--- The README's table: how many times longer the peers took than Moonrank, from results/bench/bench.csv, which tests/bench/all.lua writes; per kind of
--- work, peer and number of threads the least and the largest ratio, or why there is none; and where and when. Usage: moonrank tests/bench/ratios.lua [FILE]
+-- The README's table: how many times longer the peers took than Moonrank, from results/bench/bench.csv, which
+-- tests/bench/all.lua writes; per kind of work, peer and number of threads the least and the largest ratio, or why
+-- there is none; and where and when. Usage: moonrank tests/bench/ratios.lua [FILE]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
--- "MovieLens NSR 1 epoch, ap" and "MovieLens NSR 1 epoch, ndcg" are one kind: what follows the comma or of the list's size is left out.
+-- "MovieLens NSR 1 epoch, ap" and "MovieLens NSR 1 epoch, ndcg" are one kind: what follows the comma or of the list's
+-- size is left out.
 local function kind_of(workload)
   if workload:find "^AP step" then return "a step of smooth AP of one list, by its rows" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end

@@ -1,18 +1,21 @@
--- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585 items, 32 million ratings) are
--- drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32 factors, batches of 256 users); made-up queries of the size of
--- MSLR-WEB30K (31,531 queries of 120 documents and 136 features) likewise, by a network; of the size of MSLR-WEB10K (10,000 queries) by a network and
--- RankNet, and NeuralNDCG, whose epoch should take less than 4 GB. Each in a process of its own, for its peak of memory; on
--- standard error is how much there is, the memory and time that it is expected to take, and a line every few seconds that says what it does, for how
--- long, and with how much memory. What is expected to take more memory than is free is left out, and its row says so, but for --over: on most systems a
--- process that takes what there is not is killed, and others with it.
--- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries,ranknet] [--csv FILE]; `--times 0.1` is a tenth of the users and queries.
+-- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585
+-- items, 32 million ratings) are drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32
+-- factors, batches of 256 users); made-up queries of the size of MSLR-WEB30K (31,531 queries of 120 documents and 136
+-- features) likewise, by a network; of the size of MSLR-WEB10K (10,000 queries) by a network and RankNet, and
+-- NeuralNDCG, whose epoch should take less than 4 GB. Each in a process of its own, for its peak of memory; on standard
+-- error is how much there is, the memory and time that it is expected to take, and a line every few seconds that says
+-- what it does, for how long, and with how much memory. What is expected to take more memory than is free is left out,
+-- and its row says so, but for --over: on most systems a process that takes what there is not is killed, and others
+-- with it.
+-- Usage: moonrank tests/bench/scale.lua [--times 10] [--parts ratings,queries,ranknet] [--csv FILE]; `--times 0.1` is a
+-- tenth of the users and queries.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = bench.args{
-  parts = { default = { "ratings", "queries", "ranknet", "neural_ndcg" }, choices = { "ratings", "queries", "ranknet", "neural_ndcg" },
-    help = "which data" },
+  parts = { default = { "ratings", "queries", "ranknet", "neural_ndcg" },
+    choices = { "ratings", "queries", "ranknet", "neural_ndcg" }, help = "which data" },
   times = { default = 1.0, help = "times as many users and queries" },
   threads = { default = { 1, 2 }, help = "numbers of threads of the epochs" },
   epochs = { default = 2, help = "measured with each number of threads; the median counts" },
@@ -20,20 +23,23 @@ local args = bench.args{
   part = { default = "", help = "which data this process measures; for the script's own use" },
 }
 
--- How much there is, in words, and what it takes: bytes, bytes and seconds for each rating or document, and seconds of an epoch for each, as measured on
--- two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of ratings that of splitting them, of queries that of drawing them.
+-- How much there is, in words, and what it takes: bytes, bytes and seconds for each rating or document, and seconds of
+-- an epoch for each, as measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of
+-- ratings that of splitting them, of queries that of drawing them.
 local users, items, activity = math.ceil(200948 * args.times), 87585, 159
-local queries, fewer_queries, documents, features = math.ceil(31531 * args.times), math.ceil(10000 * args.times), 120, 136
+local queries, fewer_queries, documents, features =
+  math.ceil(31531 * args.times), math.ceil(10000 * args.times), 120, 136
 local sizes = {
   ratings = { count = users * activity, base = 1e8, bytes = 60, seconds = 6.4e-7, epoch = 1.2e-7,
     text = ("%d users, %d items, about %.4g million ratings"):format(users, items, users * activity / 1e6) },
   queries = { count = queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = 4.5e-7,
-    text = ("%d queries, about %.4g million documents of %d features"):format(queries, queries * documents / 1e6, features) },
+    text = ("%d queries, about %.4g million documents of %d features"):format(
+      queries, queries * documents / 1e6, features) },
 }
 for loss, epoch in pairs{ ranknet = 1e-6, neural_ndcg = 7e-6 } do
   sizes[loss] = { count = fewer_queries * documents, base = 0, bytes = 1140, seconds = 4e-6, epoch = epoch,
-    text = ("%d queries, about %.4g million documents of %d features, %s"):format(fewer_queries, fewer_queries * documents / 1e6, features,
-      loss) }
+    text = ("%d queries, about %.4g million documents of %d features, %s"):format(
+      fewer_queries, fewer_queries * documents / 1e6, features, loss) }
 end
 
 -- A line for the parent: what, threads, seconds, most bytes since the last line.
@@ -42,8 +48,8 @@ local function report(what, threads, seconds)
   core.peak_memory(true)
 end
 
--- Says on standard error every five seconds, until it is closed, for how long this process has done this and with how much memory: a call of the
--- core says nothing while it lasts.
+-- Says on standard error every five seconds, until it is closed, for how long this process has done this and with how
+-- much memory: a call of the core says nothing while it lasts.
 local function alive(what)
   local stat <close> = assert(io.open "/proc/self/stat")
   return assert(io.popen(([[exec bash -c 'while read -r -t 5; [ $? -gt 128 ]; do
@@ -66,8 +72,8 @@ local function epochs(what, train, model, loss, batch)
   for _, threads in ipairs(args.threads) do
     core.threads(threads)
     local last = bench.clock()
-    mr.fit{ model = model, loss = loss, train = train, optimizer = mr.optim.adam{ lr = 0.01 }, batch = batch, epochs = args.epochs,
-      each_epoch = function(epoch)
+    mr.fit{ model = model, loss = loss, train = train, optimizer = mr.optim.adam{ lr = 0.01 }, batch = batch,
+      epochs = args.epochs, each_epoch = function(epoch)
         if epoch > 0 then report(what, threads, bench.clock() - last) end
         last = bench.clock()
       end }
@@ -120,8 +126,9 @@ local function reason_against(part)
   local size, free = sizes[part], free_memory()
   local bytes = size.base + size.count * size.bytes
   local seconds = size.count * (size.seconds + size.epoch * args.epochs * #args.threads)
-  io.stderr:write(("%s: %s; expected: %.2g GB of memory at most (%.3g GB are free), about %s\n"):format(part, size.text, bytes / 1e9,
-    free / 1e9, seconds < 100 and math.ceil(seconds) .. " s" or math.ceil(seconds / 60) .. " min"))
+  io.stderr:write(("%s: %s; expected: %.2g GB of memory at most (%.3g GB are free), about %s\n"):format(
+    part, size.text, bytes / 1e9, free / 1e9,
+    seconds < 100 and math.ceil(seconds) .. " s" or math.ceil(seconds / 60) .. " min"))
   if bytes > free and not args.over then
     return ("left out: about %.3g GB expected, %.3g GB free (--over tries it)"):format(bytes / 1e9, free / 1e9)
   end
@@ -129,7 +136,8 @@ end
 
 local rows, add = bench.collect()
 
--- The lines of the process of a part: what it was doing last, its features' bytes, and the times and memory of all that it ended.
+-- The lines of the process of a part: what it was doing last, its features' bytes, and the times and memory of all that
+-- it ended.
 local function measured(pipe)
   local times, order, bytes_of_features, last = {}, {}, nil, nil
   for line in pipe:lines() do
@@ -152,8 +160,8 @@ end
 local function measure(part)
   local reason = reason_against(part)
   if reason then return add(sizes[part].text, "moonrank", 1, {}, reason) end
-  local pipe = assert(io.popen(("'%s' '%s' --part %s --times %g --threads %s --epochs %d"):format(arg[-1], arg[0], part, args.times,
-    table.concat(args.threads, ","), args.epochs)))
+  local pipe = assert(io.popen(("'%s' '%s' --part %s --times %g --threads %s --epochs %d"):format(
+    arg[-1], arg[0], part, args.times, table.concat(args.threads, ","), args.epochs)))
   local order, bytes_of_features, last = measured(pipe)
   local well, _, status = pipe:close()
   for _, t in ipairs(order) do

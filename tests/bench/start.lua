@@ -1,4 +1,5 @@
--- How long the program takes to start and end: alone, and with what training needs; beside others that do as little. Wall time, a shell's included.
+-- How long the program takes to start and end: alone, and with what training needs; beside others that do as little.
+-- Wall time, a shell's included.
 -- Usage: moonrank tests/bench/start.lua [--repeats 50] [--csv FILE]
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -31,6 +32,7 @@ local python = ("'%s' -c "):format(bench.peer_lines("program.py")[1] or "python3
 measure("start", "moonrank", moonrank .. "''")
 measure("start", "Lua", "lua5.4 -e ''")
 measure("start", "Python", python .. "''")
-measure("start, with what training needs", "moonrank", moonrank .. "'local _ = {mr.data, mr.losses, mr.models, mr.optim, mr.fit}'")
+measure("start, with what training needs", "moonrank",
+  moonrank .. "'local _ = {mr.data, mr.losses, mr.models, mr.optim, mr.fit}'")
 measure("start, with what training needs", "PyTorch", python .. "'import torch'")
 bench.finish("Start and end of a program.", rows, args.csv)

@@ -20,14 +20,17 @@ core.make_folder(folder .. "/x")
 local function timed(part, workers)
   local store = ("%s/%s_%d.db"):format(folder, part, workers)
   local began = core.clock()
-  local variables = ("MOONRANK_BENCH=%s MOONRANK_BENCH_STORE=%s MOONRANK_BENCH_WORKERS=%d"):format(folder, store, workers)
-  local command = ("%s %s --threads 1 %s --part %s --trials %d --real %d"):format(variables, arg[-1], arg[0], part, args.trials, args.real)
+  local variables = ("MOONRANK_BENCH=%s MOONRANK_BENCH_STORE=%s MOONRANK_BENCH_WORKERS=%d"):format(
+    folder, store, workers)
+  local command = ("%s %s --threads 1 %s --part %s --trials %d --real %d"):format(
+    variables, arg[-1], arg[0], part, args.trials, args.real)
   assert(os.execute(command))
   return core.clock() - began
 end
 
 local function sweep(o)
-  o.store, o.workers, o.progress = os.getenv "MOONRANK_BENCH_STORE", math.tointeger(os.getenv "MOONRANK_BENCH_WORKERS"), false
+  o.store, o.workers, o.progress = os.getenv "MOONRANK_BENCH_STORE",
+    math.tointeger(os.getenv "MOONRANK_BENCH_WORKERS"), false
   return mr.sweep(o)
 end
 
@@ -37,9 +40,10 @@ elseif args.part == "real" then
   local ratings = mr.data.synthetic{ kind = "ratings", users = 400, items = 2000, seed = 1 }
   local fold = ratings:binarize(4):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
   sweep{ name = "real", space = { i = mr.range(1, args.real) }, metric = "valid_ndcg", run = function(trial)
-    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.1, seed = trial.seed }
-    return mr.fit{ model = model, loss = mr.losses.ndcg{}, optimizer = mr.optim.adam{ lr = 0.01 }, epochs = 10, train = fold.train,
-      valid = fold.valid, test = fold.test, metrics = { "ndcg" }, progress = false }
+    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, init = 0.1,
+      seed = trial.seed }
+    return mr.fit{ model = model, loss = mr.losses.ndcg{}, optimizer = mr.optim.adam{ lr = 0.01 }, epochs = 10,
+      train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg" }, progress = false }
   end }
 else
   local rows, add = bench.collect()

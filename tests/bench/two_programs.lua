@@ -1,24 +1,28 @@
--- One table of what changed between two programs, each row measured by both in one run on one machine: the same scripts of this folder in turn, `--rounds`
--- times where they are short, so that a machine which slows down does so for both. Start; epochs, also in processor time; catalogues; one long list; large
--- data with their memory; and table_5_1.lua with nothing kept and with kept samples, each program with the scripts of its own tree and with a cache
--- and a store of its own. A row's time is the median over rounds of the rounds' medians; least and most are over all.
--- Usage: moonrank tests/bench/two_programs.lua --before PROGRAM --before_tree FOLDER [--parts epochs,start] [--out results/before_after] [--quick]
--- The tables of both are before.csv and after.csv there, side by side in table.md (before_after.lua).
+-- One table of what changed between two programs, each row measured by both in one run on one machine: the same scripts
+-- of this folder in turn, `--rounds` times where they are short, so that a machine which slows down does so for both.
+-- Start; epochs, also in processor time; catalogues; one long list; large data with their memory; and table_5_1.lua
+-- with nothing kept and with kept samples, each program with the scripts of its own tree and with a cache and a store
+-- of its own. A row's time is the median over rounds of the rounds' medians; least and most are over all.
+-- Usage: moonrank tests/bench/two_programs.lua --before PROGRAM --before_tree FOLDER [--parts epochs,start] [--out
+-- results/before_after] [--quick] The tables of both are before.csv and after.csv there, side by side in table.md
+-- (before_after.lua).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
--- Name, script and options, those of a quick run, and about how many seconds a full run of both takes (a round of it where there are rounds). `once`: it is
--- long, and measured in one round. `processor`: also by the processor time of all threads, which the rows then say.
+-- Name, script and options, those of a quick run, and about how many seconds a full run of both takes (a round of it
+-- where there are rounds). `once`: it is long, and measured in one round. `processor`: also by the processor time of
+-- all threads, which the rows then say.
 local parts = {
   { name = "start", script = "start", full = "--repeats 30", quick = "--repeats 3", seconds = 7 },
-  { name = "epochs", script = "epochs", full = "--nsr 1 --forms none --epochs 25", quick = "--nsr 1 --forms none --epochs 1 --losses ap",
-    seconds = 20, processor = true },
+  { name = "epochs", script = "epochs", full = "--nsr 1 --forms none --epochs 25",
+    quick = "--nsr 1 --forms none --epochs 1 --losses ap", seconds = 20, processor = true },
   { name = "catalogue", script = "catalogue", full = "--optimizers adam --epochs 8 --ways alone,validated",
     quick = "--optimizers adam --epochs 1 --warm 1 --users 50 --items 500,5000 --ways alone,validated", seconds = 10 },
   { name = "list", script = "kernels", full = "--rows 222472 --shapes normal,spread --forms none --repeats 40",
     quick = "--rows 20000 --shapes normal --forms none --repeats 1", seconds = 4, processor = true },
-  { name = "network", script = "long_list", full = "", quick = "--rows 5000 --epochs 1", seconds = 8, processor = true },
+  { name = "network", script = "long_list", full = "", quick = "--rows 5000 --epochs 1", seconds = 8,
+    processor = true },
   { name = "scale", script = "scale", full = "", quick = "--times 0.001 --epochs 1", seconds = 210, once = true },
   { name = "table_5_1", seconds = 420, once = true },
 }
@@ -30,7 +34,8 @@ local args = mr.args{
   before_tree = { type = "string", required = true, help = "the folder of its sources: table_5_1 runs scripts/ there" },
   parts = { default = names, choices = names, help = "what is measured" },
   rounds = { default = 5, help = "how often short parts are measured by each program, in turn" },
-  quick = { default = false, help = "the least of everything, on made-up data where it trains for long: to see that both programs run it" },
+  quick = { default = false,
+    help = "the least of everything, on made-up data where it trains for long: to see that both programs run it" },
   out = { default = "results/before_after", help = "the folder for tables, logs, stores and caches" },
 }
 
@@ -47,7 +52,9 @@ local sides = { { name = "before", program = args.before, tree = args.before_tre
   { name = "after", program = arg[-1], tree = bench.folder .. "../.." } }
 for _, side in ipairs(sides) do
   if not core.is_file(side.program) then leave("there is no program %s", side.program) end
-  if not core.is_file(side.tree .. "/scripts/thesis/table_5_1.lua") then leave("no scripts/thesis/table_5_1.lua in %s", side.tree) end
+  if not core.is_file(side.tree .. "/scripts/thesis/table_5_1.lua") then
+    leave("no scripts/thesis/table_5_1.lua in %s", side.tree)
+  end
   side.rows, side.at, side.program, side.tree = {}, {}, absolute(side.program), absolute(side.tree)
 end
 local made, reason = pcall(core.make_folder, args.out .. "/x")
@@ -69,10 +76,13 @@ end
 -- Runs a script of this folder by one of the programs.
 local function run_script(side, part, clock, round)
   local path = ("%s/%s_%s_%s_%d"):format(args.out, part.name, clock, side.name, round)
-  local command = ("env -u MOONRANK_STDLIB MOONRANK_PEERS=none MOONRANK_CLOCK=%s '%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
+  local command = ("env -u MOONRANK_STDLIB MOONRANK_PEERS=none MOONRANK_CLOCK=%s "
+    .. "'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     clock, side.program, bench.folder, part.script, args.quick and part.quick or part.full, path, path)
   os.remove(path .. ".csv")
-  if not (os.execute(command) and core.is_file(path .. ".csv")) then return print(("  it failed: %s.log says why"):format(path)) end
+  if not (os.execute(command) and core.is_file(path .. ".csv")) then
+    return print(("  it failed: %s.log says why"):format(path))
+  end
   for _, row in ipairs(bench.read(io.lines(path .. ".csv"))) do
     if clock == "cpu" then row[1] = row[1] .. ", processor time" end
     if row[2]:find "^moonrank" and tonumber(row[4]) then keep(side, row) end
@@ -80,13 +90,15 @@ local function run_script(side, part, clock, round)
   side.where = side.where or io.lines(path .. ".txt")():match "least and most%. (.*)%.$"
 end
 
--- Seconds by the clock and of the processor, children's included, of a sweep of table_5_1.lua with an empty store; none where it fails.
+-- Seconds by the clock and of the processor, children's included, of a sweep of table_5_1.lua with an empty store; none
+-- where it fails.
 local function table_5_1(side, what)
   local path = ("%s/table_5_1_%s_%s"):format(args.out, side.name, what)
   local command = ([[rm -rf '%s'.db* && unset MOONRANK_STDLIB MOONRANK_SAMPLES_GIB &&
     export XDG_CACHE_HOME='%s/cache_%s' TIMEFORMAT="%%R %%U %%S" &&
-    { time '%s' '%s/scripts/thesis/table_5_1.lua' --store '%s.db' %s >'%s.log' 2>&1 </dev/null; } 2>'%s.times']]):format(path, args.out,
-    side.name, side.program, side.tree, path, args.quick and "--smoke" or "", path, path)
+    { time '%s' '%s/scripts/thesis/table_5_1.lua' --store '%s.db' %s >'%s.log' 2>&1 </dev/null; } \
+    2>'%s.times']]):format(
+    path, args.out, side.name, side.program, side.tree, path, args.quick and "--smoke" or "", path, path)
   local well = os.execute(("bash -c '%s'"):format(command:gsub("'", [['\'']])))
   local wall, user, system = (io.lines(path .. ".times")() or ""):match "([%d.]+) ([%d.]+) ([%d.]+)"
   if not well then return print(("  it failed: %s.log says why"):format(path)) end
@@ -128,7 +140,8 @@ local function write()
       rows[i] = { work, program, threads, bench.spread_of(row.medians).median, math.min(table.unpack(row.least)),
         math.max(table.unpack(row.most)), 1, row.note }
     end
-    bench.write(("The program %s."):format(side.name), rows, ("%s/%s.csv"):format(args.out, side.name), side.where or bench.where())
+    bench.write(("The program %s."):format(side.name), rows, ("%s/%s.csv"):format(args.out, side.name),
+      side.where or bench.where())
   end
 end
 
@@ -136,12 +149,13 @@ io.stdout:setvbuf "line"
 for number, step in ipairs(steps) do
   local left = 0
   for i = number, #steps do left = left + steps[i].seconds end
-  print(("[%d/%d] %s%s, round %d; about %s left"):format(number, #steps, step.part.name, step.clock == "cpu" and ", processor time" or "",
-    step.round, left < 100 and left .. " s" or math.ceil(left / 60) .. " min"))
+  print(("[%d/%d] %s%s, round %d; about %s left"):format(
+    number, #steps, step.part.name, step.clock == "cpu" and ", processor time" or "", step.round,
+    left < 100 and left .. " s" or math.ceil(left / 60) .. " min"))
   for _, side in ipairs(sides) do
     if step.part.script then run_script(side, step.part, step.clock, step.round) else run_table(side) end
     write()
   end
 end
-os.execute(("cd '%s' && '%s' '%s/tests/bench/before_after.lua' before.csv after.csv | tee table.md"):format(args.out, sides[2].program,
-  sides[2].tree))
+os.execute(("cd '%s' && '%s' '%s/tests/bench/before_after.lua' before.csv after.csv | tee table.md"):format(
+  args.out, sides[2].program, sides[2].tree))

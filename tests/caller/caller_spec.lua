@@ -11,7 +11,8 @@ local why_not = sweeps.why_not_bare()
 local function sessions(part, calls)
   if why_not then return test.skip(why_not) end
   sweeps.in_folder(function(folder)
-    local words = ("%s %s/tests/caller/run.lua --part %s --sessions 3 --calls %d 2>&1"):format(sweeps.moonrank, here, part, calls)
+    local words = ("%s %s/tests/caller/run.lua --part %s --sessions 3 --calls %d 2>&1"):format(
+      sweeps.moonrank, here, part, calls)
     local pipe = assert(io.popen(("cd %s && %s"):format(folder, words)))
     local said = pipe:read "a"
     equal(pipe:close(), true, said)
@@ -20,7 +21,8 @@ local function sessions(part, calls)
   end)
 end
 
-it("random calls of the core end neither the program nor in errors of the language, and most functions work at times", function()
+it("random calls of the core end neither the program nor in errors of the language, and most functions work at times",
+  function()
   sessions("core", 2500)
 end)
 
@@ -34,8 +36,8 @@ it("what leads to an end, or to an error of the language, is found among other l
       for i = 1, 11 do lines[i] = other end
       for i, line in ipairs{ ... } do lines[4 * i] = line end
       sweeps.write(folder .. "/record.lua", table.concat(lines, "\n") .. "\n")
-      local said = sweeps.capture(("cd %s && rm -rf found && %s %s/tests/caller/run.lua --part %s --short record.lua"):format(folder,
-        sweeps.moonrank, here, part))
+      local said = sweeps.capture(("cd %s && rm -rf found && %s %s/tests/caller/run.lua --part %s "
+        .. "--short record.lua"):format(folder, sweeps.moonrank, here, part))
       return said, sweeps.read(folder .. "/found/short-of.lua")
     end
     local said, lines = shortened("core", "v[1] = call('mr.Tensor:sum', mr.tensor{1, 2})", "v[2] = 3", "os.exit(v[2])")
@@ -53,8 +55,8 @@ it("a folder for what is found may have blanks and quotes in its name, and nothi
     sweeps.write(folder .. "/it", "mine")
     local place = folder .. "/it 's found"
     local quoted = "'" .. place:gsub("'", "'\\''") .. "'"
-    local said = sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --sessions 1 --calls 20 --found %s 2>&1"):format(folder,
-      sweeps.moonrank, here, quoted))
+    local said = sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --sessions 1 --calls 20 --found %s 2>&1"):format(
+      folder, sweeps.moonrank, here, quoted))
     check(said:find("calls in 1 sessions", 1, true), said)
     equal(sweeps.read(folder .. "/it"), "mine")
     equal(sweeps.capture(("cd %s && ls -A"):format(folder)), "it\nit 's found\n")
@@ -70,19 +72,26 @@ it("what has to hold of a call that worked is looked at", function()
   equal(claims.broken("core.positives", { ids(1, 1, 2), ids(3, 3, 3) }, {}), "takes an item of a user twice")
   equal(claims.broken("core.positives", { ids(1, 1, 2), ids(3, 4, 3) }, {}), nil)
   local bounded = { mr.tensor{ 0.5 }, nil, lists{ 1, 1 } }
-  equal(claims.broken("core.affine_bounded", bounded, { mr.tensor{ 0 / 0 } }), "gives NaN where its arguments have none")
+  equal(claims.broken("core.affine_bounded", bounded, { mr.tensor{ 0 / 0 } }),
+    "gives NaN where its arguments have none")
   equal(claims.broken("core.affine_bounded", bounded, { mr.tensor{ 0 } }), nil)
   equal(claims.broken("core.affine_bounded", { mr.tensor{ 0 / 0 }, nil, lists{ 1, 1 } }, { mr.tensor{ 0 / 0 } }), nil)
-  local function of(relevance, items) return { lists = lists(relevance), users = ids(1), items = ids(table.unpack(items)) } end
+  local function of(relevance, items)
+    return { lists = lists(relevance), users = ids(1), items = ids(table.unpack(items)) }
+  end
   local good, same, twice = of({ 1, 0 }, { 1, 2 }), of({ 0, 1 }, { 3, 1 }), of({ 0, 1 }, { 3, 3 })
   local function of_fold(a, b, c) return claims.broken("core.make_fold", {}, { { train = a, valid = b, test = c } }) end
-  equal({ of_fold(good, same, of({ 1 }, { 4 })), of_fold(good, good, twice), claims.broken("core.sampled_lists", {}, { good }) },
+  equal({ of_fold(good, same, of({ 1 }, { 4 })), of_fold(good, good, twice),
+    claims.broken("core.sampled_lists", {}, { good }) },
     { "gives what is relevant to two parts, train and valid", "gives list 1 an item twice" })
   equal(claims.broken("core.permutation", { 3 }, { ids(1, 3, 3) }), "gives no permutation")
-  equal(claims.broken("core.sort", { mr.tensor{ 2, 1 }, nil, false }, { mr.tensor{ 2, 1 } }), "gives entries out of order")
+  equal(claims.broken("core.sort", { mr.tensor{ 2, 1 }, nil, false }, { mr.tensor{ 2, 1 } }),
+    "gives entries out of order")
   equal(claims.broken("mr.Distribution:cdf", {}, { 1.5 }), "gives 1.5, beyond 0 to 1")
-  equal(claims.broken("mr.Distribution:pmf", {}, { mr.tensor{ 1, 2 }, mr.tensor{ 0.5, 0.25 } }), "gives probabilities of 0.75 in all")
-  equal(claims.broken("mr.Metric:values", { { base = "ap", name = "ap" } }, { mr.tensor{ 2 } }), "gives 2, beyond 0 to 1 of ap")
+  equal(claims.broken("mr.Distribution:pmf", {}, { mr.tensor{ 1, 2 }, mr.tensor{ 0.5, 0.25 } }),
+    "gives probabilities of 0.75 in all")
+  equal(claims.broken("mr.Metric:values", { { base = "ap", name = "ap" } }, { mr.tensor{ 2 } }),
+    "gives 2, beyond 0 to 1 of ap")
   equal(claims.broken("core.distribution_of", { mr.tensor{ 1, 1 / 0 } }, {}), "takes NaN or infinity")
   equal(claims.broken("core.track", { mr.ones(1) }, {}), "leaves its tensor as it was")
   equal(claims.broken("core.least_squares", { mr.zeros(2, 0) }, {}), "takes no columns")
@@ -94,8 +103,8 @@ it("what has to hold of a call that worked is looked at", function()
       if text then sweeps.write(path, text) end
       return damage(name, { n = 2, "x", "letor.txt" })
     end
-    equal({ after("core.save_tensors", "tables"), after "core.save_tensors" or "well", after("core.write_file", "any") or "well" },
-      { "replaces letor.txt", "well", "well" })
+    equal({ after("core.save_tensors", "tables"), after "core.save_tensors" or "well",
+      after("core.write_file", "any") or "well" }, { "replaces letor.txt", "well", "well" })
   end)
 end)
 
@@ -107,7 +116,8 @@ v[1] = mr.tensor{1, 2}
 v[2], v[3] = call("mr.Tensor:gt", v[1], 1)
 v[4], v[5] = call("mr.Tensor:gt", v[1], "x")
 ]])
-    local text = sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --replay record.lua"):format(folder, sweeps.moonrank, here))
+    local text =
+      sweeps.capture(("cd %s && %s %s/tests/caller/run.lua --replay record.lua"):format(folder, sweeps.moonrank, here))
     equal(text, "worked mr.Tensor:gt 1\n")
   end)
 end)

@@ -51,7 +51,9 @@ local function apart(fold)
     for list, size in ipairs(part.lists.sizes:totable()) do
       for r = at + 1, at + size do
         local pair = relevance[r] > 0 and users[list] .. " " .. items[r]
-        if pair and seen[pair] then return ("gives what is relevant to two parts, %s and %s"):format(seen[pair], name) end
+        if pair and seen[pair] then
+          return ("gives what is relevant to two parts, %s and %s"):format(seen[pair], name)
+        end
         if pair then seen[pair] = name end
       end
       at = at + size
@@ -62,10 +64,13 @@ end
 local rounding = 1e-9
 
 local function within(x, low, high)
-  if x == x and (x < low - rounding or x > high + rounding) then return ("gives %g, beyond %g to %g"):format(x, low, high) end
+  if x == x and (x < low - rounding or x > high + rounding) then
+    return ("gives %g, beyond %g to %g"):format(x, low, high)
+  end
 end
 
-local shares = { ap = true, ndcg = true, nrbp = true, rr = true, precision = true, recall = true, f1 = true, hit = true, auc = true }
+local shares = { ap = true, ndcg = true, nrbp = true, rr = true, precision = true, recall = true, f1 = true,
+  hit = true, auc = true }
 
 -- Values of metrics that are shares.
 local function metric_values(metric, values)
@@ -80,7 +85,9 @@ local function masses(values, probabilities)
   local v, p, total = values:totable(), probabilities:totable(), 0
   for i = 1, #p do
     total = total + p[i]
-    if p[i] < -rounding or i > 1 and v[i] <= v[i - 1] then return "gives values out of order, or a negative probability" end
+    if p[i] < -rounding or i > 1 and v[i] <= v[i - 1] then
+      return "gives values out of order, or a negative probability"
+    end
   end
   return math.abs(total - 1) > 1e-6 and ("gives probabilities of %g in all"):format(total) or nil
 end
@@ -110,7 +117,9 @@ end
 
 ---@type table<string, fun(arguments: table, results: table): string?>
 local claims = {
-  ["core.affine_bound"] = function(arguments, results) return bounded(arguments[2], nil, table.unpack(results, 1, 2)) end,
+  ["core.affine_bound"] = function(arguments, results)
+    return bounded(arguments[2], nil, table.unpack(results, 1, 2))
+  end,
   ["core.affine_bounded"] = function(arguments, results) return bounded(arguments[3], arguments[1], results[1]) end,
   ["core.distribution_bound"] = function(arguments, results) return bounded(arguments[2], arguments[1], results[1]) end,
   ["core.distribution_of"] = function(arguments)
@@ -124,13 +133,19 @@ local claims = {
   ["core.catalogue_lists"] = function(_, results) return distinct(results[1]) end,
   ["core.sampled_lists"] = function(_, results) return distinct(results[1]) end,
   ["core.permutation"] = function(arguments, results) return permuted(arguments[1], results[1]) end,
-  ["core.sort"] = function(arguments, results) return in_order(arguments[1], arguments[2], arguments[3], results[1]) end,
-  ["core.bootstrap_interval"] = function(_, results) return results[1] > results[2] and "gives a low end above the high one" or nil end,
+  ["core.sort"] = function(arguments, results)
+    return in_order(arguments[1], arguments[2], arguments[3], results[1])
+  end,
+  ["core.bootstrap_interval"] = function(_, results)
+    return results[1] > results[2] and "gives a low end above the high one" or nil
+  end,
   ["mr.Distribution:cdf"] = function(_, results) return within(results[1], 0, 1) end,
   ["mr.Distribution:quantile"] = function(arguments, results)
     return within(results[1], arguments[1]:min(), arguments[1]:max())
   end,
-  ["mr.Distribution:mean"] = function(arguments, results) return within(results[1], arguments[1]:min(), arguments[1]:max()) end,
+  ["mr.Distribution:mean"] = function(arguments, results)
+    return within(results[1], arguments[1]:min(), arguments[1]:max())
+  end,
   ["mr.Distribution:pmf"] = function(_, results) return masses(results[1], results[2]) end,
   ["mr.Metric:values"] = function(arguments, results) return metric_values(arguments[1], results[1]) end,
   ["core.positives"] = function(arguments) return rated_once(arguments[1], arguments[2]) end,
@@ -153,7 +168,8 @@ end
 -- Functions that may replace any regular file.
 local replaces = { ["core.write_file"] = true, ["core.write_trec_run"] = true, ["mr.Profiler:save_trace"] = true }
 
-local files = { "letor.txt", "labels.csv", "picture.png", "broken.jpg", "run.txt", "qrels.txt", "libraries.txt", "fifo", "folder" }
+local files = { "letor.txt", "labels.csv", "picture.png", "broken.jpg", "run.txt", "qrels.txt", "libraries.txt",
+  "fifo", "folder" }
 
 local function state_of(path)
   if not core.is_file(path) then return core.file_exists(path) and "no file" or nil end

@@ -14,19 +14,24 @@ local M = {}
 
 -- Not called, and why.
 M.left_out = {
-  ["core.start_worker"] = "starts programs", ["core.signal_process"] = "stops programs", ["core.gnuplot"] = "runs a program's script",
-  ["core.how_it_ended"] = "waits for a program", ["core.wait_for"] = "waits", ["core.worker_end"] = "takes over a worker's descriptors",
-  ["core.cluster_join"] = "needs a launcher", ["core.cluster_send"] = "needs a launcher", ["core.cluster_receive"] = "waits",
-  ["core.cluster_lose"] = "needs a launcher", ["core.defer_interrupt"] = "Ctrl-C has to end the caller",
-  ["core.interrupted"] = "takes Ctrl-C from the caller", ["core.threads"] = "starts as many as it is told",
-  ["core.device"] = "later calls would differ where there is a GPU", ["core.detect_anomalies"] = "all later errors would be of one kind",
+  ["core.start_worker"] = "starts programs", ["core.signal_process"] = "stops programs",
+  ["core.gnuplot"] = "runs a program's script",
+  ["core.how_it_ended"] = "waits for a program", ["core.wait_for"] = "waits",
+  ["core.worker_end"] = "takes over a worker's descriptors",
+  ["core.cluster_join"] = "needs a launcher", ["core.cluster_send"] = "needs a launcher",
+  ["core.cluster_receive"] = "waits", ["core.cluster_lose"] = "needs a launcher",
+  ["core.defer_interrupt"] = "Ctrl-C has to end the caller", ["core.interrupted"] = "takes Ctrl-C from the caller",
+  ["core.threads"] = "starts as many as it is told",
+  ["core.device"] = "later calls would differ where there is a GPU",
+  ["core.detect_anomalies"] = "all later errors would be of one kind",
   ["mr.Channel"] = "is of workers", ["mr.RunningProfile:stop"] = "is of a scope",
 }
 
 -- Called, but never with success here.
 M.fail_here = {
   ["core.begin_capture"] = "needs a GPU", ["core.end_capture"] = "needs a GPU", ["mr.Capture:run"] = "needs a GPU",
-  ["core.of_first"] = "needs a launcher", ["core.same_parameters"] = "needs a launcher", ["core.sum_gradients"] = "needs a launcher",
+  ["core.of_first"] = "needs a launcher", ["core.same_parameters"] = "needs a launcher",
+  ["core.sum_gradients"] = "needs a launcher",
 }
 
 local function left_out(owner, name) return M.left_out[name] or M.left_out[owner] end

@@ -11,11 +11,13 @@ local M = {}
 -- processor seconds of a call, and seconds of a script that waits for calls
 local slow, longest = 5.0, 2.0
 
-local wild = { "nil", "false", "true", "{}", "{{}}", "'x'", "''", "'\\0'", "0", "-1", "1", "2", "0.5", "-0.0", "0/0", "1/0", "-1/0",
-  "1e308", "1e-320", "1 << 31", "2^53", "1 << 62", "math.maxinteger", "math.mininteger", "print", "mr", "mr.tensor{}",
-  "mr.tensor{1, 0/0}", "mr.lists{}", "mr.lists{{1, 0}}", "mr.zeros(0, 3)", "mr.tensor({1, 2}, {dtype = 'int64'})", "io.stdout",
-  "setmetatable({}, {__index = error})", "{1, nil, 3}", "{x = 1}", "('x'):rep(100000)", "'\\255'", "'ndcg@0'", "'fifo'", "'folder'",
-  "'new'", "{0/0}", "function() error 'x' end", "coroutine.create(print)", '"\'all\' of 50 %"', '"100%"' }
+local wild = { "nil", "false", "true", "{}", "{{}}", "'x'", "''", "'\\0'", "0", "-1", "1", "2", "0.5", "-0.0",
+  "0/0", "1/0", "-1/0", "1e308", "1e-320", "1 << 31", "2^53", "1 << 62", "math.maxinteger", "math.mininteger", "print",
+  "mr", "mr.tensor{}", "mr.tensor{1, 0/0}", "mr.lists{}", "mr.lists{{1, 0}}", "mr.zeros(0, 3)",
+  "mr.tensor({1, 2}, {dtype = 'int64'})", "io.stdout",
+  "setmetatable({}, {__index = error})", "{1, nil, 3}", "{x = 1}", "('x'):rep(100000)", "'\\255'", "'ndcg@0'",
+  "'fifo'", "'folder'", "'new'", "{0/0}", "function() error 'x' end", "coroutine.create(print)",
+  '"\'all\' of 50 %"', '"100%"' }
 
 ---The examples of all documented functions, as chunks of Lua.
 ---@return { name: string, code: string }[]
@@ -95,7 +97,8 @@ function M.replay()
     if took > slow then found[#found + 1] = ("%s took %.1f s: %s"):format(name, took, code) end
     if ok then
       worked[name] = (worked[name] or 0) + 1
-    elseif type(said) == "string" and (session.unclear(said) and said:find "^stdlib/" or said:find("gnuplot failed", 1, true)) then
+    elseif type(said) == "string"
+      and (session.unclear(said) and said:find "^stdlib/" or said:find("gnuplot failed", 1, true)) then
       found[#found + 1] = ("%s: %s: %s"):format(name, core.safe_text(said), code)
     end
   end

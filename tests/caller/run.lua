@@ -1,12 +1,14 @@
--- Random calls of the whole core, or of the library, in sessions of their own seed and process; one that crashes, hangs or finds something is made
--- as short as possible and kept as a script, found/SEED.lua, which `moonrank run.lua --replay FILE` runs again.
+-- Random calls of the whole core, or of the library, in sessions of their own seed and process; one that crashes, hangs
+-- or finds something is made as short as possible and kept as a script, found/SEED.lua, which `moonrank run.lua
+-- --replay FILE` runs again.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local args = mr.args{
-  part = { default = "core", choices = { "core", "library" }, help = "the core's functions, or the library's examples with changes" },
+  part = { default = "core", choices = { "core", "library" },
+    help = "the core's functions, or the library's examples with changes" },
   seed = { default = 1, help = "of the first session; the next ones have the next seeds" },
   sessions = { default = 10, least = 1, help = "how many" },
   calls = { default = 3000, least = 1, help = "of each session" },
@@ -15,7 +17,8 @@ local args = mr.args{
   memory = { default = 6, least = 1, help = "GiB of addresses that a session may have" },
   first = { default = false, help = "ends with the first session that finds something" },
   found = { path = "new folder", default = "found", help = "folder for what is found" },
-  only = { path = "new file", default = "", help = "the session with the seed alone, in this process: its record goes to this file" },
+  only = { path = "new file", default = "",
+    help = "the session with the seed alone, in this process: its record goes to this file" },
   replay = { path = "file", default = "", help = "runs a record again, in this process" },
   short = { path = "file", default = "", help = "makes a record shorter" },
 }
@@ -46,8 +49,9 @@ local absolute = here:sub(1, 1) == "/" and here or io.popen("pwd"):read() .. "/"
 -- A folder with a file of each kind, in which a session runs.
 local make_files = [[rm -rf %s && mkdir -p %s/folder && cd %s && mkfifo fifo &&
 printf '1 qid:1 1:0.5 2:1\n0 qid:1 1:0.25 2:0\n' > letor.txt &&
-printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv && cp %s../golden/pictures/colour.png picture.png &&
-head -c 300 %s../golden/pictures/colour.jpg > broken.jpg && printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
+printf 'file,label,user,item,rating\npicture.png,3,1,2,5\n' > labels.csv &&
+cp %s../golden/pictures/colour.png picture.png && head -c 300 %s../golden/pictures/colour.jpg > broken.jpg &&
+printf 'q Q0 a 1 2 t\n' > run.txt && printf 'q 0 a 1\n' > qrels.txt &&
 printf '2 2 3\n1 1\n' > libraries.txt && mkdir folds && cp letor.txt folds/train.txt && cp letor.txt folds/test.txt]]
 
 -- Beside other work a processor's seconds take longer; what waits for ever uses none.
@@ -60,8 +64,9 @@ local function child(words, name, seconds)
   assert(os.execute(make_files:format(place, place, place, quoted(absolute), quoted(absolute))))
   local program = os.getenv "MOONRANK" or "moonrank"
   seconds = seconds or args.seconds
-  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %s %s > said 2>&1 < /dev/null"):format(place,
-    args.memory << 20, seconds, waits * seconds, quoted(program), quoted(absolute .. "run.lua"), words)
+  local command = ("cd %s && ulimit -v %d && ulimit -t %d && timeout -s KILL %d %s %s %s "
+    .. "> said 2>&1 < /dev/null"):format(
+    place, args.memory << 20, seconds, waits * seconds, quoted(program), quoted(absolute .. "run.lua"), words)
   local _, _, status = os.execute(command)
   local file <close> = assert(io.open(folder .. "/said"))
   return status, file:read "a"
@@ -102,7 +107,8 @@ local function shortened(lines, same)
   return lines
 end
 
--- Keeps the lines of a session that end with this status, or find something of this kind, as few as still do. What hangs is given less time here.
+-- Keeps the lines of a session that end with this status, or find something of this kind, as few as still do. What
+-- hangs is given less time here.
 local killed, while_shortened = 137, 5
 local function keep(seed, record, status, kind)
   local name = "session" .. seed
@@ -126,8 +132,11 @@ local worked, found, texts, ended, calls, made = {}, {}, {}, 0, 0, 0
 
 local function one_session(seed)
   local name = "session" .. seed
-  local status, said = child(("--part %s --seed %d --calls %d --only record.lua"):format(args.part, seed, args.calls), name)
-  for each, count in said:gmatch "worked ([^\n]+) (%d+)\n" do worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count)) end
+  local status, said =
+    child(("--part %s --seed %d --calls %d --only record.lua"):format(args.part, seed, args.calls), name)
+  for each, count in said:gmatch "worked ([^\n]+) (%d+)\n" do
+    worked[each] = (worked[each] or 0) + math.tointeger(tonumber(count))
+  end
   local record = read_lines(("%s/%s/record.lua"):format(args.found, name))
   calls, made = calls + #record, made + 1
   if status ~= 0 then
@@ -136,7 +145,9 @@ local function one_session(seed)
     print(("seed %d ended with status %d after %d lines: %s\n%s"):format(seed, status, #record, path, said:sub(-500)))
   end
   for kind, text in pairs(kinds_in(said)) do
-    if not found[kind] then texts[#texts + 1] = ("found by seed %d: %s: %s"):format(seed, keep(seed, record, 0, kind), text) end
+    if not found[kind] then
+      texts[#texts + 1] = ("found by seed %d: %s: %s"):format(seed, keep(seed, record, 0, kind), text)
+    end
     found[kind] = true
   end
   os.execute("rm -rf " .. quoted(args.found .. "/" .. name))

@@ -1,4 +1,5 @@
--- Calls of one seed: each is written as a line of Lua before it is made, so that what ends the program can be run again, and be made shorter.
+-- Calls of one seed: each is written as a line of Lua before it is made, so that what ends the program can be run
+-- again, and be made shorter.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
@@ -43,8 +44,8 @@ function M.replay()
 end
 
 -- Phrases that never occur in Moonrank's own messages.
-local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod", "stack overflow",
-  "error without text", "filesystem error", "not enough memory", "terminate", "assert" }
+local inner = { "attempt to", "std::", "basic_string", "vector::", "_M_", "unordered_map", "stoi", "stod",
+  "stack overflow", "error without text", "filesystem error", "not enough memory", "terminate", "assert" }
 
 ---True if an error comes from the language or a library, not from Moonrank.
 ---@param said string

@@ -1,6 +1,8 @@
--- Takes memory away: runs a piece of work of work.lua again and again, and in the n-th run the n-th allocation fails, with --lost 2 the one after
--- it, too; with --cold N a process that has done nothing before does it once, and the N-th fails. Run under the library that does it:
---   LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation --folder /tmp/empty --lost 2
+-- Takes memory away: runs a piece of work of work.lua again and again, and in the n-th run the n-th allocation fails,
+-- with --lost 2 the one after it, too; with --cold N a process that has done nothing before does it once, and the N-th
+-- fails. Run under the library that does it:
+--   LD_PRELOAD=build/release/libmoonrank_faults.so moonrank tests/faults/allocations.lua --work evaluation \
+--     --folder /tmp/empty --lost 2
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -33,7 +35,9 @@ for name in pairs(all) do names[#names + 1] = name end
 table.sort(names)
 if args.work == "" then return print(table.concat(names, "\n")) end
 
-if not all[args.work] then error(("--work: there is no '%s'; there are: %s"):format(args.work, table.concat(names, ", ")), 0) end
+if not all[args.work] then
+  error(("--work: there is no '%s'; there are: %s"):format(args.work, table.concat(names, ", ")), 0)
+end
 if args.folder == "" then error("--folder is missing", 0) end
 if not os.getenv "faults:end" then error("runs under LD_PRELOAD=.../libmoonrank_faults.so alone", 0) end
 local work = all[args.work](args.folder)
@@ -41,7 +45,9 @@ local work = all[args.work](args.folder)
 -- Fingerprint of all that a run returned.
 local function text_of(...) return fingerprint.combined(...) end
 
-local function found(n, what) error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0) end
+local function found(n, what)
+  error(("FOUND %s, allocation %d, %d lost: %s"):format(args.work, n, args.lost, what), 0)
+end
 
 -- A run in which the n-th allocation fails; how many there were. Until memory is there again nothing here may need any.
 local function without(n, state)
@@ -87,7 +93,9 @@ end
 local function files_whole(n, ok)
   for path, new in pairs(after) do
     local now = bytes_of(path)
-    if ok and now ~= new or not ok and now ~= new and now ~= before[path] and not work.partial then found(n, "damaged " .. path) end
+    if ok and now ~= new or not ok and now ~= new and now ~= before[path] and not work.partial then
+      found(n, "damaged " .. path)
+    end
   end
 end
 

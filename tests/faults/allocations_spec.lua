@@ -1,12 +1,14 @@
--- Memory that runs out at the n-th allocation, in training, evaluation, sweeps, readers and writers, and from the start of the program: an error
--- that says so or the results, never a signal; afterwards all works as before. In every test run n goes in steps; README.md has the long command.
+-- Memory that runs out at the n-th allocation, in training, evaluation, sweeps, readers and writers, and from the start
+-- of the program: an error that says so or the results, never a signal; afterwards all works as before. In every test
+-- run n goes in steps; README.md has the long command.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 local library = sweeps.moonrank and sweeps.moonrank:match "^(.*)/[^/]*$" .. "/libmoonrank_faults.so"
 if not library or not io.open(library) then
-  it("allocations", function() test.skip "the library that lets allocations fail is not beside the program that MOONRANK names" end)
+  it("allocations",
+    function() test.skip "the library that lets allocations fail is not beside the program that MOONRANK names" end)
   return
 end
 
@@ -14,8 +16,8 @@ local absolute <const> = sweeps.capture(("realpath %s"):format(library)):match "
 local tries <const> = math.tointeger(tonumber(os.getenv "MOONRANK_TRIES")) or 4
 
 local function run(folder, words, order, threads)
-  local command = ("LD_PRELOAD=%s %s timeout -k 5 600 %s --threads %d %s >%s/out 2>%s/err"):format(library, order, sweeps.moonrank,
-    threads or 1, words, folder, folder)
+  local command = ("LD_PRELOAD=%s %s timeout -k 5 600 %s --threads %d %s >%s/out 2>%s/err"):format(
+    library, order, sweeps.moonrank, threads or 1, words, folder, folder)
   local _, kind, status = os.execute(command)
   return kind == "exit" and status or -status, sweeps.read(folder .. "/out"), sweeps.read(folder .. "/err")
 end
@@ -30,10 +32,10 @@ local function attack(name, threads)
     check(count, name .. ": " .. said)
     for i, lost in ipairs{ 1, 2, 1000000 } do
       local stride = math.max(1, count // tries)
-      local status, out, err = run(folder, ("%s--lost %d --stride %d --first %d"):format(words, lost, stride, math.max(1,
-        stride * i // 4)), "", threads)
-      equal(status, 0, ("%s, %d lost: status %d after allocation %s: %s"):format(name, lost, status, out:match "(%d+)\n[^\n]*$" or "?",
-        err))
+      local status, out, err = run(folder,
+        ("%s--lost %d --stride %d --first %d"):format(words, lost, stride, math.max(1, stride * i // 4)), "", threads)
+      equal(status, 0, ("%s, %d lost: status %d after allocation %s: %s"):format(
+        name, lost, status, out:match "(%d+)\n[^\n]*$" or "?", err))
       check(out:find " tried, ", out)
     end
   end)
@@ -44,7 +46,8 @@ for name in sweeps.capture(sweeps.moonrank .. " tests/faults/allocations.lua"):g
 end
 
 -- By two threads the same allocation is not always the n-th.
-for _, name in ipairs{ "parallel loops", "losses and bounds", "evaluation", "training of factors by Adam", "the full catalogue" } do
+for _, name in ipairs{ "parallel loops", "losses and bounds", "evaluation", "training of factors by Adam",
+  "the full catalogue" } do
   it(name .. ", by two threads", function() attack(name, 2) end)
 end
 
@@ -54,8 +57,8 @@ it("the start and the end of the program", function()
     for n = 1, 8000, 8000 // (10 * tries) do
       for _, lost in ipairs{ 2, 1000000 } do
         local status, out, err = run(folder, "-e 'print(1)'", ("MOONRANK_FAULTS=%d,%d"):format(n, lost))
-        check(status == 0 and out == "1\n" or status == 1 and err:find "memory", ("allocation %d, %d lost: status %d: %s"):format(n, lost,
-          status, err))
+        check(status == 0 and out == "1\n" or status == 1 and err:find "memory",
+          ("allocation %d, %d lost: status %d: %s"):format(n, lost, status, err))
         total = total + status
       end
     end
@@ -65,7 +68,8 @@ end)
 
 -- The C library ends the program where it has no memory to register one; cpu::OfThread needs none.
 it("no thread_local has a destructor", function()
-  check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true), "the program registers destructors of threads' variables")
+  check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true),
+    "the program registers destructors of threads' variables")
 end)
 
 -- Tests the first work of a process, also in threads of the pool: each try is a process of its own.
@@ -82,25 +86,27 @@ it("the first work of a process, by two threads", function()
   end
 end)
 
--- A sweep of two workers where one of these, all, or the process that started them run out of memory: it ends well, or with an error; the study then
--- goes on to the numbers that it has without.
+-- A sweep of two workers where one of these, all, or the process that started them run out of memory: it ends well, or
+-- with an error; the study then goes on to the numbers that it has without.
 local most_of_a_worker <const>, places <const> = 30000, math.min(tries, 300)
 
 it("workers of a sweep, and what started them", function()
   local here = sweeps.capture("pwd"):match "[^\n]+"
-  local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --workers 2 --quiet "):format(
-    sweeps.capture("realpath " .. sweeps.moonrank):match "[^\n]+", here)
+  local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --workers 2 "
+    .. "--quiet "):format(sweeps.capture("realpath " .. sweeps.moonrank):match "[^\n]+", here)
   sweeps.in_folder(function(folder)
     local function swept(store, order, retry)
-      local _, kind, status = os.execute(("cd %s && LD_PRELOAD=%s %s %s --store %s --retry %d >out 2>err"):format(folder, absolute, order,
-        study, store, retry))
+      local _, kind, status = os.execute(("cd %s && LD_PRELOAD=%s %s %s --store %s --retry %d >out 2>err"):format(
+        folder, absolute, order, study, store, retry))
       return kind == "exit" and status or -status, sweeps.read(folder .. "/err")
     end
     equal((swept("clean.db", "", 0)), 0)
     local clean, failed = sweeps.table_at(folder, "clean.db"), 0
     for i = 1, places do
-      for j, order in ipairs{ "MOONRANK_WORKER_FAULTS=%d,%d,$PWD/one", "MOONRANK_WORKER_FAULTS=%d,%d", "MOONRANK_FAULTS=%d,%d" } do
-        local n, lost, store = most_of_a_worker * (3 * i + j - 3) // (3 * places), ({ 1, 2, 1000000 })[(i + j) % 3 + 1], i .. j .. ".db"
+      for j, order in ipairs{ "MOONRANK_WORKER_FAULTS=%d,%d,$PWD/one", "MOONRANK_WORKER_FAULTS=%d,%d",
+        "MOONRANK_FAULTS=%d,%d" } do
+        local n, lost, store = most_of_a_worker * (3 * i + j - 3) // (3 * places),
+          ({ 1, 2, 1000000 })[(i + j) % 3 + 1], i .. j .. ".db"
         sweeps.write(folder .. "/one", "")
         local status, err = swept(store, order:format(n, lost), 3)
         local where = ("%s: status %d: %s"):format(order:format(n, lost), status, err)

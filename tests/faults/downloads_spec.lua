@@ -1,5 +1,6 @@
--- Ctrl-C while `moonrank data get` waits for a server that dribbles: status 130 within a second, nothing left behind, no download that goes on. By
--- curl through a proxy that accepts and says no more, and by a curl of our own that writes into the file.
+-- Ctrl-C while `moonrank data get` waits for a server that dribbles: status 130 within a second, nothing left behind,
+-- no download that goes on. By curl through a proxy that accepts and says no more, and by a curl of our own that writes
+-- into the file.
 local sweeps = dofile "tests/support/sweeps.lua"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -50,13 +51,15 @@ end
 
 -- Processor seconds of a process so far.
 local function spent_by(id)
-  local user, system = (sweeps.read(("/proc/%d/stat"):format(id)):match "%) (.*)" or ""):match(("%S+ "):rep(11) .. "(%d+) (%d+)")
+  local user, system =
+    (sweeps.read(("/proc/%d/stat"):format(id)):match "%) (.*)" or ""):match(("%S+ "):rep(11) .. "(%d+) (%d+)")
   return user and (tonumber(user) + tonumber(system)) / 100 or 0
 end
 
 local function is_there(id) return sweeps.read(("/proc/%d/stat"):format(id)):match "%) (%a)" ~= nil end
 
--- Starts the download, waits until `begun`, presses Ctrl-C; `group`: as a terminal does, which tells all that it started.
+-- Starts the download, waits until `begun`, presses Ctrl-C; `group`: as a terminal does, which tells all that it
+-- started.
 local function interrupted(folder, before, begun, group)
   local id = sweeps.start(folder, "data get movielens", "", ("XDG_DATA_HOME=%s/data %s setsid"):format(folder, before))
   wait_until(begun, "the download did not begin: " .. sweeps.read(folder .. "/err"))
@@ -84,13 +87,16 @@ for _, group in ipairs{ false, true } do
       os.execute(("mkdir %s/bin"):format(folder))
       sweeps.write(folder .. "/bin/curl", dribble:format(folder))
       os.execute(("chmod +x %s/bin/curl"):format(folder))
-      interrupted(folder, ("PATH=%s/bin:$PATH"):format(folder), function() return sweeps.read(folder .. "/curl.pid") ~= "" end, group)
+      interrupted(folder, ("PATH=%s/bin:$PATH"):format(folder),
+        function() return sweeps.read(folder .. "/curl.pid") ~= "" end, group)
     end)
   end)
 
   it("a server that never answers, " .. who, function()
     for _, program in ipairs{ "python3", "curl" } do
-      if not os.execute(("command -v %s >/dev/null"):format(program)) then return test.skip(program .. " is not there") end
+      if not os.execute(("command -v %s >/dev/null"):format(program)) then
+        return test.skip(program .. " is not there")
+      end
     end
     sweeps.in_folder(function(folder)
       sweeps.write(folder .. "/server.py", server)

@@ -1,5 +1,6 @@
--- Takes the disk away: writes what work.lua writes where the disk is full, where it can only be read, where the folder is gone, beyond a limit
--- on the size of files, and where no descriptor is left: --fault NAME --work NAME --folder F, where F is a disk of its own for the first two.
+-- Takes the disk away: writes what work.lua writes where the disk is full, where it can only be read, where the folder
+-- is gone, beyond a limit on the size of files, and where no descriptor is left: --fault NAME --work NAME --folder F,
+-- where F is a disk of its own for the first two.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -16,9 +17,11 @@ local held = {}
 local faults = {
   full = { function() return shell("cat /dev/zero > %s/filler 2>/dev/null; true", folder) end,
     function() os.remove(folder .. "/filler") end },
-  read_only = { function() return shell("mount -o remount,ro %s", folder) end, function() shell("mount -o remount,rw %s", folder) end },
+  read_only = { function() return shell("mount -o remount,ro %s", folder) end,
+    function() shell("mount -o remount,rw %s", folder) end },
   vanished = { function() return shell("rm -rf %s", folder) end, function() shell("mkdir -p %s", folder) end },
-  limit = { function() return shell "prlimit --fsize=64: --pid $PPID" end, function() shell "prlimit --fsize=unlimited: --pid $PPID" end },
+  limit = { function() return shell "prlimit --fsize=64: --pid $PPID" end,
+    function() shell "prlimit --fsize=unlimited: --pid $PPID" end },
   descriptors = {
     function()
       shell "prlimit --nofile=40: --pid $PPID"

@@ -1,5 +1,6 @@
--- Disks that are full or can only be read, folders that are gone, limits on the size of files, and no descriptor left, for everything that is
--- written: an error that says so, what was there before is there, nothing is left behind, and afterwards all works.
+-- Disks that are full or can only be read, folders that are gone, limits on the size of files, and no descriptor left,
+-- for everything that is written: an error that says so, what was there before is there, nothing is left behind, and
+-- afterwards all works.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
@@ -10,7 +11,8 @@ if not sweeps.moonrank then
 end
 
 local written <const> = { "writing of a model", "writing of an optimizer", "writing of a baseline", "writing of a run",
-  "writing of a figure", "writing of results kept", "training with a checkpoint", "a sweep", "reading of LETOR by a cache" }
+  "writing of a figure", "writing of results kept", "training with a checkpoint", "a sweep",
+  "reading of LETOR by a cache" }
 
 -- Texts of which an error must contain one, by the fault that it meets.
 local reasons <const> = {
@@ -35,7 +37,8 @@ local function attack(name, fault)
     local place = folder .. "/disk"
     local mount = needs_disk[fault] and "mount -t tmpfs -o size=2m none " .. place or ""
     sweeps.write(folder .. "/run.sh", table.concat({ "mkdir " .. place, mount,
-      ("timeout -k 5 60 %s tests/faults/files.lua --work '%s' --fault %s --folder %s 2>&1"):format(sweeps.moonrank, name, fault, place),
+      ("timeout -k 5 60 %s tests/faults/files.lua --work '%s' --fault %s --folder %s 2>&1"):format(
+        sweeps.moonrank, name, fault, place),
       "echo status $?" }, "\n"))
     local said = sweeps.capture(("%s sh %s/run.sh"):format(needs_disk[fault] and "unshare -m" or "", folder))
     local where = ("%s, %s: %s"):format(name, fault, said)

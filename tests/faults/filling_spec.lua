@@ -1,18 +1,20 @@
--- A disk that fills up while a sweep keeps its trials on it, or a training its checkpoints: an error that says so, the store stays sound, and after
--- there is room the same command goes on to the same numbers, bit for bit.
+-- A disk that fills up while a sweep keeps its trials on it, or a training its checkpoints: an error that says so, the
+-- store stays sound, and after there is room the same command goes on to the same numbers, bit for bit.
 local sweeps = dofile "tests/support/sweeps.lua"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank or not os.execute "unshare -m sh -c 'mount -t tmpfs none /tmp' >/dev/null 2>&1" then
-  it("disks that fill up", function() test.skip "MOONRANK does not name the program, or only root can mount a disk of its own here" end)
+  it("disks that fill up",
+    function() test.skip "MOONRANK does not name the program, or only root can mount a disk of its own here" end)
   return
 end
 
 local here = sweeps.capture("pwd"):match "[^\n]+"
 
--- In a name space for mounts: begins, fills the disk when so many lines of a log are there, ends; makes room and does all of it again.
+-- In a name space for mounts: begins, fills the disk when so many lines of a log are there, ends; makes room and does
+-- all of it again.
 local script = [[cd %s
 mkdir disk && mount -t tmpfs -o size=2m none disk
 (timeout -k 5 100 %s >out 2>err; echo $? >status) &
@@ -47,8 +49,9 @@ end
 local function numbers_of(folder, store)
   local database <close> = core.open_database(folder .. "/" .. store, "read")
   equal(select(2, database:run("PRAGMA integrity_check", {}, 0))[1][1], "ok")
-  local trials = sweeps.capture(("%s -e 'print(require([[moonrank.core]]).sha256(dofile([[tests/support/sweeps.lua]]).table_of("
-    .. "mr.results([[%s/%s]], [[study]]))))' 2>&1"):format(sweeps.moonrank, folder, store))
+  local trials = sweeps.capture(("%s -e 'print(require([[moonrank.core]]).sha256("
+    .. "dofile([[tests/support/sweeps.lua]]).table_of(mr.results([[%s/%s]], [[study]]))))' 2>&1"):format(
+    sweeps.moonrank, folder, store))
   check(#trials == 65, trials)
   return trials
 end
@@ -56,9 +59,10 @@ end
 for _, each in ipairs{ { "grid", 0, 0.05, 4 }, { "grid", 2, 0.05, 4 }, { "fit", 2, 0.3, 1 } } do
   it(("under a sweep, %s, %d workers"):format(each[1], each[2]), function()
     sweeps.in_folder(function(folder)
-      local command = ("%s %s/tests/fire/study.lua --mode %s --workers %d --wait %g --retry 3 --store "):format(sweeps.moonrank, here,
-        each[1], each[2], each[3])
-      check(os.execute(("cd %s && %s clean.db >/dev/null 2>&1 && rm ran.log"):format(folder, command)), "the sweep itself fails")
+      local command = ("%s %s/tests/fire/study.lua --mode %s --workers %d --wait %g --retry 3 --store "):format(
+        sweeps.moonrank, here, each[1], each[2], each[3])
+      check(os.execute(("cd %s && %s clean.db >/dev/null 2>&1 && rm ran.log"):format(folder, command)),
+        "the sweep itself fails")
       filled(folder, command .. "disk/r.db", each[4])
       numbers_of(folder, "full/r.db")
       equal(numbers_of(folder, "whole/r.db"), numbers_of(folder, "clean.db"))
@@ -70,8 +74,9 @@ local training = [[
 local mr = require "moonrank"
 local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 4, seed = 1 }
 local model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = 1 }
-mr.fit{ model = model, loss = mr.losses.ndcg{}, train = queries, valid = queries, metrics = { "ndcg" }, epochs = 40, batch = 6,
-  optimizer = mr.optim.adam{ lr = 0.1 }, checkpoint = arg[1], progress = false, each_epoch = function()
+mr.fit{ model = model, loss = mr.losses.ndcg{}, train = queries, valid = queries, metrics = { "ndcg" },
+  epochs = 40, batch = 6, optimizer = mr.optim.adam{ lr = 0.1 }, checkpoint = arg[1], progress = false,
+  each_epoch = function()
     require("moonrank.core").wait_for({}, 0.03)
     local log <close> = io.open("ran.log", "a")
     log:write "epoch\n"
@@ -82,7 +87,8 @@ model:save(arg[2])
 it("under the checkpoints of a training", function()
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/train.lua", training)
-    check(os.execute(("cd %s && %s train.lua c clean && rm ran.log"):format(folder, sweeps.moonrank)), "the training itself fails")
+    check(os.execute(("cd %s && %s train.lua c clean && rm ran.log"):format(folder, sweeps.moonrank)),
+      "the training itself fails")
     filled(folder, sweeps.moonrank .. " train.lua disk/c disk/model", 8)
     check(core.is_file(folder .. "/full/c") and not core.is_file(folder .. "/full/model"), "no checkpoint stayed")
     equal(sweeps.read(folder .. "/whole/model"), sweeps.read(folder .. "/clean"))

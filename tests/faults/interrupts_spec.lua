@@ -1,5 +1,6 @@
--- Ctrl-C on everything that takes long: answered within a second of the processor's time, with status 130, and with nothing half written.
--- `MOONRANK_INTERRUPTS=all` tries all of long_work.lua, and prints how long each took; every test run tries one in three.
+-- Ctrl-C on everything that takes long: answered within a second of the processor's time, with status 130, and with
+-- nothing half written. `MOONRANK_INTERRUPTS=all` tries all of long_work.lua, and prints how long each took; every test
+-- run tries one in three.
 local sweeps = dofile "tests/support/sweeps.lua"
 local programs = dofile "tests/support/program.lua"
 local core = require "moonrank.core"
@@ -52,7 +53,9 @@ end
 local function spent_in_all(folder)
   local total = 0
   local second = sweeps.read(folder .. "/times"):match "\n(.*)"
-  for minutes, seconds in second:gmatch "(%d+)m([%d.]+)s" do total = total + 60 * tonumber(minutes) + tonumber(seconds) end
+  for minutes, seconds in second:gmatch "(%d+)m([%d.]+)s" do
+    total = total + 60 * tonumber(minutes) + tonumber(seconds)
+  end
   return total
 end
 
@@ -78,12 +81,15 @@ end
 for i, each in ipairs(dofile "tests/faults/long_work.lua") do
   if all or i % 3 == 0 then
     it(each[1], function()
-      if each.needs == "xgboost" and not pcall(core.xgboost_version) then return test.skip "XGBoost's library is not there" end
+      if each.needs == "xgboost" and not pcall(core.xgboost_version) then
+        return test.skip "XGBoost's library is not there"
+      end
       if each.needs == "gnuplot" and not programs.has_gnuplot() then return test.skip "gnuplot is not there" end
       sweeps.in_folder(function(folder)
         local took, spent = interrupted(folder, each)
         if all then print(("%-40s %5.2f s, %5.2f s of the processor"):format(each[1], took, spent)) end
-        check(spent < most_seconds * core.threads(), ("%s: %.2f s of the processor until it ended"):format(each[1], spent))
+        check(spent < most_seconds * core.threads(),
+          ("%s: %.2f s of the processor until it ended"):format(each[1], spent))
         for _, name in ipairs(core.list_folder(folder)) do
           check(not name:find "^%.moonrank", ("%s: left %s"):format(each[1], name))
         end

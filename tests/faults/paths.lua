@@ -5,13 +5,15 @@ local M = {}
 local adam = "mr.optim.adam{}:bind(mr.models.linear{inputs = 2}:parameters())"
 local queries = "mr.data.synthetic{kind = 'queries', queries = 3, features = 2}"
 local scored = "mr.data.scored(mr.tensor{1, 2}, mr.lists{{1, 0}})"
-local sweep = "mr.sweep{name = 's', workers = 0, progress = false, space = {a = mr.range(1, 1)}, run = function() return 1 end, "
+local sweep =
+  "mr.sweep{name = 's', workers = 0, progress = false, space = {a = mr.range(1, 1)}, run = function() return 1 end, "
 
 M.reads = {
   "mr.data.letor(%s)",
   "mr.data.letor_folds(%s)",
   "mr.data.interactions(%s)",
-  "mr.data.interactions({train = text, test = %s}, {header = false, delimiter = ' ', columns = {'user', 'item', false}})",
+  "mr.data.interactions({train = text, test = %s}, "
+    .. "{header = false, delimiter = ' ', columns = {'user', 'item', false}})",
   "mr.data.movielens(%s)",
   "mr.data.citeulike(%s)",
   "mr.data.scores(%s)",
@@ -42,8 +44,8 @@ M.writes = {
   { "mr.plot.lines{y = {1, 2}}:save(%s)", ".pdf" },
   { "mr.profile(function() return mr.ones(2) + 1 end, {quiet = true, trace = %s})", "" },
   { "mr.checkpoint(%s, {a = 1}, function() return {x = mr.ones(2)} end)", "" },
-  { "mr.fit{model = mr.models.linear{inputs = 2}, loss = mr.losses.ndcg{}, epochs = 1, progress = false, train = " .. queries
-    .. ", checkpoint = %s}", "" },
+  { "mr.fit{model = mr.models.linear{inputs = 2}, loss = mr.losses.ndcg{}, epochs = 1, progress = false, train = "
+    .. queries .. ", checkpoint = %s}", "" },
   { sweep .. "store = %s}", "" },
   { "mr.data.drawn_faces{count = 1}:save(%s)", "", folder = true },
   { "require 'moonrank.manual'.write(%s)", "", folder = true },

@@ -1,5 +1,5 @@
--- Everything that takes a path, given a pipe, a folder, devices and links that lead nowhere: an error that names the path, at once, and nothing
--- is changed. So are variables that name folders.
+-- Everything that takes a path, given a pipe, a folder, devices and links that lead nowhere: an error that names the
+-- path, at once, and nothing is changed. So are variables that name folders.
 local paths = dofile "tests/faults/paths.lua"
 local programs = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -12,22 +12,26 @@ if not programs.moonrank then
 end
 
 -- Each of these under a name of its own, with an ending.
-local make = [[cd %s && mkdir folder%s empty && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s && ln -s self%s self%s &&
-  for device in null zero full; do ln -s /dev/$device $device%s; done && printf '1 qid:1 1:2\n' > text && printf x > file]]
+local make = [[cd %s && mkdir folder%s empty && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
+  ln -s self%s self%s && for device in null zero full; do ln -s /dev/$device $device%s; done &&
+  printf '1 qid:1 1:2\n' > text && printf x > file]]
 local kinds = { "folder", "fifo", "to_fifo", "lost", "self", "null", "zero", "full", "file/inside" }
 
 -- Listing of a folder by the shell: kinds, names, sizes and targets of links.
 local function listing(folder)
-  return sweeps.capture(("cd %s && find . -name '*-cache*' -prune -o -printf '%%y %%p %%s %%l\n' | grep -v '^d' | sort"):format(folder))
+  return sweeps.capture(
+    ("cd %s && find . -name '*-cache*' -prune -o -printf '%%y %%p %%s %%l\n' | grep -v '^d' | sort"):format(folder))
 end
 
--- Runs a piece of code for every kind of path, in one process: a line of each, "kind: what the error says", or "kind: none".
+-- Runs a piece of code for every kind of path, in one process: a line of each, "kind: what the error says", or "kind:
+-- none".
 local function errors_of(folder, code, ending)
   local lines = { "io.stdout:setvbuf 'line'", "local mr, core, said = require 'moonrank', require 'moonrank.core'",
     ("local text, empty = %q, %q"):format(folder .. "/text", folder .. "/empty") }
   for _, kind in ipairs(kinds) do
     local call = code:gsub("%%s", function() return ("%q"):format(folder .. "/" .. kind .. ending) end)
-    lines[#lines + 1] = ("said = select(2, xpcall(function() %s return 'none' end, core.error_text)) print('%s: ' .. said)")
+    lines[#lines + 1] =
+      ("said = select(2, xpcall(function() %s return 'none' end, core.error_text)) print('%s: ' .. said)")
       :format(call, kind)
   end
   sweeps.write(folder .. "/empty/try.lua", table.concat(lines, "\n"))
@@ -47,7 +51,8 @@ local function attack(code, ending, may_work)
       for _, wrong in ipairs{ "attempt to", "std::", "memory", "stdlib/moonrank", "basic_" } do
         check(not about:find(wrong, 1, true), ("%s, %s: %s"):format(code, kind, about))
       end
-      check(about == "none" or about:find(kind .. ending, 1, true), ("%s, %s: the path is not named: %s"):format(code, kind, about))
+      check(about == "none" or about:find(kind .. ending, 1, true),
+        ("%s, %s: the path is not named: %s"):format(code, kind, about))
     end
     os.execute(("rm -rf %s/empty/*"):format(folder))
     if not may_work then equal(listing(folder), before, code) end
@@ -74,7 +79,8 @@ it("the command line, and variables that name folders", function()
     for _, kind in ipairs{ "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" } do
       for _, command in ipairs(asked) do
         local path = folder .. "/" .. kind
-        local ok, said = programs.run(("cd %s/empty && env timeout -k 5 60 env %s"):format(folder, command:format(path)))
+        local ok, said =
+          programs.run(("cd %s/empty && env timeout -k 5 60 env %s"):format(folder, command:format(path)))
         check(not ok, command .. ", " .. kind .. ": no error")
         check(said:find("moonrank: ", 1, true) == 1 and said:find(path, 1, true) and not said:find "filesystem error",
           ("%s, %s: %s"):format(command, kind, said))

@@ -34,9 +34,8 @@ local function linear() return mr.models.linear{ inputs = 5, seed = 1 } end
 local function mlp() return mr.models.mlp{ inputs = 5, hidden = { 4 }, seed = 1 } end
 
 local function fit(model, options)
-  local o = { model = model, loss = mr.losses.ndcg{}, train = queries, valid = queries, test = queries, epochs = 2, metrics = { "ndcg",
-    "ap" },
-    progress = false }
+  local o = { model = model, loss = mr.losses.ndcg{}, train = queries, valid = queries, test = queries, epochs = 2,
+    metrics = { "ndcg", "ap" }, progress = false }
   for key, value in pairs(options or {}) do o[key] = value end
   local run = mr.fit(o)
   return run.history[#run.history].loss, run.test and run.test.mean.ndcg or 0, parameters(model)
@@ -63,15 +62,17 @@ end
 local function writing(name, run)
   return function(folder)
     local path = folder .. "/" .. name
-    return { new = function() return path end, run = function(at, ...) run(at, ...) return read(at) end, writes = { path },
-      before = function() run(path, "before") end }
+    return { new = function() return path end, run = function(at, ...) run(at, ...) return read(at) end,
+      writes = { path }, before = function() run(path, "before") end }
   end
 end
 
 local function letor_text()
   local lines = {}
   for query = 1, 5 do
-    for row = 1, 4 do lines[#lines + 1] = ("%d qid:q%d 1:%.2f 3:%d # doc%d"):format(row % 3, query, row / 7, query, row) end
+    for row = 1, 4 do
+      lines[#lines + 1] = ("%d qid:q%d 1:%.2f 3:%d # doc%d"):format(row % 3, query, row / 7, query, row)
+    end
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -91,9 +92,11 @@ local function save_trees(path)
   trees:save(path)
 end
 
-local sweep = { name = "s", seed = 1, workers = 0, progress = false, metric = "ndcg", space = { lr = mr.choice{ 0.1, 0.01 },
-  part = mr.range(1, 2) },
-  run = function(trial) return { ndcg = trial.lr * trial.part, per_list = mr.full({ 3 }, trial.lr, { dtype = "float64" }) } end }
+local sweep = { name = "s", seed = 1, workers = 0, progress = false, metric = "ndcg",
+  space = { lr = mr.choice{ 0.1, 0.01 }, part = mr.range(1, 2) },
+  run = function(trial)
+    return { ndcg = trial.lr * trial.part, per_list = mr.full({ 3 }, trial.lr, { dtype = "float64" }) }
+  end }
 
 return {
   operations = once(function()
@@ -104,9 +107,8 @@ return {
   end),
   ["losses and bounds"] = once(function()
     local found = {}
-    for _, each in ipairs{ mr.losses.ap{ bound = "minmax" }, mr.losses.nrbp{ bound = "expectation" }, mr.losses.lambdarank{},
-      mr.losses.listnet{},
-      mr.losses.neural_ndcg{}, mr.losses.ranknet{} } do
+    for _, each in ipairs{ mr.losses.ap{ bound = "minmax" }, mr.losses.nrbp{ bound = "expectation" },
+      mr.losses.lambdarank{}, mr.losses.listnet{}, mr.losses.neural_ndcg{}, mr.losses.ranknet{} } do
       local x = (scores * 1):detach():requires_grad()
       each:mean(x, lists):backward()
       found[#found + 1] = x.grad
@@ -119,8 +121,8 @@ return {
     for i = 1, 5840 do grades[i] = i * 7919 % 101 < 3 and 1 or 0 end
     local long = mr.lists{ sizes = { 3000, 2500, 300, 40 }, relevance = mr.tensor(grades) }
     local x, found = mr.normal({ 5840 }, { seed = 9 }), {}
-    for i, each in ipairs{ mr.losses.ap{}, mr.losses.ndcg{ bound = "minmax" }, mr.losses.lambdarank{}, mr.losses.listnet{},
-      mr.losses.climf{} } do
+    for i, each in ipairs{ mr.losses.ap{}, mr.losses.ndcg{ bound = "minmax" }, mr.losses.lambdarank{},
+      mr.losses.listnet{}, mr.losses.climf{} } do
       local scores_of = (x * 1):detach():requires_grad()
       each:mean(scores_of, long):backward()
       found[i] = scores_of.grad
@@ -129,16 +131,17 @@ return {
     return mr.evaluate(x, long, { "ap", "ndcg", "auc" }).mean.ap, square:matmul(square), x:sort(1), table.unpack(found)
   end),
   ["training of factors by Adam"] = training(mf, function()
-    return { train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = 0.01 }, batch = 3 }
+    return { train = fold.train, valid = fold.valid, test = fold.test,
+      optimizer = mr.optim.adam{ lr = 0.01 }, batch = 3 }
   end),
   ["training of factors by SGD, negatives anew"] = training(mf, function()
-    return { loss = mr.losses.bpr{}, train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.sgd{ lr = 0.01,
-      momentum = 0.9 } }
+    return { loss = mr.losses.bpr{}, train = fold.train, valid = fold.valid, test = fold.test,
+      optimizer = mr.optim.sgd{ lr = 0.01, momentum = 0.9 } }
   end),
   ["training of a network"] = training(mlp, function() return { loss = mr.losses.lambdarank{}, clip = 1,
     schedule = mr.schedule.cosine{} } end),
-  ["training by rows"] = training(linear, function() return { batch_rows = 8, optimizer = mr.optim.rmsprop{ lr = 0.1 }, select = { "ndcg",
-    "ap" } } end),
+  ["training by rows"] = training(linear,
+    function() return { batch_rows = 8, optimizer = mr.optim.rmsprop{ lr = 0.1 }, select = { "ndcg", "ap" } } end),
   ["training with a checkpoint"] = function(folder)
     local path = folder .. "/run.safetensors"
     return { new = function() os.remove(path) return linear() end, writes = { path }, partial = true,
@@ -172,9 +175,10 @@ return {
   end),
   statistics = once(function()
     local a, b = mr.normal({ 14 }, { seed = 1, dtype = "float64" }), mr.normal({ 14 }, { seed = 2, dtype = "float64" })
-    local compared = mr.compare{ a = mr.evaluate(scores, lists, { "ap" }), b = mr.evaluate(-scores, lists, { "ap" }), samples = 50,
-      orders = 50 }
-    return mr.stats.bootstrap(a, { samples = 50 }).error, mr.stats.wilcoxon(a, b).p, tostring(compared), compared:to_latex()
+    local compared = mr.compare{ a = mr.evaluate(scores, lists, { "ap" }), b = mr.evaluate(-scores, lists, { "ap" }),
+      samples = 50, orders = 50 }
+    return mr.stats.bootstrap(a, { samples = 50 }).error, mr.stats.wilcoxon(a, b).p, tostring(compared),
+      compared:to_latex()
   end),
   ["reading of LETOR"] = reading("letor.txt", letor_text(), function(path)
     local set = mr.data.letor(path)
@@ -225,8 +229,8 @@ return {
     save_trees(grown)
     local text = read(grown):match '{"learner".*}':gsub('("tree_info":%[)0', "%17")
     local data = string.pack("<i8i8", #text, checksum(text)) .. text .. ("\0"):rep(-#text % 8)
-    local header = ('{"__metadata__":{"format":"trees 1"},"trees":{"dtype":"I64","shape":[%d],"data_offsets":[0,%d]}}'):format(
-      #data // 8, #data)
+    local header = ('{"__metadata__":{"format":"trees 1"},"trees":{"dtype":"I64","shape":[%d],'
+      .. '"data_offsets":[0,%d]}}'):format(#data // 8, #data)
     write(path, string.pack("<I8", #header) .. header .. data)
     local _, refused = core.load_tensors(path, "trees")
     for _ = 1, 2 do collectgarbage() end  -- so does XGBoost where its own are freed then
@@ -245,7 +249,8 @@ return {
   ["writing of a run"] = writing("run.txt", function(path, when)
     mr.data.scored(when == "before" and -scores or scores, lists):to_trec_run(path)
   end),
-  ["writing of a figure"] = writing("f.svg", function(path, when) mr.plot.lines{ y = { 1, 4, 9 }, title = title_of(when) }:save(path) end),
+  ["writing of a figure"] = writing("f.svg",
+    function(path, when) mr.plot.lines{ y = { 1, 4, 9 }, title = title_of(when) }:save(path) end),
   ["writing of results kept"] = function(folder)
     local path = folder .. "/c.safetensors"
     return { new = function() os.remove(path) end, writes = { path }, run = function()

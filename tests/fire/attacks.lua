@@ -60,8 +60,8 @@ local function check_end(self, process)
   if status ~= 0 and not gave_up then error(("status %d: %s"):format(status, err), 0) end
 end
 
--- Strikes one process after another for as long as the study runs, at most so often, about so many seconds apart; `choose` and `strike` say whom
--- and how.
+-- Strikes one process after another for as long as the study runs, at most so often, about so many seconds apart;
+-- `choose` and `strike` say whom and how.
 local function one_by_one(self, process, most, seconds, random, choose, strike)
   local struck = 0
   while process:runs() and struck < most do
@@ -94,7 +94,8 @@ M.stops = blows(function(self, random, count)
   end)
 end)
 
----A worker stays stopped: the others do the rest; the process that runs the study is killed, and takes the stopped one with it.
+---A worker stays stopped: the others do the rest; the process that runs the study is killed, and takes the stopped one
+---with it.
 M.stopped = blows(function(self, random)
   local process = self:start "--workers 2"
   wait_for_trial(self, process)
@@ -146,7 +147,8 @@ M.copies = blows(function(self, random)
     for number, text in pairs(self.expected) do
       if text ~= ended[number] then error(("trial %d differs at the copy's end"):format(number), 0) end
     end
-  elseif not message:find "is not there" and not message:find "has 0 studies" and not message:find "is a store of version 0" then
+  elseif not message:find "is not there" and not message:find "has 0 studies"
+    and not message:find "is a store of version 0" then
     error(message, 0)
   end
   if random(2) == 1 then field.signal(process.id, "KILL") end

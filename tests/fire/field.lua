@@ -1,4 +1,5 @@
--- A study under attack: starts it, hurts it, and says what does not hold any more of its store, its processes and its files.
+-- A study under attack: starts it, hurts it, and says what does not hold any more of its store, its processes and its
+-- files.
 local core = require "moonrank.core"
 
 local M = {}
@@ -105,9 +106,11 @@ local function ended_in(path)
   for i = 1, count do
     local id, number = trials[1][i], trials[2][i]
     if ended[number] then error(("trial %d is there twice"):format(number), 0) end
-    local lines = rows_of(database, ("SELECT %s FROM trials WHERE id = %d"):format(table.concat(study_columns, ", "), id))
+    local lines =
+      rows_of(database, ("SELECT %s FROM trials WHERE id = %d"):format(table.concat(study_columns, ", "), id))
     for _, name in ipairs{ "numbers", "reports", "lists" } do
-      for _, row in ipairs(rows_of(database, ("SELECT %s FROM %s WHERE trial = %d ORDER BY 1, 2"):format(parts[name], name, id))) do
+      for _, row in ipairs(
+        rows_of(database, ("SELECT %s FROM %s WHERE trial = %d ORDER BY 1, 2"):format(parts[name], name, id))) do
         lines[#lines + 1] = name .. " " .. row
       end
     end
@@ -139,7 +142,8 @@ Field.__close = Field.close
 
 ---Starts the study, or goes on with it.
 function Field:start(arguments, before, errors)
-  return M.start(self.folder, ("%s %s %s --mode %s %s"):format(before or "", M.program, script, self.mode, arguments or ""), errors)
+  return M.start(self.folder,
+    ("%s %s %s --mode %s %s"):format(before or "", M.program, script, self.mode, arguments or ""), errors)
 end
 
 function Field:errors(name) return M.text(self.folder .. "/" .. (name or "err")) end

@@ -1,6 +1,7 @@
--- Attacks studies and trainings at random moments, for as long as is asked for, and prints what was done and what did not hold:
--- `MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so build/release/moonrank tests/fire/fire.lua
--- --minutes 10`, from the root of the repository; without MOONRANK_CLOCK, the library that moves clocks, clocks are left alone.
+-- Attacks studies and trainings at random moments, for as long as is asked for, and prints what was done and what did
+-- not hold: `MOONRANK=$PWD/build/release/moonrank MOONRANK_CLOCK=$PWD/build/release/tests/libmoonrank_clock.so
+-- build/release/moonrank tests/fire/fire.lua --minutes 10`, from the root of the repository; without MOONRANK_CLOCK,
+-- the library that moves clocks, clocks are left alone.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local attacks = dofile "tests/fire/attacks.lua"
@@ -8,13 +9,15 @@ local field = dofile "tests/fire/field.lua"
 local trainings = dofile "tests/fire/trainings.lua"
 
 local modes = { "grid", "tpe", "hyperband", "fit" }
-local kinds = { "parents", "workers", "stops", "stopped", "two_parents", "copies", "full", "clock", "training", "ranks" }
+local kinds = { "parents", "workers", "stops", "stopped", "two_parents", "copies", "full", "clock",
+  "training", "ranks" }
 
 local args = mr.args{
   minutes = { default = 10.0, least = 0, help = "after which no attack begins" },
   seed = { default = 1, help = "of what is done when, and to whom" },
   blows = { default = 20, least = 1, help = "of each attack before the next one begins" },
-  only = { type = "list", choices = table.move(kinds, 1, #kinds, 1, {}), distinct = true, help = "attacks that are made (README.md)" },
+  only = { type = "list", choices = table.move(kinds, 1, #kinds, 1, {}), distinct = true,
+    help = "attacks that are made (README.md)" },
 }
 if args.only then kinds = args.only end
 if not field.program then error("MOONRANK does not name the program", 0) end

@@ -1,5 +1,6 @@
--- Sweeps and trainings under fire, in short: nothing that had ended is lost or done again, all ends as if nothing had happened, to the bit.
--- MOONRANK_KILLS=200 strikes so often in all (default 30); `fire.lua` does it for as long as is asked for.
+-- Sweeps and trainings under fire, in short: nothing that had ended is lost or done again, all ends as if nothing had
+-- happened, to the bit. MOONRANK_KILLS=200 strikes so often in all (default 30); `fire.lua` does it for as long as is
+-- asked for.
 local field = dofile "tests/fire/field.lua"
 local test = require "moonrank.test"
 local it, check = test.it, test.check

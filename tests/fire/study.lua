@@ -1,7 +1,9 @@
--- A study that is attacked: short trials, whose results depend on seeds alone. Every trial that ends notes it in ran.log.
+-- A study that is attacked: short trials, whose results depend on seeds alone. Every trial that ends notes it in
+-- ran.log.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local args = mr.args{ mode = "grid", store = "r.db", workers = 2, retry = 1000, trials = 0, wait = 0.008, quiet = false }
+local args = mr.args{ mode = "grid", store = "r.db", workers = 2, retry = 1000, trials = 0,
+  wait = 0.008, quiet = false }
 
 local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 4, seed = 1 }
 
@@ -18,9 +20,10 @@ end
 
 local function train(trial)
   core.wait_for({}, args.wait)
-  local run = mr.fit{ model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = trial.seed }, loss = mr.losses.ndcg{ bound = "minmax" },
-    train = queries, valid = queries, test = queries, metrics = { "ndcg" }, epochs = 9, batch = 6,
-    optimizer = mr.optim.adam{ lr = trial.x }, trial = trial, checkpoint = true, progress = false }
+  local run = mr.fit{ model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = trial.seed },
+    loss = mr.losses.ndcg{ bound = "minmax" }, train = queries, valid = queries, test = queries, metrics = { "ndcg" },
+    epochs = 9, batch = 6, optimizer = mr.optim.adam{ lr = trial.x }, trial = trial, checkpoint = true,
+    progress = false }
   return run
 end
 
@@ -30,14 +33,14 @@ local modes = {
     sampler = { "tpe", generation = 8, startup = 8 }, pruner = { "median", generation = 8, startup = 4, warmup = 0 } },
   hyperband = { space = { x = mr.uniform(-1, 1) }, metric = "ndcg", run = climb, sampler = "random", trials = 17,
     pruner = { "hyperband", max_resource = 9 } },
-  fit = { space = { x = mr.loguniform(0.001, 0.5) }, metric = "valid_ndcg", run = train, sampler = "random", trials = 17,
-    pruner = { "hyperband", max_resource = 9 } },
+  fit = { space = { x = mr.loguniform(0.001, 0.5) }, metric = "valid_ndcg", run = train, sampler = "random",
+    trials = 17, pruner = { "hyperband", max_resource = 9 } },
 }
 
 local o = modes[args.mode]
-mr.sweep{ name = "study", store = args.store, workers = args.workers, retry = args.retry, seed = 4, progress = false, space = o.space,
-  metric = o.metric, sampler = o.sampler, pruner = o.pruner, trials = args.trials > 0 and args.trials or o.trials,
-  run = function(trial)
+mr.sweep{ name = "study", store = args.store, workers = args.workers, retry = args.retry,
+  seed = 4, progress = false, space = o.space, metric = o.metric, sampler = o.sampler, pruner = o.pruner,
+  trials = args.trials > 0 and args.trials or o.trials, run = function(trial)
     local result = o.run(trial)
     if not args.quiet then
       local log <close> = io.open("ran.log", "a")

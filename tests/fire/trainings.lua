@@ -1,5 +1,5 @@
--- Trainings under attack: by one process or several, ended by signals at random moments, gone on with from their checkpoint until they end; model
--- and checkpoint are then those of one that nothing disturbed, to the bit.
+-- Trainings under attack: by one process or several, ended by signals at random moments, gone on with from their
+-- checkpoint until they end; model and checkpoint are then those of one that nothing disturbed, to the bit.
 local core = require "moonrank.core"
 local field = dofile "tests/fire/field.lua"
 
@@ -15,20 +15,23 @@ local deadly = { "KILL", "KILL", "TERM", "INT", "SEGV", "HUP" }
 local Training = {}
 Training.__index = Training
 
-local launcher = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe -n %d"
+local launcher = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun "
+  .. "--oversubscribe -n %d"
 
 local function command_of(self, name)
   local alone = self.ranks == 1
   local before, after = alone and "" or launcher:format(self.ranks), alone and "" or "--parallel"
-  return ("ulimit -c 0; exec %s %s --threads 1 %s --checkpoint %s.safetensors --out %s %s"):format(before, field.program, script, name,
-    name, after)
+  return ("ulimit -c 0; exec %s %s --threads 1 %s --checkpoint %s.safetensors --out %s %s"):format(
+    before, field.program, script, name, name, after)
 end
 
 local function start(self, name) return field.start(self.folder, ("sh -c '%s'"):format(command_of(self, name))) end
 
 local function sums_of(self, name)
   local sums = { core.sha256(field.text(("%s/%s.safetensors"):format(self.folder, name))) }
-  for rank = 0, self.ranks - 1 do sums[rank + 2] = core.sha256(field.text(("%s/%s_%d"):format(self.folder, name, rank))) end
+  for rank = 0, self.ranks - 1 do
+    sums[rank + 2] = core.sha256(field.text(("%s/%s_%d"):format(self.folder, name, rank)))
+  end
   return table.concat(sums, " ")
 end
 
@@ -84,7 +87,9 @@ function Training:finish()
   for again = 1, self.ranks == 1 and 2 or 1 do
     if again == 2 then os.execute(("find %s -name '.moonrank-*' -exec touch -d -5min {} +"):format(self.folder)) end
     local status = start(self, "fit"):status()
-    if status ~= 0 then error(("does not go on: status %d: %s"):format(status, field.text(self.folder .. "/err")), 0) end
+    if status ~= 0 then
+      error(("does not go on: status %d: %s"):format(status, field.text(self.folder .. "/err")), 0)
+    end
     compare(self)
   end
   local left = self.ranks == 1 and field.capture(("find %s -name '.moonrank-*'"):format(self.folder)) or ""

@@ -1,5 +1,5 @@
--- Parsers of the library as functions of bytes, for lua_targets.cpp. An error in our words is an answer; one in the words of Lua or C++, or a
--- result that contradicts itself, is a finding.
+-- Parsers of the library as functions of bytes, for lua_targets.cpp. An error in our words is an answer; one in the
+-- words of Lua or C++, or a result that contradicts itself, is a finding.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
@@ -47,8 +47,9 @@ local function all_of(readers, bytes)
   if first then error(first, 0) end
 end
 
-local of_outcome = { value = "number", reason = "string", traceback = "string", wall = "number", once = "number", memory = "number",
-  device = "string", numerics = "string", numbers = "table", lists = "table", reports = "table", data = "table" }
+local of_outcome = { value = "number", reason = "string", traceback = "string", wall = "number",
+  once = "number", memory = "number", device = "string", numerics = "string", numbers = "table", lists = "table",
+  reports = "table", data = "table" }
 
 function targets.message(bytes)
   local message = require "moonrank.sweep.message"
@@ -72,12 +73,15 @@ end
 -- A value of a script's options of each type.
 local declared = {
   epochs = { default = 3, least = 1, most = 50, help = "of training" }, lr = { default = 0.5, least = 0 }, name = "x",
-  loss = { default = "ap", choices = { "ap", "ndcg" } }, folds = { default = { 1, 2 }, distinct = true, least = 1 }, rates = { 0.5 },
-  metrics = { type = "list", choices = { "ap", "err" } }, plot = { type = "string", endings = { ".svg", ".png" } }, progress = true,
-  smoke = { default = false, sets = { epochs = 1 }, ignores = { "folds" } }, seed = { type = "integer", required = true },
+  loss = { default = "ap", choices = { "ap", "ndcg" } },
+  folds = { default = { 1, 2 }, distinct = true, least = 1 }, rates = { 0.5 },
+  metrics = { type = "list", choices = { "ap", "err" } },
+  plot = { type = "string", endings = { ".svg", ".png" } }, progress = true,
+  smoke = { default = false, sets = { epochs = 1 }, ignores = { "folds" } },
+  seed = { type = "integer", required = true },
 }
-local types = { epochs = "integer", lr = "number", name = "string", loss = "string", folds = "table", rates = "table", metrics = "table",
-  plot = "string", progress = "boolean", smoke = "boolean", seed = "integer" }
+local types = { epochs = "integer", lr = "number", name = "string", loss = "string", folds = "table", rates = "table",
+  metrics = "table", plot = "string", progress = "boolean", smoke = "boolean", seed = "integer" }
 
 -- A value of a text after its kind: n(il), z (true), i(nteger), r(eal), t(ext), l(ist).
 local function value_of(kind, text)
@@ -91,7 +95,8 @@ local function value_of(kind, text)
   return kind == "t" and text or kind == "z" or nil
 end
 
--- Adds to declarations what a line says: "@epochs i3", "@epochs.least i1", "@smoke.sets.epochs i1". Nothing if it does not.
+-- Adds to declarations what a line says: "@epochs i3", "@epochs.least i1", "@smoke.sets.epochs i1". Nothing if it does
+-- not.
 local function declare(made, line)
   local name, field, inner, kind, text = line:match "^@([%w_]+)%.?(%l*)%.?([%w_]*) ([nzirtl])(.*)$"
   if not name then return nil end
@@ -116,12 +121,15 @@ local of_kind = { integer = math.type, number = type, string = type, boolean = t
 local function need_as_declared(name, d, value)
   if type(d) ~= "table" or #d > 0 or next(d) == nil or value == nil then return end
   local kind = d.type or "none"
-  need(kind == "none" or of_kind[kind](value) == (kind == "list" and "table" or kind), ("option %s is no %s"):format(name, kind))
+  need(kind == "none" or of_kind[kind](value) == (kind == "list" and "table" or kind),
+    ("option %s is no %s"):format(name, kind))
   local given = type(value) == "number" and value ~= d.default
-  need(not given or value >= (d.least or value) and value <= (d.most or value), ("option %s is outside of its range"):format(name))
+  need(not given or value >= (d.least or value) and value <= (d.most or value),
+    ("option %s is outside of its range"):format(name))
 end
 
--- The lines are a script, whose first comment --help shows, what it declares, if they begin with "@", and the words of its command line.
+-- The lines are a script, whose first comment --help shows, what it declares, if they begin with "@", and the words of
+-- its command line.
 function targets.script_options(bytes, path)
   local words, made = {}, nil
   for line in bytes:gmatch "[^\n]+" do
@@ -139,7 +147,8 @@ function targets.script_options(bytes, path)
   if made then return end
   for name, kind in pairs(types) do
     local value = found[name]
-    need(value == nil or type(value) == kind or math.type(value) == kind, ("option %s is a %s"):format(name, type(value)))
+    need(value == nil or type(value) == kind or math.type(value) == kind,
+      ("option %s is a %s"):format(name, type(value)))
   end
   need(found.epochs >= 1 and found.epochs <= 50, "epochs outside of its range")
   need(found.seed ~= nil, "a required option is missing")
@@ -182,7 +191,8 @@ function targets.metric_words(text)
   if options then
     local metric = mr.metrics.parse(bytes, options)
     for name, value in pairs(options) do
-      need(name == "name" and metric.name == value or metric.options[name] == value, "an option is another one than was given")
+      need(name == "name" and metric.name == value or metric.options[name] == value,
+        "an option is another one than was given")
     end
     return
   end
@@ -213,21 +223,27 @@ end
 -- Metadata of a checkpoint file whose names no setting may have.
 local own = { "format", "numerics", "checksum xxh64", "checksum of" }
 
--- A checkpoint by the settings that it holds is accepted, and what it holds is read back from a file that is written of it.
+-- A checkpoint by the settings that it holds is accepted, and what it holds is read back from a file that is written of
+-- it.
 local function write_again(path, folder)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")
   local settings, given, again = {}, {}, folder .. "/again"
   for i, name in ipairs(names) do given[name] = tensors[i] end
   for i, key in ipairs(keys) do settings[key] = values[i] end
   for _, name in ipairs(own) do
-    need(settings[name] == nil or not pcall(mr.checkpoint, path, settings, error), "a setting that is called as what the file says itself")
+    need(settings[name] == nil or not pcall(mr.checkpoint, path, settings, error),
+      "a setting that is called as what the file says itself")
     settings[name] = nil
   end
-  local function copied(file) return select(2, mr.checkpoint(file, settings, function() return given end, { mix_numerics = true })) end
+  local function copied(file)
+    return select(2, mr.checkpoint(file, settings, function() return given end, { mix_numerics = true }))
+  end
   os.remove(again)
   need(copied(path) and not copied(again) and copied(again), "a checkpoint by its own settings is not read")
   local found = mr.checkpoint(again, settings, error)
-  for name, x in pairs(given) do need(tostring(found[name]) == tostring(x), "a tensor is another one when it is written again") end
+  for name, x in pairs(given) do
+    need(tostring(found[name]) == tostring(x), "a tensor is another one when it is written again")
+  end
 end
 
 function targets.checkpoint(bytes, path, folder)

@@ -8,28 +8,33 @@ local M = {}
 
 -- Statements that put in a study with a trial of each state.
 local rows = {
-  [[INSERT INTO studies (id, name, space, sampler, seed, direction, metric, script, script_name, settings, data, planned, version, created)
+  [[INSERT INTO studies (id, name, space, sampler, seed, direction, metric, script, script_name, settings, data,
+    planned, version, created)
     VALUES (1, 's', 'x', 'grid', 1, 'maximize', 'ndcg', 'h', 'a.lua', '{}', 'd', 4, '1', '2026-01-01')]],
   [[INSERT INTO trials (id, study, number, state, seed, params, value, wall, numerics) VALUES
-    (1, 1, 1, 'done', 1, '{"fold":1,"lr":0.5}', 0.25, 1.5, 'n'), (2, 1, 2, 'done', 2, '{"fold":2,"lr":0.5}', 0.5, 1, 'n'),
+    (1, 1, 1, 'done', 1, '{"fold":1,"lr":0.5}', 0.25, 1.5, 'n'),
+    (2, 1, 2, 'done', 2, '{"fold":2,"lr":0.5}', 0.5, 1, 'n'),
     (5, 1, 5, 'done', 1, '{"fold":1,"lr":1}', 0.5, 2, 'n'), (6, 1, 6, 'done', 2, '{"fold":2,"lr":1}', 0.125, 2, 'n')]],
-  [[INSERT INTO trials (id, study, number, state, seed, params, reason) VALUES (3, 1, 3, 'failed', 1, '{"fold":1}', 'x:1: oops'),
+  [[INSERT INTO trials (id, study, number, state, seed, params, reason) VALUES
+    (3, 1, 3, 'failed', 1, '{"fold":1}', 'x:1: oops'),
     (4, 1, 4, 'killed', 1, '{"fold":2}', 'signal 9')]],
   [[INSERT INTO numbers (trial, name, value) VALUES (1, 'valid_ndcg', 0.5), (2, 'valid_ndcg', 0.75), (2, 'epochs', 3)]],
-  [[INSERT INTO reports (trial, name, step, value) VALUES (1, 'ndcg', 1, 0.1), (1, 'ndcg', 2, 0.2), (2, 'ndcg', 1, NULL)]],
+  [[INSERT INTO reports (trial, name, step, value) VALUES
+    (1, 'ndcg', 1, 0.1), (1, 'ndcg', 2, 0.2), (2, 'ndcg', 1, NULL)]],
   [[INSERT INTO lists (trial, name, scores) VALUES (1, 'ndcg', x'000000000000f03f0000000000000040'),
     (2, 'ndcg', x'000000000000f03f0000000000000840')]],
-  [[INSERT INTO data (trial, role, fingerprint, what) VALUES (1, 'train', 'ab12', 'queries'), (2, 'train', 'ab12', 'queries')]],
+  [[INSERT INTO data (trial, role, fingerprint, what) VALUES (1, 'train', 'ab12', 'queries'),
+    (2, 'train', 'ab12', 'queries')]],
 }
 
 -- The fields that may be changed; others keep what was put in.
 local fields = {
-  studies = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name", "settings", "data", "planned", "forced",
-    "version", "created" },
-  trials = { "number", "state", "attempts", "seed", "params", "value", "reason", "traceback", "wall", "memory", "device", "version", "data",
-    "started", "ended", "noted", "numerics", "study" },
-  numbers = { "name", "value", "trial" }, reports = { "name", "step", "value", "trial" }, lists = { "name", "scores", "trial" },
-  data = { "role", "fingerprint", "what", "trial" },
+  studies = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name", "settings", "data",
+    "planned", "forced", "version", "created" },
+  trials = { "number", "state", "attempts", "seed", "params", "value", "reason", "traceback", "wall", "memory",
+    "device", "version", "data", "started", "ended", "noted", "numerics", "study" },
+  numbers = { "name", "value", "trial" }, reports = { "name", "step", "value", "trial" },
+  lists = { "name", "scores", "trial" }, data = { "role", "fingerprint", "what", "trial" },
 }
 local known = {}
 for name, columns in pairs(fields) do
@@ -37,9 +42,9 @@ for name, columns in pairs(fields) do
 end
 
 -- Changes of a store beside those of rows, by number.
-local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7", "CREATE TABLE more (x)",
-  "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials",
-  "DELETE FROM trials", "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
+local others = { "PRAGMA user_version = 9", "PRAGMA user_version = 1", "PRAGMA application_id = 7",
+  "CREATE TABLE more (x)", "DROP TABLE data", "CREATE VIEW seen AS SELECT * FROM trials", "DELETE FROM trials",
+  "DELETE FROM studies", "CREATE INDEX more ON trials (value)" }
 
 -- The value of a text after its kind: n(ull), z (true), i(nteger), r(eal), t(ext), b(lob), as a statement's parameter.
 local function value_of(kind, text)
@@ -76,12 +81,14 @@ local function change(database, line)
     kind == "b" and "CAST(?1 AS BLOB)" or "?1", key, row), { value_of(kind, text) }, 1)
 end
 
----A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else, "do 1".
+---A store as a file. Each line of the text changes a field of a row, 'trials.params 2 t{"lr":1}', or something else,
+---"do 1".
 ---@param path string
 ---@param text string
 function M.write(path, text)
   image = image or make_image(path)
-  for _, ending in ipairs{ "", "-wal", "-shm" } do os.remove(path .. ending) end  -- who reads the last one still reads that
+  -- who reads the last one still reads that
+  for _, ending in ipairs{ "", "-wal", "-shm" } do os.remove(path .. ending) end
   local file = assert(io.open(path, "wb"))
   assert(file:write(image))
   file:close()

@@ -1,13 +1,16 @@
--- Mutation testing: changes a Lua file in one place at a time (operators.lua), in a copy of the tree, and says which changes none of the tests
--- notices. A change counts as noticed where a test fails or takes more than --seconds of processor time.
---   moonrank tests/mutation/mutate.lua --file scripts/objectives/protocol.lua --tests tests/scripts/objectives_protocol_spec.lua
+-- Mutation testing: changes a Lua file in one place at a time (operators.lua), in a copy of the tree, and says which
+-- changes none of the tests notices. A change counts as noticed where a test fails or takes more than --seconds of
+-- processor time.
+--   moonrank tests/mutation/mutate.lua --file scripts/objectives/protocol.lua \
+--     --tests tests/scripts/objectives_protocol_spec.lua
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match "^(.*/)" or "./"
 local operators = dofile(here .. "operators.lua")
 
 local args = mr.args{
-  file = { type = "string", path = "file", required = true, help = "the file that is changed, from the root of the repository" },
+  file = { type = "string", path = "file", required = true,
+    help = "the file that is changed, from the root of the repository" },
   tests = { type = "string", required = true, help = "specs that should notice, separated by commas" },
   only = { default = "", help = "one operator: constant, comparison, arithmetic, word or call" },
   lines = { default = "", help = "lines of the file, first-last (default: all)" },
@@ -42,18 +45,20 @@ local function chosen_mutants()
   return found
 end
 
-local function line_of(each) return ("%s:%d  %-10s %s  ->  %s"):format(args.file, each.line, each.operator, each.was, each.now) end
+local function line_of(each)
+  return ("%s:%d  %-10s %s  ->  %s"):format(args.file, each.line, each.operator, each.was, each.now)
+end
 
 local program = must "readlink /proc/$PPID/exe":match "[^\n]+"
 local data = os.getenv "MOONRANK_DATA" or must "cd ../shared/data 2>/dev/null && pwd || true":match "[^\n]+"
 
 -- True if all tests pass in the copy.
 local function pass(copy)
-  local settings = ("MOONRANK=%s MOONRANK_STDLIB=%s MOONRANK_SAMPLES_GIB=0 %s"):format(quoted(program), quoted(copy .. "/stdlib"),
-    data and "MOONRANK_DATA=" .. quoted(data) or "")
+  local settings = ("MOONRANK=%s MOONRANK_STDLIB=%s MOONRANK_SAMPLES_GIB=0 %s"):format(
+    quoted(program), quoted(copy .. "/stdlib"), data and "MOONRANK_DATA=" .. quoted(data) or "")
   for spec in args.tests:gmatch "[^,]+" do
-    local status, text = run(("cd %s && ulimit -t %d; env %s timeout -k 5 %d %s test %s"):format(quoted(copy), args.seconds, settings,
-      10 * args.seconds, quoted(program), quoted(spec)))
+    local status, text = run(("cd %s && ulimit -t %d; env %s timeout -k 5 %d %s test %s"):format(
+      quoted(copy), args.seconds, settings, 10 * args.seconds, quoted(program), quoted(spec)))
     if status ~= 0 then return false, text end
   end
   return true

@@ -1,8 +1,9 @@
--- Mutation operators over the tokens of a Lua file. A mutant is the file with one small change that a test should notice:
+-- Mutation operators over the tokens of a Lua file. A mutant is the file with one small change that a test should
+-- notice:
 --   constant     a number gets another value, true becomes false
 --   comparison   < becomes <=, == becomes ~=, and the other way round
 --   arithmetic   + becomes -, * becomes /, and the other way round; `and` becomes `or`; `not` is dropped
---   word         a name or a text that chooses something becomes its opposite: "valid" and "test", "mean" and "sum", ...
+--   word         a name or a text that chooses something becomes its opposite: "valid" and "test", "mean" and "sum"
 --   call         a call that stands alone is dropped, `x:f(...)` becomes x, and `f(x)` becomes x
 -- Mutants that are not a Lua program are left out.
 local lexer = require "moonrank.prompt.lexer"
@@ -17,20 +18,23 @@ local M = {}
 ---@field text string  the whole file with the change
 
 local symbols = {
-  ["<"] = { "comparison", "<=" }, ["<="] = { "comparison", "<" }, [">"] = { "comparison", ">=" }, [">="] = { "comparison", ">" },
-  ["=="] = { "comparison", "~=" }, ["~="] = { "comparison", "==" },
-  ["+"] = { "arithmetic", "-" }, ["-"] = { "arithmetic", "+" }, ["*"] = { "arithmetic", "/" }, ["/"] = { "arithmetic", "*" },
-  ["//"] = { "arithmetic", "*" }, ["%"] = { "arithmetic", "*" }, ["^"] = { "arithmetic", "*" },
+  ["<"] = { "comparison", "<=" }, ["<="] = { "comparison", "<" }, [">"] = { "comparison", ">=" },
+  [">="] = { "comparison", ">" }, ["=="] = { "comparison", "~=" }, ["~="] = { "comparison", "==" },
+  ["+"] = { "arithmetic", "-" }, ["-"] = { "arithmetic", "+" }, ["*"] = { "arithmetic", "/" },
+  ["/"] = { "arithmetic", "*" }, ["//"] = { "arithmetic", "*" }, ["%"] = { "arithmetic", "*" },
+  ["^"] = { "arithmetic", "*" },
 }
 
 local words = {
   train = "test", valid = "test", test = "valid", mean = "sum", sum = "mean", rows = "mean", min = "max", max = "min",
-  minimize = "maximize", maximize = "minimize", adam = "sgd", sgd = "adam", holm = "none", exp2 = "linear", stable = "mean",
-  rated = "none", relevant = "rated", known = "all", ["and"] = "or", ["or"] = "and", ["true"] = "false", ["false"] = "true",
+  minimize = "maximize", maximize = "minimize", adam = "sgd", sgd = "adam", holm = "none",
+  exp2 = "linear", stable = "mean", rated = "none", relevant = "rated", known = "all", ["and"] = "or", ["or"] = "and",
+  ["true"] = "false", ["false"] = "true",
 }
 
 local keywords = {}
-for word in ("and break do else elseif end for function goto if in local not or repeat return then until while"):gmatch "%a+" do
+for word in ("and break do else elseif end for function goto if in local not or repeat return "
+  .. "then until while"):gmatch "%a+" do
   keywords[word] = true
 end
 
@@ -90,7 +94,11 @@ local function changes_at(tokens, text, i)
     add("arithmetic", token.start, token.stop, "")
   elseif token.kind == "name" and words[token.text] then
     local now, kind = words[token.text], "word"
-    if now == "or" or now == "and" then kind = "arithmetic" elseif now == "true" or now == "false" then kind = "constant" end
+    if now == "or" or now == "and" then
+      kind = "arithmetic"
+    elseif now == "true" or now == "false" then
+      kind = "constant"
+    end
     add(kind, token.start, token.stop, now)
   elseif token.kind == "string" and words[token.text:sub(2, -2)] then
     add("word", token.start + 1, token.stop - 1, words[token.text:sub(2, -2)])
@@ -103,7 +111,9 @@ local function changes_at(tokens, text, i)
     local first = callee_start(tokens, i + 1)
     local inner = tokens[i + 1].text == "(" and text:sub(tokens[i + 1].stop + 1, tokens[last].start - 1) or nil
     local outside = first and tokens[first - 1]
-    if first and not is_value(outside) and inner and inner:find "%S" then add("call", tokens[first].start, tokens[last].stop, inner) end
+    if first and not is_value(outside) and inner and inner:find "%S" then
+      add("call", tokens[first].start, tokens[last].stop, inner)
+    end
     if first and (is_value(outside) or not outside) then add("call", tokens[first].start, tokens[last].stop, "") end
   end
   return found
@@ -119,7 +129,8 @@ function M.mutants(text)
       local operator, first, last, now = table.unpack(change)
       local changed = text:sub(1, first - 1) .. now .. text:sub(last + 1)
       if not seen[changed] and load(changed, "=mutant") then
-        found[#found + 1] = { operator = operator, line = token.line, was = text:sub(first, last), now = now, text = changed }
+        found[#found + 1] = { operator = operator, line = token.line, was = text:sub(first, last),
+          now = now, text = changed }
       end
       seen[changed] = true
     end

@@ -31,7 +31,8 @@ describe("mutation operators", function()
   end)
 
   it("drop calls", function()
-    equal(texts("return ratings:binarize(four):folds{}", "call"), { "return ratings:binarize(four)", "return ratings:folds{}" })
+    equal(texts("return ratings:binarize(four):folds{}", "call"),
+      { "return ratings:binarize(four)", "return ratings:folds{}" })
     equal(texts("return f(x)", "call"), { "return x" })
     equal(texts("a.b.f(x) g(y)", "call"), { " g(y)", "a.b.f(x) " })
   end)

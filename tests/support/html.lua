@@ -1,4 +1,5 @@
--- A reader of HTML for specs, stricter than browsers: tags are closed in order, text has no bare < or &, attributes have quotes.
+-- A reader of HTML for specs, stricter than browsers: tags are closed in order, text has no bare < or &, attributes
+-- have quotes.
 local M = {}
 
 local void = { meta = true, input = true, br = true, link = true, img = true, hr = true }
@@ -20,7 +21,9 @@ local function read_attributes(page, tag, rest)
     value = unescaped(value)
     if name == "id" then page.ids[value] = (page.ids[value] or 0) + 1 end
     if name == "href" then page.links[#page.links + 1] = value end
-    if name == "src" or name == "action" or name:match "^on" then page.problems[#page.problems + 1] = tag .. " has " .. name end
+    if name == "src" or name == "action" or name:match "^on" then
+      page.problems[#page.problems + 1] = tag .. " has " .. name
+    end
     return ""
   end):gsub("%shidden", "")
   if left:find "%S" then page.problems[#page.problems + 1] = ("<%s%s>: attributes"):format(tag, rest) end

@@ -1,16 +1,19 @@
--- Made-up studies for specs of the thesis' scripts: twelve users in two folds, whose changes under a bound have p-values that
--- can be worked out by hand.
+-- Made-up studies for specs of the thesis' scripts: twelve users in two folds, whose changes under a bound have
+-- p-values that can be worked out by hand.
 local mr = require "moonrank"
 
 local M = {}
 
 M.losses = { "ndcg", "ap", "nrbp" }
-M.bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+M.bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
+  "distribution_logit" }
 
----p-values of twelve users by permutation of signs: all changes alike (2 of 4096 choices of signs), and ten against two.
+---p-values of twelve users by permutation of signs: all changes alike (2 of 4096 choices of signs), and ten against
+---two.
 M.all_alike, M.ten_of_twelve = 2 / 4096, 2 * (1 + 12 + 66) / 4096
 
----Changes by user: all users gain, all lose, ten gain and two lose (p = 0.039 before Holm's correction), or none changes.
+---Changes by user: all users gain, all lose, ten gain and two lose (p = 0.039 before Holm's correction), or none
+---changes.
 M.kinds = {
   gain = function() return 1 / 8 end,
   lose = function() return -1 / 8 end,
@@ -30,8 +33,8 @@ M.set = { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5
 ---@return mr.Results
 function M.study_of(folder, name, space, values, more)
   space.split = mr.range(1, 2)
-  return mr.sweep{ name = name, store = folder .. "/r.db", workers = 0, metric = "valid", progress = false, direction = "maximize",
-    space = space, run = function(trial)
+  return mr.sweep{ name = name, store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
+    direction = "maximize", space = space, run = function(trial)
       local result = { valid = 0, per_list = { list = {} } }
       for i = 1, 12 do
         local user = trial.split == 1 and i or 13 - i

@@ -1,7 +1,7 @@
 -- Mistakes of newcomers, who know PyTorch, NumPy, pandas, XGBoost, LightGBM, allRank, Rax, ranx, RecBole or another
 -- language than Lua. Each entry has one of
---   code    lines of a script, which has the names of `names` in mistakes_spec.lua. The error begins with the number of the
---           last of these lines
+--   code    lines of a script, which has the names of `names` in mistakes_spec.lua. The error begins with the
+--           number of the last of these lines
 --   script  a script, run by the program
 --   prompt  lines that are typed at the prompt
 --   shell   words after `moonrank`

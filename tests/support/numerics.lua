@@ -1,8 +1,10 @@
--- Trains, evaluates and bounds small made-up data and prints a fingerprint of the bits of every result, one line a case. The lines are the
--- same on x86-64 with AVX2 and FMA or better; tests/golden/numerics.txt keeps them (numerics_spec). Where results changed on purpose,
--- kernels/core/numerics.h gets another name, and the file is made anew from the root of the repository:
+-- Trains, evaluates and bounds small made-up data and prints a fingerprint of the bits of every result, one line a
+-- case. The lines are the same on x86-64 with AVX2 and FMA or better; tests/golden/numerics.txt keeps them
+-- (numerics_spec). Where results changed on purpose, kernels/core/numerics.h gets another name, and the file is made
+-- anew from the root of the repository:
 --   build/release/moonrank tests/support/numerics.lua > tests/golden/numerics.txt
--- Bounds and losses under them take most of the time. `--parts 4 --part 1` runs every fourth of those groups, from the second on, and all else.
+-- Bounds and losses under them take most of the time. `--parts 4 --part 1` runs every fourth of those groups, from the
+-- second on, and all else.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -38,8 +40,9 @@ local function data_of(sizes, seed)
   for i = 1, #sizes do users[i] = i end
   local items = mr.uniform({ lists.rows }, { seed = seed, stream = "items" }):totable()
   for i, u in ipairs(items) do items[i] = 1 + math.floor(400 * u) end
-  return mr.data.dataset{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = seed }), name = "made-up lists",
-    users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
+  return mr.data.dataset{ lists = lists, features = mr.normal({ lists.rows, 7 }, { seed = seed }),
+    name = "made-up lists", users = mr.tensor(users, { dtype = "int64" }),
+    items = mr.tensor(items, { dtype = "int64" }) }
 end
 
 local train, valid = data_of({ 1, 2, 3, 300, 7, 16, 17, 33, 64, 100 }, 1), data_of({ 5, 40, 90 }, 2)
@@ -47,7 +50,9 @@ local train, valid = data_of({ 1, 2, 3, 300, 7, 16, 17, 33, 64, 100 }, 1), data_
 local models = {
   mf = function(items) return mr.models.mf{ users = 10, items = items or 400, factors = 17, init = 0.3 } end,
   mlp = function() return mr.models.mlp{ inputs = 7, hidden = { 19, 6 }, activation = "tanh" } end,
-  self_attention = function() return mr.models.self_attention{ inputs = 7, width = 12, heads = 2, blocks = 1, dropout = 0.2 } end,
+  self_attention = function()
+    return mr.models.self_attention{ inputs = 7, width = 12, heads = 2, blocks = 1, dropout = 0.2 }
+  end,
 }
 
 -- Weights, history and metrics of one short epoch, or more; `options`: more for mr.fit.
@@ -61,7 +66,8 @@ local function trained(name, model, loss, optimizer, epochs, options)
   case("train " .. name, table.unpack(numbers))
 end
 
-local pairwise = { ranknet = mr.losses.ranknet, lambdarank_ndcg = mr.losses.lambdarank, lambdarank_ap = true, lambdarank_nrbp = true }
+local pairwise = { ranknet = mr.losses.ranknet, lambdarank_ndcg = mr.losses.lambdarank, lambdarank_ap = true,
+  lambdarank_nrbp = true }
 for name in pairs(pairwise) do
   local metric = name:match "^lambdarank_(.*)"
   if metric then
@@ -95,8 +101,9 @@ end
 
 -- The larger parameter, of which a step moves few rows, puts off what the others do.
 local function train_by_optimizer()
-  local optimizers = { sgd = mr.optim.sgd{}, momentum = mr.optim.sgd{ momentum = 0.9 }, adam = mr.optim.adam{ lr = 0.01 },
-    decay = mr.optim.adam{ weight_decay = 0.01 }, sparse = mr.optim.adam{ sparse = true } }
+  local optimizers = { sgd = mr.optim.sgd{}, momentum = mr.optim.sgd{ momentum = 0.9 },
+    adam = mr.optim.adam{ lr = 0.01 }, decay = mr.optim.adam{ weight_decay = 0.01 },
+    sparse = mr.optim.adam{ sparse = true } }
   for _, name in ipairs(sorted(optimizers)) do
     for _, items in ipairs{ 400, 62000 } do
       trained(("mf %d items %s"):format(items, name), models.mf(items), mr.losses.ap{}, optimizers[name], 3)
@@ -133,7 +140,8 @@ local function step_of_one_list()
   end
 end
 
--- lambdarank of the metrics that are not in `pairwise`: trained without a bound and with min-max, and steps of one list.
+-- lambdarank of the metrics that are not in `pairwise`: trained without a bound and with min-max, and steps of one
+-- list.
 local function lambda_all()
   local given = { err = mr.metrics.err{ top = 2 } }
   for _, base in ipairs(registry.names "swaps") do
@@ -142,13 +150,16 @@ local function lambda_all()
     if not pairwise["lambdarank_" .. base] and is_due() then
       for _, bound in ipairs{ "none", "minmax" } do
         for _, kind in ipairs{ "mf", "mlp" } do
-          trained(("%s lambdarank_%s %s"):format(kind, name, bound), models[kind](), mr.losses.lambdarank{ metric = metric, bound = bound })
+          trained(("%s lambdarank_%s %s"):format(kind, name, bound), models[kind](),
+            mr.losses.lambdarank{ metric = metric, bound = bound })
         end
       end
       local loss = mr.losses.lambdarank{ metric = metric }
       for _, n in ipairs{ 1, 5, 33, 777 } do
         for _, shape in ipairs{ "plain", "tied" } do
-          for _, dtype in ipairs{ "float32", "float64" } do step_of_loss("lambdarank_" .. name, loss, n, shape, dtype) end
+          for _, dtype in ipairs{ "float32", "float64" } do
+            step_of_loss("lambdarank_" .. name, loss, n, shape, dtype)
+          end
         end
       end
     end
@@ -178,8 +189,8 @@ local function bound_one(metric, s)
     local distribution = mr.bounds.distribution(metric, { n = shape[1], p = shape[2] })
     local value, derivative = distribution:smooth(s)
     local sampled = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], method = "sampled", samples = 3000 })
-    case(("distribution %s %d %d"):format(metric, shape[1], shape[2]), value, derivative, distribution:mean(), distribution:sd(),
-      distribution:quantile(0.3), sampled:mean(), sampled:sd(), (sampled:smooth(s)))
+    case(("distribution %s %d %d"):format(metric, shape[1], shape[2]), value, derivative, distribution:mean(),
+      distribution:sd(), distribution:quantile(0.3), sampled:mean(), sampled:sd(), (sampled:smooth(s)))
     local better = mr.bounds.distribution(metric, { n = shape[1], p = shape[2], beta = 0.7 })
     case(("distribution better %s %d %d"):format(metric, shape[1], shape[2]), (better:smooth(s)), better:mean())
   end
@@ -187,7 +198,8 @@ end
 
 local function bound_all()
   local s = mr.uniform({ 50 }, { seed = 1, dtype = "float64" })
-  for _, metric in ipairs{ "ndcg", "dcg@5", "ap", "rr", "nrbp(0.95)", "rbp(0.9)", "nrbp_loss", "precision@3", "recall@10" } do
+  for _, metric in ipairs{ "ndcg", "dcg@5", "ap", "rr", "nrbp(0.95)", "rbp(0.9)", "nrbp_loss",
+    "precision@3", "recall@10" } do
     if is_due() then bound_one(metric, s) end
   end
 end
@@ -215,7 +227,8 @@ local function function_all()
   case("numbers", mr.tensor(numbers, { dtype = "float64" }))
 end
 
--- Other optimisers, clipped gradients and schedules of rates, with the larger parameter's steps put off where they can be.
+-- Other optimisers, clipped gradients and schedules of rates, with the larger parameter's steps put off where they can
+-- be.
 local function train_by_rates()
   local adam = mr.optim.adam{ lr = 0.01 }
   local cases = {
@@ -237,21 +250,26 @@ local function train_by_rates()
   end
 end
 
--- A model of a script: embedded items, windows over what is normalised by batch, logarithms of sums and variances of these.
+-- A model of a script: embedded items, windows over what is normalised by batch, logarithms of sums and variances of
+-- these.
 local windows = mr.models.define("windows", {
   required = { inputs = "integer", items = "integer" }, options = { width = 6 },
   parameters = function(o)
     local function normal(...) return mr.normal({ ... }, { sd = 0.3, dtype = o.dtype }) end
-    return { item = normal(o.items, o.width), into = normal(o.inputs, o.width), gain = mr.ones(o.width, { dtype = o.dtype }),
-      bias = mr.zeros(o.width, { dtype = o.dtype }), window = normal(3, 2, 2, 2) }
+    return { item = normal(o.items, o.width), into = normal(o.inputs, o.width),
+      gain = mr.ones(o.width, { dtype = o.dtype }), bias = mr.zeros(o.width, { dtype = o.dtype }),
+      window = normal(3, 2, 2, 2) }
   end,
-  buffers = function(o) return { mean = mr.zeros(o.width, { dtype = o.dtype }), variance = mr.ones(o.width, { dtype = o.dtype }) } end,
+  buffers = function(o)
+    return { mean = mr.zeros(o.width, { dtype = o.dtype }), variance = mr.ones(o.width, { dtype = o.dtype }) }
+  end,
   forward = function(self, batch)
     local rows, width = #batch.items, self.options.width
     local hidden
     hidden, self.mean, self.variance = batch.features:matmul(self.into):batch_norm(self.gain, self.bias,
       { mean = self.mean, variance = self.variance, training = batch.training })
-    local seen = hidden:reshape(rows, 2, width // 2, 1):conv2d(self.window, { padding = 1 }):reshape(rows, 3 * (width // 2 + 1) * 2)
+    local seen = hidden:reshape(rows, 2, width // 2, 1):conv2d(self.window, { padding = 1 })
+      :reshape(rows, 3 * (width // 2 + 1) * 2)
     return (self.item:embedding(batch.items) * hidden):sum(2) + seen:logsumexp(2) + seen:var(2)
   end,
 })
@@ -259,7 +277,9 @@ local windows = mr.models.define("windows", {
 local function train_other_models()
   for _, bound in ipairs{ "none", "minmax", "distribution_logit" } do
     for _, loss in ipairs(sorted(smooth)) do
-      local function both(name, model) trained(("%s %s %s"):format(name, loss, bound), model, smooth[loss]{ bound = bound }, nil, 2) end
+      local function both(name, model)
+        trained(("%s %s %s"):format(name, loss, bound), model, smooth[loss]{ bound = bound }, nil, 2)
+      end
       both("biased_mf", mr.models.biased_mf{ users = 10, items = 400, factors = 9, init = 0.3, mean = 0.4 })
       both("windows", windows{ inputs = 7, items = 400 })
     end
@@ -286,7 +306,8 @@ local function evaluate_catalogue()
   end
   local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 900, mean_activity = 40, seed = 5 }
   local fold = ratings:binarize(4):folds{ k = 4, nsr = 1, seed = 2 }[2]
-  local ranked = { item_knn = mr.models.item_knn{ fold = fold, k = 9, shrink = 2 }, popularity = mr.models.popularity{ fold = fold },
+  local ranked = { item_knn = mr.models.item_knn{ fold = fold, k = 9, shrink = 2 },
+    popularity = mr.models.popularity{ fold = fold },
     mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 9, init = 0.5 } }
   for _, name in ipairs(sorted(ranked)) do
     local model = ranked[name]
@@ -306,13 +327,16 @@ local function train_every_loss()
     end
     for _, n in ipairs{ 5, 33, 100 } do
       for _, shape in ipairs{ "plain", "tied" } do
-        for _, dtype in ipairs{ "float32", "float64" } do step_of_loss("every " .. name, mr.losses[name](), n, shape, dtype) end
+        for _, dtype in ipairs{ "float32", "float64" } do
+          step_of_loss("every " .. name, mr.losses[name](), n, shape, dtype)
+        end
       end
     end
   end
 end
 
--- Rows of the longest list of a loss: as its time allows. Other losses take time that grows nearly linearly with the rows.
+-- Rows of the longest list of a loss: as its time allows. Other losses take time that grows nearly linearly with the
+-- rows.
 local over_pairs, of_matrices = 4000, 300
 local longest = { neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices }
 for name in pairs(require "moonrank.losses.pairwise") do longest[name] = over_pairs end
@@ -350,9 +374,9 @@ local function step_under(kind, name, bound, batch)
   case(("under %s %s %s"):format(kind, name, bound), table.unpack(found))
 end
 
--- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models. Time and memory of
--- attention grow with the square of a list's rows: 40,000 rows would need 6 GB for the weights of each head. It gets ten lists of 300 rows
--- instead.
+-- Values of the lists and gradients of the parameters of one step of every loss under every bound, for three models.
+-- Time and memory of attention grow with the square of a list's rows: 40,000 rows would need 6 GB for the weights of
+-- each head. It gets ten lists of 300 rows instead.
 local function step_of_every_loss_under_every_bound()
   for _, kind in ipairs(sorted(models)) do
     for _, name in ipairs(mr.losses.names()) do
@@ -367,8 +391,8 @@ local function step_of_every_loss_under_every_bound()
 end
 
 print("# numerics " .. core.numerics())
-for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all, lambda_all, train_by_rates,
-  train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss,
+for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all,
+  lambda_all, train_by_rates, train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss,
   step_of_every_loss_under_every_bound } do
   local began = core.clock()
   run()

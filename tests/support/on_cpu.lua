@@ -1,5 +1,5 @@
--- A test's body with the CPU as the device, whatever MOONRANK_DEVICE says: for what the GPU does in another way on purpose (it tells of NaN at the end
--- of an epoch, takes larger blocks of users, and puts no steps off).
+-- A test's body with the CPU as the device, whatever MOONRANK_DEVICE says: for what the GPU does in another way on
+-- purpose (it tells of NaN at the end of an epoch, takes larger blocks of users, and puts no steps off).
 local mr = require "moonrank"
 
 return function(body)

@@ -1,9 +1,11 @@
--- A study for specs whose result depends on earlier results (TPE) and is pruned; every trial that ends notes it in ran.log.
+-- A study for specs whose result depends on earlier results (TPE) and is pruned; every trial that ends notes it in
+-- ran.log.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, silence = 60.0, sampler = "tpe", oops = "",
-  progress = false }
-local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials, retry = args.retry, seed = 4,
+local args = mr.args{ workers = 1, trials = 24, wait = 0.0, store = "r.db", retry = 0, silence = 60.0, sampler = "tpe",
+  oops = "", progress = false }
+local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = args.trials,
+  retry = args.retry, seed = 4,
   sampler = args.sampler == "tpe" and { "tpe", generation = 8, startup = 8 } or args.sampler,
   pruner = args.sampler == "tpe" and { "median", generation = 8, startup = 4, warmup = 0 } or nil,
   silence = args.silence, progress = args.progress,

@@ -1,4 +1,5 @@
--- Specs of scripts that run as programs: skipped where something they need is missing, each in a folder of its own that is gone afterwards.
+-- Specs of scripts that run as programs: skipped where something they need is missing, each in a folder of its own that
+-- is gone afterwards.
 local test = require "moonrank.test"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
 

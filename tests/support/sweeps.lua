@@ -6,7 +6,8 @@ local M = {}
 
 M.moonrank = os.getenv "MOONRANK"
 
----Registers a test that is skipped, where the program is not named or `why` says what else is missing. Returns whether it did.
+---Registers a test that is skipped, where the program is not named or `why` says what else is missing. Returns whether
+---it did.
 function M.is_skipped(name, why)
   if M.moonrank and not why then return false end
   test.it(name, function() test.skip(why or "MOONRANK does not name the program") end)
@@ -50,7 +51,8 @@ local own_results = "MOONRANK_RESULTS=results"
 
 ---Runs a script to its end: exit status, output, errors.
 function M.run(folder, script, arguments, before)
-  local command = ("cd %s && %s %s %s %s %s >out 2>err"):format(folder, own_results, before or "", M.moonrank, script, arguments or "")
+  local command = ("cd %s && %s %s %s %s %s >out 2>err"):format(
+    folder, own_results, before or "", M.moonrank, script, arguments or "")
   local _, _, status = os.execute(command)
   return status, M.read(folder .. "/out"), M.read(folder .. "/err")
 end
@@ -59,9 +61,12 @@ end
 ---impossible.
 function M.mpirun(count, options)
   if not require("moonrank.core").mpi_library() then return nil, "MPI is not built in" end
-  if not os.execute "command -v mpirun >/dev/null" then return nil, "mpirun is not there (on Debian: apt install openmpi-bin)" end
+  if not os.execute "command -v mpirun >/dev/null" then
+    return nil, "mpirun is not there (on Debian: apt install openmpi-bin)"
+  end
   -- more processes than cores, perhaps as root; what MPI itself leaks is not of interest
-  return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe %s -n %d")
+  return ("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun "
+    .. "--oversubscribe %s -n %d")
     :format(options or "", count)
 end
 
@@ -90,7 +95,9 @@ end
 ---The processes that a process started.
 function M.children(id)
   local ids = {}
-  for each in M.read(("/proc/%d/task/%d/children"):format(id, id)):gmatch "%d+" do ids[#ids + 1] = math.tointeger(tonumber(each)) end
+  for each in M.read(("/proc/%d/task/%d/children"):format(id, id)):gmatch "%d+" do
+    ids[#ids + 1] = math.tointeger(tonumber(each))
+  end
   return ids
 end
 
@@ -110,7 +117,8 @@ end
 ---Like `table_of`, for the study in a store (default r.db) of a folder.
 function M.table_at(folder, store) return M.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
 
----How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come too late for all.
+---How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come
+---too late for all.
 function M.took_part(folder, workers)
   local count = 0
   for slot = 1, workers do
@@ -119,7 +127,8 @@ function M.took_part(folder, workers)
   return count
 end
 
----Why a test is skipped that takes away what sanitizers need themselves, addresses or descriptors; nil where the program has none.
+---Why a test is skipped that takes away what sanitizers need themselves, addresses or descriptors; nil where the
+---program has none.
 ---@return string?
 function M.why_not_bare()
   if not M.moonrank then return "MOONRANK does not name the program" end

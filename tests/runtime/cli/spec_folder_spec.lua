@@ -37,7 +37,8 @@ end)
 ]]
 
 it("a spec leaves nothing, however it ends", function()
-  for how, expected in pairs{ [""] = 0, ["error 'it fails'"] = 1, ["os.exit(7)"] = 7, ["os.execute 'kill -INT $PPID'"] = 0 } do
+  for how, expected in pairs{ [""] = 0, ["error 'it fails'"] = 1, ["os.exit(7)"] = 7,
+    ["os.execute 'kill -INT $PPID'"] = 0 } do
     local left, status = left_by{ untidy:format(how) }
     equal(left, {}, how)
     equal(status, expected, how)
@@ -51,7 +52,8 @@ test.it("starts a process", function()
   local pipe = io.popen "mktemp"
   local name = pipe:read "l"
   pipe:close()
-  test.check(name:sub(1, #os.getenv "TMPDIR") == os.getenv "TMPDIR" and os.tmpname():sub(1, #os.getenv "TMPDIR") == os.getenv "TMPDIR")
+  local folder = os.getenv "TMPDIR"
+  test.check(name:sub(1, #folder) == folder and os.tmpname():sub(1, #folder) == folder)
 end)
 ]] }
   equal(left, {})

@@ -8,8 +8,8 @@ local mpi = core.mpi_library()
 
 -- Names of the shared libraries in the memory of a program that has run this code, without what follows ".so".
 local function libraries_after(code, environment)
-  local ok, text = program.run(([[%s %s -e '%s; io.write(io.open("/proc/self/maps"):read "a")']]):format(environment or "",
-    program.moonrank, code))
+  local ok, text = program.run(([[%s %s -e '%s; io.write(io.open("/proc/self/maps"):read "a")']]):format(
+    environment or "", program.moonrank, code))
   check(ok, text)
   local found = {}
   for name in text:gmatch "/([^/\n]-)%.so[%d.]*\n" do found[name] = true end
@@ -20,7 +20,8 @@ end
 describe("the program", function()
   it("starts without cuBLAS, MPI and libarchive, and what they need", function()
     local found = libraries_after "mr.tensor{1, 2}:sum()"
-    for _, name in ipairs{ "libcublas", "libcublasLt", "libmpi", "libmpich", "libopen-rte", "libarchive", "libxml2", "libicudata" } do
+    for _, name in ipairs{ "libcublas", "libcublasLt", "libmpi", "libmpich", "libopen-rte", "libarchive",
+      "libxml2", "libicudata" } do
       check(not found[name], name)
     end
   end)
@@ -32,7 +33,9 @@ describe("the program", function()
   end)
 
   it("says of an MPI that cannot be loaded why, and runs", function()
-    if not mpi or not mpi:match "^Open MPI v4" then return skip "this is not Open MPI 4, whose library is libmpi.so.40" end
+    if not mpi or not mpi:match "^Open MPI v4" then
+      return skip "this is not Open MPI 4, whose library is libmpi.so.40"
+    end
     local folder = os.tmpname()
     assert(os.remove(folder) and os.execute("mkdir " .. folder))
     assert(io.open(folder .. "/libmpi.so.40", "w")):close()
